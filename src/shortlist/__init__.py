@@ -1,0 +1,91 @@
+"""Show a shortlist instead of everything, keep the right answer in it, learn the cut-off from clicks.
+
+>>> import shortlist
+>>> lister = shortlist.Shortlister(coverage=0.9)
+>>> shown = lister.propose([0.2, 0.9, 0.4], ids=["a", "b", "c"])
+>>> shown.members
+('b', 'c', 'a')
+>>> lister.hit(shown.round_id, "b")
+"""
+
+from shortlist import errors, metrics
+from shortlist.boundaries import (
+    DKW,
+    BetaBinomial,
+    Binomial,
+    Boundary,
+    Calibrated,
+    crossing_probability,
+)
+from shortlist.errors import (
+    ConflictingAnswer,
+    DamagedFile,
+    DuplicateIds,
+    InvalidIds,
+    InvalidInput,
+    InvalidParameter,
+    InvalidScores,
+    MissingExtra,
+    NewerFile,
+    NoCandidates,
+    NotShown,
+    RoundClosed,
+    SaveFileError,
+    ShortlistError,
+    UnknownRound,
+)
+from shortlist.policies import (
+    ACI,
+    DLR,
+    SPS,
+    AnytimeSPS,
+    ConservativeETC,
+    ExploreThenCommit,
+    Greedy,
+    Oracle,
+    OrderStatistic,
+    Policy,
+)
+from shortlist.replay import replay
+from shortlist.shortlister import Shortlister, Shown
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ACI",
+    "DKW",
+    "DLR",
+    "SPS",
+    "AnytimeSPS",
+    "BetaBinomial",
+    "Binomial",
+    "Boundary",
+    "Calibrated",
+    "ConflictingAnswer",
+    "ConservativeETC",
+    "DamagedFile",
+    "DuplicateIds",
+    "ExploreThenCommit",
+    "Greedy",
+    "InvalidIds",
+    "InvalidInput",
+    "InvalidParameter",
+    "InvalidScores",
+    "MissingExtra",
+    "NewerFile",
+    "NoCandidates",
+    "NotShown",
+    "Oracle",
+    "OrderStatistic",
+    "Policy",
+    "RoundClosed",
+    "SaveFileError",
+    "ShortlistError",
+    "Shortlister",
+    "Shown",
+    "UnknownRound",
+    "crossing_probability",
+    "errors",
+    "metrics",
+    "replay",
+]

@@ -1,0 +1,100 @@
+"""Everything that can go wrong, as one tree.
+
+::
+
+    ShortlistError
+    ├── InvalidInput (also a ValueError): something handed in cannot be used; nothing has changed
+    │   ├── InvalidParameter     a hyper-parameter out of range: coverage 1.5, horizon -1
+    │   ├── InvalidScores        NaN, infinity, text, or the wrong shape
+    │   ├── NoCandidates         an empty list of candidates
+    │   ├── InvalidIds           ids of the wrong number or type
+    │   │   └── DuplicateIds     two candidates with one id
+    │   ├── UnknownRound         a round id that was never given out
+    │   ├── RoundClosed          a round too old to be kept
+    │   ├── NotShown             a member that was not in the list shown
+    │   └── ConflictingAnswer    another answer to a round that has one
+    ├── SaveFileError            a file that cannot be read back
+    │   ├── DamagedFile          truncated, altered, or not one of ours
+    │   └── NewerFile            written by a later version
+    └── MissingExtra (also an ImportError): an optional dependency is not installed
+
+Every message states the value, the rule and the remedy.
+"""
+
+__all__ = [
+    "ConflictingAnswer",
+    "DamagedFile",
+    "DuplicateIds",
+    "InvalidIds",
+    "InvalidInput",
+    "InvalidParameter",
+    "InvalidScores",
+    "MissingExtra",
+    "NewerFile",
+    "NoCandidates",
+    "NotShown",
+    "RoundClosed",
+    "SaveFileError",
+    "ShortlistError",
+    "UnknownRound",
+]
+
+
+class ShortlistError(Exception):
+    """The root of the tree: catch this to catch everything raised here."""
+
+
+class InvalidInput(ShortlistError, ValueError):
+    """Something handed in cannot be used. The state is as it was before the call."""
+
+
+class InvalidParameter(InvalidInput):
+    """A hyper-parameter out of range or of the wrong type."""
+
+
+class InvalidScores(InvalidInput):
+    """Scores that are not a one-dimensional array of finite numbers."""
+
+
+class NoCandidates(InvalidInput):
+    """An empty list of candidates: there is nothing to show and nothing to learn."""
+
+
+class InvalidIds(InvalidInput):
+    """Candidate ids of the wrong number or type."""
+
+
+class DuplicateIds(InvalidIds):
+    """Two candidates with the same id: an answer could not be told apart."""
+
+
+class UnknownRound(InvalidInput):
+    """A round id that was never given out by ``propose``."""
+
+
+class RoundClosed(InvalidInput):
+    """A round so old that it is no longer kept: its answer can no longer be taken."""
+
+
+class NotShown(InvalidInput):
+    """A member that was not in the list shown in that round."""
+
+
+class ConflictingAnswer(InvalidInput):
+    """An answer that differs from the one the round already has."""
+
+
+class SaveFileError(ShortlistError):
+    """A save file that cannot be read back."""
+
+
+class DamagedFile(SaveFileError):
+    """A save file that is truncated, altered, or not one of ours."""
+
+
+class NewerFile(SaveFileError):
+    """A save file written by a later version of shortlist."""
+
+
+class MissingExtra(ShortlistError, ImportError):
+    """An optional dependency is not installed; the message names the extra that brings it."""

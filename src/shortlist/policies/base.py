@@ -1,0 +1,117 @@
+"""The protocol of a policy, and its contract in words.
+
+A **policy** is a frozen dataclass of hyper-parameters. Its **state** is a separate plain object of
+floats, ints and lists, changed in place: it goes to JSON as it is, and hides no clock, randomness
+or I/O.
+
+``policy.init()``
+    A fresh state. Two fresh states are equal.
+``policy.update(state, score)``
+    One round with a prompt answer: the true label's score, or None for a miss. A score below the
+    threshold in force was not shown, so it counts as a miss, whoever reports it. This is what makes
+    every policy *semi-bandit*: nothing below the threshold ever reaches it.
+``state.threshold``
+    The threshold in force for the next list: ``{candidate : score >= threshold}``.
+
+The contract, which one test runs every policy through: updates are deterministic; a state saved and
+restored at any round goes on with the same bits; hyper-parameters never change; ties, constants,
+huge and tiny values are all right; and ``shortlist.replay`` gives the same bits as round by round.
+
+The last one holds by construction. A policy's ``rule`` is written once, as a step: a plain function
+over numbers ::
+
+    carry = step(carry, values, constants, seen)
+
+where `carry` is a tuple with the threshold first, `values` a list of floats that the step may
+change, `constants` a tuple of numbers, and `seen` the score of a hit or :data:`MISS`. Streaming
+calls that function as it is; replay compiles the same function when numba is installed. So a step
+uses nothing but arithmetic, ``math``, ``heapq`` and other plain functions, never numpy (``np.log``
+and ``math.log`` differ in the last bit at some integers).
+
+To add a policy: copy ``dlr.py``, the shortest one; write the step and its docstring; name it in
+``policies/__init__.py``; give it a brute-force twin in ``tests/policies/brute_force.py``.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+__all__ = ["MISS", "Policy", "State"]
+
+#: What a step sees when the true label was not in the list: lower than every score.
+MISS: Final = -math.inf
+
+Step = Callable[[Any, list[float], Any, float], Any]
+
+
+@dataclass(slots=True)
+class State:
+    """What a policy remembers: numbers, a list of scores, and the constants of its rule."""
+
+    carry: Any
+    values: list[float]
+    constants: Any
+
+    @property
+    def threshold(self) -> float:
+        """The threshold in force for the next list."""
+        threshold: float = self.carry[0]
+        return threshold
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state as plain data."""
+        return {"carry": list(self.carry), "values": list(self.values), "constants": _lists(self.constants)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "State":
+        """Return the state that `to_dict` described."""
+        return cls(tuple(data["carry"]), list(data["values"]), _tuples(data["constants"]))
+
+
+class Policy:
+    """What all policies share. Subclasses are frozen dataclasses of their hyper-parameters."""
+
+    #: The policy's name on the command line and in files.
+    key: ClassVar[str]
+    #: The step that is the policy's rule: a plain function over numbers.
+    rule: ClassVar[Step]
+    #: What `init` returns.
+    state_type: ClassVar[type[State]] = State
+
+    def init(self) -> State:
+        """Return a fresh state."""
+        raise NotImplementedError
+
+    def update(self, state: State, score: float | None) -> None:
+        """Take the answer of one round: the true label's score, or None for a miss."""
+        self.learn(state, score if score is not None and score >= state.carry[0] else MISS)
+
+    def learn(self, state: State, seen: float) -> None:
+        """Take one round as it was seen: the score of a hit, whatever the threshold is now, or MISS."""
+        state.carry = type(self).rule(state.carry, state.values, state.constants, seen)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return kind and hyper-parameters as plain data."""
+        return {"kind": self.key} | {
+            field.name: _describe(getattr(self, field.name))
+            for field in dataclasses.fields(self)  # type: ignore[arg-type]
+            if field.init
+        }
+
+
+def _describe(value: Any) -> Any:
+    """Return a hyper-parameter as plain data; a boundary becomes its class name and fields."""
+    if not dataclasses.is_dataclass(value):
+        return value
+    fields = {field.name: _describe(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    return {"kind": type(value).__name__} | fields
+
+
+def _lists(value: tuple[Any, ...]) -> list[Any]:
+    return [_lists(item) if isinstance(item, tuple) else item for item in value]
+
+
+def _tuples(value: list[Any]) -> tuple[Any, ...]:
+    return tuple(_tuples(item) if isinstance(item, list) else item for item in value)

@@ -1,0 +1,304 @@
+r"""The one rule behind SPS and all its relatives, built for late and missing answers.
+
+**Idea.** Show everything until n rounds are known; then the (k_n + 1)-th smallest true score is a
+threshold that allows k_n low scores, and a *boundary* says how many are safe to allow.
+
+**Rule.** Let x_i be the true score of the i-th round shown if it was revealed, -inf if it was not
+(yet), for any reason whatever. With x_(1) <= x_(2) <= ... the sorted x_1, ..., x_n,
+
+.. math:: \tau \leftarrow \max(\tau,\; x_{(k_n + 1)}).
+
+This is Algorithm 1 of the paper: substituting tau_t for a censored score, as it does, gives the
+same thresholds bit for bit. So does full information: what lies below tau never matters again.
+
+**Promise.** For i.i.d. scores, P(tau ever passes the optimal threshold) is at most the boundary's
+crossing probability (:func:`shortlist.crossing_probability`), with ties or without, for answers as
+late and as selective as they please.
+
+**Cost.** O(log m) a round, for a window of m = O(sqrt n) scores around the threshold.
+
+The pieces, in the order of theory and code: a round *joins* the count (`join`), a joined round's
+score is *revealed* late (`reveal`), and both *settle* the threshold.
+"""
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import Any, ClassVar, Final
+
+from shortlist.boundaries import Boundary, next_limit
+from shortlist.errors import InvalidParameter
+from shortlist.parameters import check_probability, miss_rate
+from shortlist.policies.base import MISS, Policy, State
+
+__all__ = ["OrderStatistic", "OrderStatisticState"]
+
+# threshold, n, k, the boundary's two memories, low, dropped, ceiling, pending
+Tally = tuple[float, int, int, float, float, int, int, float, int]
+# the boundary's kind, p0, coverage, whether to keep a window, the boundary's constants
+Constants = tuple[int, float, float, bool, tuple[float, ...]]
+
+
+def settle(k: int, low: int, threshold: float, heap: list[float]) -> tuple[int, float]:
+    """Count the lowest scores as low until k are, and raise the threshold to the next one."""
+    while low < k and heap:
+        heappop(heap)
+        low += 1
+    if k >= 0 and low <= k and heap and heap[0] > threshold:
+        threshold = heap[0]
+    return low, threshold
+
+
+def place(
+    heap: list[float], seen: float, tally: tuple[int, int, int, float], pending: int, constants: Constants
+) -> tuple[int, float]:
+    """Put a score that is not low on the heap, or drop it if no threshold can ever reach it.
+
+    The window keeps the lowest scores only. `ceiling`, the highest score kept, is never raised
+    again: a score between an old and a new ceiling would be missing, and the threshold too high.
+    """
+    n, k, dropped, ceiling = tally
+    _, p0, coverage, windowed, _ = constants
+    if seen > ceiling:
+        return dropped + 1, ceiling
+    heappush(heap, seen)
+    if windowed:
+        width = math.floor(n * p0 - k + 5 * math.sqrt(n * p0 * coverage)) + pending + 64
+        if len(heap) > 2 * width:
+            heap.sort()
+            dropped += len(heap) - width
+            while len(heap) > width:
+                heap.pop()
+            ceiling = heap[-1]
+    return dropped, ceiling
+
+
+def join(carry: Tally, heap: list[float], constants: Constants, seen: float) -> Tally:
+    """Count one more round, with the score of a hit or MISS."""
+    threshold, n, k, first, second, low, dropped, ceiling, pending = carry
+    k, first, second = next_limit(constants[0], n, k, first, second, constants[4])
+    n += 1
+    if seen == MISS or seen < threshold:
+        low += 1
+    else:
+        dropped, ceiling = place(heap, seen, (n, k, dropped, ceiling), pending, constants)
+    low, threshold = settle(k, low, threshold, heap)
+    return threshold, n, k, first, second, low, dropped, ceiling, pending
+
+
+def reveal(carry: Tally, heap: list[float], constants: Constants, seen: float) -> Tally:
+    """Correct a round that had joined as low: its answer has come."""
+    threshold, n, k, first, second, low, dropped, ceiling, pending = carry
+    pending -= 1
+    if seen != MISS and seen >= threshold:
+        low -= 1
+        dropped, ceiling = place(heap, seen, (n, k, dropped, ceiling), pending, constants)
+        low, threshold = settle(k, low, threshold, heap)
+    return threshold, n, k, first, second, low, dropped, ceiling, pending
+
+
+#: Waits in a round's place when it was withdrawn: the round never joins.
+_WITHDRAWN: Final = math.inf
+
+
+@dataclass(slots=True)
+class OrderStatisticState(State):
+    """The state of an order-statistic policy, with its open rounds.
+
+    Rounds shown but not yet counted keep their order: joined rounds are always a prefix of the
+    rounds shown, because answered rounds that overtook open ones would break the promise.
+    """
+
+    share: float = 1.0
+    #: Restarts so far; the index counters below are this epoch's.
+    epoch: int = 0
+    #: Rounds shown in this epoch.
+    shown: int = 0
+    #: Rounds of this epoch that have joined or were withdrawn: a prefix of those shown.
+    passed: int = 0
+    #: Unanswered rounds: id -> (epoch, index, threshold it was shown with).
+    open: dict[Hashable, tuple[int, int, float]] = field(default_factory=dict)
+    #: Answered rounds behind an open one: index -> score, MISS, or +inf if withdrawn.
+    waiting: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def rounds(self) -> int:
+        """n, the rounds that have joined."""
+        count: int = self.carry[1]
+        return count
+
+    @property
+    def limit(self) -> int:
+        """k_n, the low scores that are allowed among them; -1 before the first cut."""
+        limit: int = self.carry[2]
+        return limit
+
+    @property
+    def low(self) -> int:
+        """Rounds counted as low: missed, unanswered, or passed by the threshold."""
+        low: int = self.carry[5]
+        return low
+
+    @property
+    def dropped(self) -> int:
+        """Rounds whose score is above the window."""
+        dropped: int = self.carry[6]
+        return dropped
+
+    @property
+    def pending(self) -> int:
+        """Joined rounds whose answer may still come."""
+        pending: int = self.carry[8]
+        return pending
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state as plain data."""
+        data = State.to_dict(self)
+        data |= {"share": self.share, "epoch": self.epoch, "shown": self.shown, "passed": self.passed}
+        data["open"] = [[name, *place] for name, place in self.open.items()]
+        data["waiting"] = [[index, seen] for index, seen in self.waiting.items()]
+        return data
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "OrderStatisticState":
+        """Return the state that `to_dict` described."""
+        base = State.from_dict(data)
+        return cls(
+            base.carry,
+            base.values,
+            base.constants,
+            share=data["share"],
+            epoch=data["epoch"],
+            shown=data["shown"],
+            passed=data["passed"],
+            open={name: (epoch, index, threshold) for name, epoch, index, threshold in data["open"]},
+            waiting=dict(data["waiting"]),
+        )
+
+
+@dataclass(frozen=True)
+class OrderStatistic(Policy):
+    """The order-statistic rule over any boundary. See the module's docstring for rule and promise.
+
+    Parameters
+    ----------
+    coverage
+        The share of rounds in which the right answer must be in the list.
+    boundary
+        How many low scores n rounds allow.
+    window
+        Keep only the O(sqrt n) scores that the threshold can reach (the default). Without it every
+        score is kept; the thresholds have come out the same in every run tried.
+
+    Examples
+    --------
+    >>> from shortlist import BetaBinomial
+    >>> policy = OrderStatistic(coverage=0.9, boundary=BetaBinomial(delta=0.01))
+    >>> state = policy.init()
+    >>> for i in range(200):
+    ...     policy.update(state, score=(i * 7 % 100) / 100)
+    >>> state.threshold
+    0.03
+
+    References
+    ----------
+    Ge, Bastani and Bastani, Stochastic Online Conformal Prediction with Semi-Bandit Feedback,
+    ICML 2025, Algorithm 1.
+    """
+
+    key: ClassVar[str] = "order-statistic"
+    rule = staticmethod(join)
+    state_type: ClassVar[type[State]] = OrderStatisticState
+    coverage: float
+    boundary: Boundary
+    window: bool = field(default=True, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coverage", check_probability("coverage", self.coverage, 0.9))
+        if not isinstance(self.boundary, Boundary):
+            raise InvalidParameter(
+                f"boundary is {self.boundary!r}; it must be a boundary, for example BetaBinomial(delta=0.05)"
+            )
+
+    def init(self, share: float = 1.0) -> OrderStatisticState:
+        """Return a fresh state that spends this share of the boundary's delta."""
+        p0 = float(miss_rate(self.coverage))
+        constants = (
+            self.boundary.kind,
+            p0,
+            self.coverage,
+            self.window,
+            self.boundary.constants(self.coverage, share),
+        )
+        first, second = self.boundary.start(self.coverage)
+        carry = (-math.inf, 0, -1, first, second, 0, 0, math.inf, 0)
+        return OrderStatisticState(carry, [], constants, share=share)
+
+    def update(self, state: State, score: float | None) -> None:
+        """Show a round and take its answer at once; behind open rounds it waits its turn."""
+        assert isinstance(state, OrderStatisticState)  # noqa: S101 - for the type checker
+        index = state.shown
+        state.shown = index + 1
+        seen = score if score is not None and score >= state.carry[0] else MISS
+        if state.passed == index:
+            state.passed = state.shown
+            state.carry = join(state.carry, state.values, state.constants, seen)
+        else:
+            state.waiting[index] = seen
+            self.advance(state)
+
+    def show(self, state: OrderStatisticState, name: Hashable) -> None:
+        """Open a round under a name; its answer is judged against the threshold in force now."""
+        state.open[name] = (state.epoch, state.shown, state.threshold)
+        state.shown += 1
+
+    def answer(self, state: OrderStatisticState, name: Hashable, score: float | None) -> None:
+        """Take an open round's answer. A score below that round's own threshold counts as a miss."""
+        epoch, index, threshold = state.open.pop(name)
+        if epoch != state.epoch:
+            return  # of another world: logged by the caller, never counted
+        seen = score if score is not None and score >= threshold else MISS
+        if index < state.passed:
+            state.carry = reveal(state.carry, state.values, state.constants, seen)
+        else:
+            state.waiting[index] = seen
+            self.advance(state)
+
+    def withdraw(self, state: OrderStatisticState, name: Hashable) -> None:
+        """Take an open round out of the count; one that has joined already stays low."""
+        epoch, index, _ = state.open.pop(name)
+        if epoch != state.epoch:
+            return
+        if index < state.passed:
+            state.carry = reveal(state.carry, state.values, state.constants, MISS)
+        else:
+            state.waiting[index] = _WITHDRAWN
+            self.advance(state)
+
+    def advance(self, state: OrderStatisticState, until: int = 0) -> None:
+        """Let rounds join in the order shown: answered ones, and all with an index below `until`.
+
+        An unanswered round joins as low and is corrected when its hit comes. Any `until` is safe;
+        ``shown - patience`` means that a round is waited for while `patience` later ones are shown.
+        """
+        while state.passed < state.shown and (state.passed in state.waiting or state.passed < until):
+            seen = state.waiting.pop(state.passed, None)
+            state.passed += 1
+            if seen == _WITHDRAWN:
+                continue
+            if seen is None:
+                state.carry = (*state.carry[:8], state.carry[8] + 1)
+                seen = MISS
+            state.carry = join(state.carry, state.values, state.constants, seen)
+
+    def restart(self, state: OrderStatisticState, share: float) -> None:
+        """Open a new epoch: everything learnt is forgotten, and `share` of delta is spent anew.
+
+        Answers to rounds of older epochs are accepted and not counted.
+        """
+        fresh = self.init(share)
+        state.carry, state.values, state.constants = fresh.carry, fresh.values, fresh.constants
+        state.share, state.epoch = share, state.epoch + 1
+        state.shown = state.passed = 0
+        state.waiting = {}

@@ -1,0 +1,100 @@
+"""Save files: JSON, versioned, checksummed, and written so that a crash leaves the old file.
+
+A file is one JSON object with the keys ``format``, ``version``, ``sha256`` and ``content``. Floats
+are written with all their digits, so they come back bit for bit; infinities, which JSON does not
+have, are written as ``{"float": "-inf"}``.
+"""
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from shortlist.errors import DamagedFile, NewerFile
+
+__all__ = ["read", "write"]
+
+
+def write(path: str | os.PathLike[str], kind: str, version: int, content: dict[str, Any]) -> None:
+    """Write `content` to `path` atomically: whatever happens, the old file or the new one is there."""
+    target = Path(path)
+    text = _dump(_encode(content))
+    header = f'{{"format":"shortlist {kind}","version":{version},"sha256":"{_digest(text)}","content":'
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(f"{header}{text}}}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(temporary).unlink()
+        raise
+    _sync_folder(target.parent)
+
+
+def read(path: str | os.PathLike[str], kind: str, version: int) -> dict[str, Any]:
+    """Return the content of a file that `write` wrote, or say why it cannot be used."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise DamagedFile(
+            f"{path} is damaged: it is not complete JSON ({error}); restore it from a backup"
+        ) from None
+    if not isinstance(document, dict) or document.get("format") != f"shortlist {kind}":
+        raise DamagedFile(f"{path} is not a shortlist {kind} file")
+    found = document.get("version")
+    if not isinstance(found, int) or isinstance(found, bool) or found < 1:
+        raise DamagedFile(f"{path} is damaged: its version is {found!r}")
+    if found > version:
+        raise NewerFile(
+            f"{path} has format version {found}, and this shortlist reads up to {version}: upgrade shortlist"
+        )
+    content = document.get("content")
+    if not isinstance(content, dict) or document.get("sha256") != _digest(_dump(content)):
+        raise DamagedFile(f"{path} is damaged: its checksum does not match; restore it from a backup")
+    decoded: dict[str, Any] = _decode(content)
+    return decoded
+
+
+def _dump(content: Any) -> str:
+    return json.dumps(content, allow_nan=False, separators=(",", ":"))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, float) and math.isinf(value):
+        return {"float": str(value)}
+    if isinstance(value, dict):
+        return {key: _encode(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_encode(item) for item in value]
+    return value
+
+
+def _decode(value: Any) -> Any:
+    if isinstance(value, dict):
+        if value.keys() == {"float"}:
+            return float(value["float"])
+        return {key: _decode(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_decode(item) for item in value]
+    return value
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the renaming durable, where the system lets a folder be synced."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

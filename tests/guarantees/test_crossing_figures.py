@@ -1,0 +1,65 @@
+"""What the boundaries promise, computed exactly: no simulation, no noise."""
+
+import numpy as np
+import pytest
+
+from shortlist import DKW, AnytimeSPS, BetaBinomial, Binomial, Calibrated, crossing_probability
+from shortlist.boundaries import Quantile
+
+# coverage, rounds, first cut of SPS / anytime at 2/T / anytime at 0.05, exact crossing of SPS / anytime
+TABLE = [
+    (0.8, 10**4, 231, 87, 45, 1.43e-13, 7.81e-5),
+    (0.9, 10**3, 691, 119, 73, 3.30e-26, 4.53e-4),
+    (0.9, 10**4, 922, 149, 73, 1.54e-25, 8.28e-5),
+    (0.9, 10**5, 1152, 177, 73, 2.92e-29, 9.90e-6),
+    (0.95, 10**4, 3685, 256, 119, 1.25e-55, 8.89e-5),
+    (0.99, 10**5, None, 1239, 410, 0.0, 1.27e-5),
+]
+
+
+def first_cut(boundary, coverage, rounds):
+    cuts = np.flatnonzero(boundary.limits(coverage, rounds) >= 0)
+    return int(cuts[0]) + 1 if cuts.size else None
+
+
+def the_tables_prior(delta):
+    return BetaBinomial(delta, relative_mean=1.0, weight=50.0)
+
+
+@pytest.mark.parametrize(("coverage", "rounds", "sps", "anytime", "default", "p_sps", "p_anytime"), TABLE)
+def test_the_table(coverage, rounds, sps, anytime, default, p_sps, p_anytime):
+    assert first_cut(DKW(rounds), coverage, rounds) == sps
+    assert first_cut(the_tables_prior(2 / rounds), coverage, rounds) == anytime
+    assert first_cut(the_tables_prior(0.05), coverage, rounds) == default
+    assert crossing_probability(DKW(rounds), coverage, rounds) == pytest.approx(p_sps, rel=0.01)
+    assert crossing_probability(the_tables_prior(2 / rounds), coverage, rounds) == pytest.approx(
+        p_anytime, rel=0.01
+    )
+
+
+def test_the_default_policy_cuts_early():
+    assert first_cut(AnytimeSPS(coverage=0.9).boundary, 0.9, 100) == 71  # no later than 73
+
+
+@pytest.mark.parametrize("rounds", [10**3, 10**4, 10**5])
+@pytest.mark.parametrize("coverage", [0.5, 0.8, 0.9, 0.95, 0.99])
+def test_no_boundary_spends_more_than_its_budget(coverage, rounds):
+    delta = 2 / rounds
+    for boundary in (
+        DKW(rounds),
+        BetaBinomial(delta),
+        the_tables_prior(delta),
+        BetaBinomial(0.05),
+        Binomial(delta, rounds),
+        Calibrated(delta, rounds),
+    ):
+        budget = getattr(boundary, "delta", 2 / rounds)
+        spent = crossing_probability(boundary, coverage, rounds)
+        assert spent <= budget, boundary
+        if isinstance(boundary, Calibrated):
+            assert spent >= 0.995 * budget, "calibration leaves budget unused"
+
+
+def test_the_empirical_quantile_crosses_for_sure():
+    """Negative control: greedy's boundary has no budget that it would keep."""
+    assert crossing_probability(Quantile(), 0.9, 1000) > 0.9

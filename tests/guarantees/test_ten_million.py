@@ -1,0 +1,27 @@
+"""Ten million rounds: the state stays small, and the window changes nothing."""
+
+import numpy as np
+
+from shortlist import AnytimeSPS, BetaBinomial, OrderStatistic, replay
+from shortlist.savefile import write
+
+
+def test_ten_million_rounds_replayed_with_and_without_a_window():
+    scores = np.random.default_rng(11).random(10_000_000)
+    with_window = replay(AnytimeSPS(coverage=0.9), scores)
+    without = replay(OrderStatistic(0.9, BetaBinomial(0.05), window=False), scores)
+    assert with_window.tobytes() == without.tobytes()
+    assert 0.099 < with_window[-1] <= 0.1
+
+
+def test_a_million_rounds_streamed_end_in_a_small_state(tmp_path):
+    """The state that `make soak` grows to ten million rounds, here to one."""
+    policy = AnytimeSPS(coverage=0.9)
+    state = policy.init()
+    scores = np.random.default_rng(12).random(1_000_000)
+    for score in scores.tolist():
+        policy.update(state, score)
+    assert state.threshold == replay(policy, np.append(scores, 0.0))[-1]
+    write(tmp_path / "state.json", "test", 1, state.to_dict())
+    assert (tmp_path / "state.json").stat().st_size < 500_000
+    assert state.low + len(state.values) + state.dropped == state.rounds == 1_000_000

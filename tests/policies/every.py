@@ -1,0 +1,34 @@
+"""One of each policy, for the tests that run through all of them."""
+
+from shortlist import (
+    ACI,
+    DKW,
+    DLR,
+    SPS,
+    AnytimeSPS,
+    BetaBinomial,
+    Binomial,
+    Calibrated,
+    ConservativeETC,
+    ExploreThenCommit,
+    Greedy,
+    Oracle,
+    OrderStatistic,
+)
+from shortlist.boundaries import Held, Quantile
+
+POLICIES = [
+    SPS(coverage=0.7, horizon=400),
+    AnytimeSPS(coverage=0.8, delta=0.2),
+    Greedy(coverage=0.9),
+    ACI(coverage=0.9, step=0.05),
+    DLR(coverage=0.9),
+    ExploreThenCommit(coverage=0.9, explore=30),
+    ConservativeETC(coverage=0.5, explore=60, horizon=100),
+    Oracle(threshold=0.25),
+    OrderStatistic(coverage=0.8, boundary=BetaBinomial(0.3, relative_mean=1.0, weight=10), window=False),
+    OrderStatistic(coverage=0.8, boundary=Binomial(0.3, horizon=200)),
+    OrderStatistic(coverage=0.8, boundary=Calibrated(0.3, horizon=200)),
+    OrderStatistic(coverage=0.5, boundary=Held(DKW(100), rounds=70)),
+    OrderStatistic(coverage=0.8, boundary=Quantile()),
+]
