@@ -153,7 +153,7 @@ def test_a_boundary_above_everything_is_crossed_for_sure():
     ("make", "message"),
     [
         (lambda: DKW(-1), "horizon is -1; it must be at least 1"),
-        (lambda: DKW(10.5), "horizon is 10.5; it must be a whole number"),  # type: ignore[arg-type]
+        (lambda: DKW(10.5), "horizon is 10.5; it must be a whole number"),
         (lambda: DKW(True), "horizon is True"),
         (lambda: BetaBinomial(0), "delta is 0; it must lie strictly between 0 and 1"),
         (lambda: BetaBinomial(0.05, relative_mean=1.5), "relative_mean is 1.5; it must be in"),

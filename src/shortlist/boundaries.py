@@ -55,7 +55,7 @@ Memory = tuple[float, float]
 _DKW, _MIXTURE, _BINOMIAL, _QUANTILE, _HELD = range(5)
 
 
-def next_limit(
+def next_limit(  # noqa: C901 - five short formulas, side by side
     kind: int, n: int, k: int, first: float, second: float, constants: Constants
 ) -> tuple[int, float, float]:
     """Walk from (n, k_n) to k_{n+1}; `first` and `second` are what the boundary remembers."""

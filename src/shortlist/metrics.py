@@ -59,10 +59,10 @@ class Population:
         self._scores = values[order]
         self._below: Array | None = None  # probability of everything before each score
         if weights is not None:
-            shares = np.asarray(weights, dtype=np.float64).ravel()[order]
+            shares = np.asarray(weights, dtype=np.float64).ravel()
             if shares.size != values.size or (shares < 0).any() or not 0 < shares.sum() < math.inf:
-                raise InvalidScores("weights must be one non-negative number for each score")
-            self._below = np.concatenate([[0.0], np.cumsum(shares) / shares.sum()])
+                raise InvalidScores("weights must be one non-negative number for each score, and not all 0")
+            self._below = np.concatenate([[0.0], np.cumsum(shares[order]) / shares.sum()])
 
     def miscoverage(self, thresholds: ArrayLike) -> Array:
         """Return P(s < threshold) for each threshold."""
@@ -167,7 +167,8 @@ def set_size(thresholds: ArrayLike, candidate_scores: ArrayLike) -> NDArray[np.i
     [2, 3]
     """
     candidates = np.asarray(candidate_scores)
-    return np.count_nonzero(candidates >= np.asarray(thresholds, np.float64)[:, None], axis=1)
+    shown = candidates >= np.asarray(thresholds, np.float64)[:, None]
+    return shown.sum(axis=1, dtype=np.int64)
 
 
 def _law(population: ArrayLike | Law) -> Law:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.errors import InvalidScores
+from shortlist.candidates import check_true_scores
 from shortlist.policies import MISS, Policy
 from shortlist.policies.base import Step
 
@@ -46,7 +46,7 @@ def replay(policy: Policy, true_scores: ArrayLike, *, compiled: bool | None = No
     >>> f"{thresholds[-1]:.3f}"
     '0.087'
     """
-    scores = _true_scores(true_scores)
+    scores = check_true_scores(true_scores)
     state = policy.init()
     if compiled is None:
         compiled = _numba_is_installed()
@@ -58,24 +58,6 @@ def replay(policy: Policy, true_scores: ArrayLike, *, compiled: bool | None = No
         _loop(policy.rule, stamp="plain")(state.carry, state.constants, scores.tolist(), plain)
         thresholds[:] = plain
     return thresholds
-
-
-def _true_scores(true_scores: ArrayLike) -> NDArray[np.float64]:
-    try:
-        scores = np.ascontiguousarray(true_scores, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidScores(f"true_scores cannot be read as numbers: {error}") from None
-    if np.ndim(true_scores) != 1:
-        raise InvalidScores(
-            f"true_scores has {np.ndim(true_scores)} dimensions; it must have one, a score for each round"
-        )
-    bad = np.flatnonzero(np.isnan(scores) | (scores == np.inf))
-    if bad.size:
-        raise InvalidScores(
-            f"true_scores[{bad[0]}] is {scores[bad[0]]}; a score must be a finite number, "
-            "or -inf where the true label was not among the candidates"
-        )
-    return scores
 
 
 def _loop(step: Step, stamp: str) -> Loop:

@@ -18,14 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist import savefile
 from shortlist.boundaries import next_limit
+from shortlist.candidates import Member, check_ids, check_scores
 from shortlist.errors import (
     ConflictingAnswer,
     DamagedFile,
-    DuplicateIds,
-    InvalidIds,
     InvalidParameter,
-    InvalidScores,
-    NoCandidates,
     NotShown,
     RoundClosed,
     ShortlistError,
@@ -41,10 +38,7 @@ from shortlist.policies import (
     policy_from_dict,
 )
 
-__all__ = ["Member", "Shortlister", "Shown"]
-
-#: A candidate: its position in the list handed in, or the id given for it.
-Member = int | str
+__all__ = ["Shortlister", "Shown"]
 
 _VERSION: Final = 1
 #: How many rounds ahead `summary` looks for the next move of the threshold.
@@ -150,7 +144,9 @@ class Shortlister:
                 f"policy is {policy!r}; it must be a policy, for example AnytimeSPS(coverage=0.9)"
             )
         elif (coverage, delta) != (0.9, 0.05):
-            raise InvalidParameter("coverage and delta belong to the policy: give them, or a policy, not both")
+            raise InvalidParameter(
+                "coverage and delta belong to the policy: give them, or a policy, not both"
+            )
         self._policy = policy
         self._unanswered = _check_unanswered(unanswered, policy)
         self._patience = check_count("patience", patience, least=0)
@@ -189,8 +185,8 @@ class Shortlister:
         ids
             Your own names for the candidates, strings or integers; their positions otherwise.
         """
-        values = _check_scores(scores)
-        names = None if ids is None else _check_ids(ids, values.size)
+        values = check_scores(scores)
+        names = None if ids is None else check_ids(ids, values.size)
         with self._lock:
             threshold = self._state.threshold
             order, truncated = self._select(values, threshold)
@@ -296,11 +292,11 @@ class Shortlister:
                 policy=policy_from_dict(content["policy"]),
                 **{name: content[name] for name in ("unanswered", "patience", "at_least", "at_most", "keep")},
             )
-            lister._state = lister._policy.state_type.from_dict(content["state"])  # noqa: SLF001
-            lister._next_id = content["next_id"]  # noqa: SLF001
-            lister._counts = content["counts"]  # noqa: SLF001
-            lister._answers = deque(_answer_from_plain(answer) for answer in content["answers"])  # noqa: SLF001
-            lister._open = {  # noqa: SLF001
+            lister._state = lister._policy.state_type.from_dict(content["state"])
+            lister._next_id = content["next_id"]
+            lister._counts = content["counts"]
+            lister._answers = deque(_answer_from_plain(answer) for answer in content["answers"])
+            lister._open = {
                 round_id: Shown(round_id, threshold, tuple(members), tuple(scores), truncated)
                 for round_id, threshold, members, scores, truncated in content["open"]
             }
@@ -405,39 +401,6 @@ def _check_unanswered(unanswered: str | None, policy: Policy) -> str:
             'round that was counted as low; use unanswered="ignore", or an order-statistic policy'
         )
     return unanswered
-
-
-def _check_scores(scores: ArrayLike) -> NDArray[np.float64]:
-    raw = np.asarray(scores) if not isinstance(scores, np.ndarray) else scores
-    if raw.ndim != 1:
-        raise InvalidScores(
-            f"scores have the shape {raw.shape}; they must be one-dimensional, one score for each candidate"
-        )
-    if raw.size == 0:
-        raise NoCandidates("scores are empty; a round needs at least one candidate")
-    if raw.dtype.kind not in "fiu":
-        raise InvalidScores(f"scores are of type {raw.dtype}; they must be numbers")
-    values = raw.astype(np.float64)
-    finite = np.isfinite(values)
-    if not finite.all():
-        first = int(np.flatnonzero(~finite)[0])
-        raise InvalidScores(
-            f"scores[{first}] is {values[first]}; scores must be finite: leave such candidates out"
-        )
-    return values
-
-
-def _check_ids(ids: Sequence[Member], count: int) -> list[Member]:
-    names = [int(name) if isinstance(name, np.integer) else name for name in ids]
-    if len(names) != count:
-        raise InvalidIds(f"there are {len(names)} ids for {count} scores; give one id for each score")
-    for name in names:
-        if isinstance(name, bool) or not isinstance(name, (int, str)):
-            raise InvalidIds(f"id {name!r} is a {type(name).__name__}; ids must be strings or integers")
-    if len(set(names)) < count:
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise DuplicateIds(f"id {twice!r} is given twice; each candidate needs an id of its own")
-    return [str(name) if isinstance(name, str) else name for name in names]
 
 
 def _conflict(round_id: int, given: Member | _Answer, answer: str) -> ConflictingAnswer:

@@ -64,7 +64,7 @@ def sps_literally(scores, coverage, horizon):
     observed = []
     for t, score in enumerate(scores, start=1):
         yield tau
-        observed.append(score if score >= tau else tau)
+        observed.append(max(score, tau))
         if t <= horizon:
             # sup{tau : G_t(tau) + eps_t <= p0}, G_t(tau) = #{max(tau_t, s_j) <= tau} / t
             allowed = decimal_limit(t, coverage, horizon)
@@ -127,7 +127,7 @@ def dlr(scores, coverage, start, exponent):
     yield tau
 
 
-def explore_then_commit(scores, coverage, explore, allowed):
+def explore_then_commit(scores, explore, allowed):
     """-inf for `explore` rounds, then the (allowed + 1)-th smallest of them for ever."""
     for t in range(len(scores) + 1):
         if t < explore or allowed < 0:

@@ -68,14 +68,14 @@ def test_dlr(scores, coverage, start, exponent):
 @given(SCORES, COVERAGES, st.integers(1, 100))
 def test_explore_then_commit(scores, coverage, explore):
     allowed = math.floor(explore * (1 - Fraction(str(coverage))))
-    expected = list(brute_force.explore_then_commit(scores, coverage, explore, allowed))
+    expected = list(brute_force.explore_then_commit(scores, explore, allowed))
     assert thresholds(ExploreThenCommit(coverage, explore), scores) == expected
 
 
 @given(SCORES, COVERAGES, st.integers(1, 150), st.integers(1, 1000))
 def test_conservative_etc(scores, coverage, explore, horizon):
     allowed = brute_force.decimal_limit(min(explore, horizon), coverage, horizon)
-    expected = list(brute_force.explore_then_commit(scores, coverage, explore, allowed))
+    expected = list(brute_force.explore_then_commit(scores, explore, allowed))
     assert thresholds(ConservativeETC(coverage, explore, horizon), scores) == expected
 
 

@@ -95,7 +95,7 @@ def test_a_score_below_the_threshold_counts_as_a_miss(policy):
 @each_policy
 def test_policies_are_frozen_and_described(policy):
     with pytest.raises(dataclasses.FrozenInstanceError):
-        policy.coverage = 0.5  # type: ignore[attr-defined]
+        policy.coverage = 0.5
     described = json.loads(json.dumps(policy.to_dict()))
     assert policy_from_dict(described) == policy
     assert hash(policy_from_dict(described)) == hash(policy)

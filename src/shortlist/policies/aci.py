@@ -11,7 +11,7 @@ __all__ = ["ACI"]
 
 
 def insert(values: list[float], value: float) -> None:
-    """Put `value` into a sorted list, behind its equals. (numba does not know bisect.)"""
+    """Put `value` into a sorted list, behind its equals; numba does not know bisect."""
     low, high = 0, len(values)
     while low < high:
         middle = (low + high) // 2

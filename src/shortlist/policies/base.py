@@ -43,7 +43,8 @@ __all__ = ["MISS", "Policy", "State"]
 #: What a step sees when the true label was not in the list: lower than every score.
 MISS: Final = -math.inf
 
-Step = Callable[[Any, list[float], Any, float], Any]
+#: (carry, values, constants, seen) -> carry; each policy's own types, so loose here.
+Step = Callable[..., Any]
 
 
 @dataclass(slots=True)

@@ -1,0 +1,52 @@
+# The two commands of the README are `make reproduce` and `make test`; the rest is for developers.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install reproduce test check format soak bench docs serve clean
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# Installs once; again only when the pinned versions or the package's metadata change.
+$(STAMP): requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "shortlist needs Python 3.11 or newer; try: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(STAMP)
+
+install: $(STAMP)  ## Create .venv with the pinned versions
+
+reproduce: $(STAMP)  ## Run the main job
+	$(BIN)/shortlist reproduce
+
+test: $(STAMP)  ## Run the test suite
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: $(STAMP)  ## Format, lint, types, layers: seconds
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP)  ## Format the code and fix what can be fixed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+soak: $(STAMP)  ## The long versions of tests that `make test` runs short
+	$(BIN)/python -m pytest -m soak -s
+
+bench: $(STAMP)  ## Measure speed, as ratios in one run
+	$(BIN)/python benchmarks/core.py
+
+docs: $(STAMP)  ## Check the documentation: every example runs
+	$(BIN)/python -m pytest -q --doctest-glob='*.md' README.md docs
+
+serve:  ## Run the service
+	@echo "there is no service yet in shortlist 0.1.0; see CHANGELOG.md" >&2; exit 2
+
+clean:  ## Remove everything that make created
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache results

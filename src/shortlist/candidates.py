@@ -1,0 +1,78 @@
+"""Scores and ids as they come in from outside, checked once.
+
+Scores are float64 from here on. NaN and infinities stop here; the one exception is a *true* score of
+-inf, which says that the true label was not among the candidates.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist.errors import DuplicateIds, InvalidIds, InvalidScores, NoCandidates
+
+__all__ = ["Member", "check_ids", "check_scores", "check_true_scores"]
+
+#: A candidate: its position in the list handed in, or the id given for it.
+Member = int | str
+
+
+def check_scores(scores: ArrayLike) -> NDArray[np.float64]:
+    """Return the scores of one list as floats, or say what is wrong with them."""
+    raw = _array("scores", scores)
+    if raw.ndim != 1:
+        raise InvalidScores(
+            f"scores have the shape {raw.shape}; they must be one-dimensional, one score for each candidate"
+        )
+    if raw.size == 0:
+        raise NoCandidates("scores are empty; a round needs at least one candidate")
+    if raw.dtype.kind not in "fiu":
+        raise InvalidScores(f"scores are of type {raw.dtype}; they must be numbers")
+    values = raw.astype(np.float64)
+    finite = np.isfinite(values)
+    if not finite.all():
+        first = int(np.flatnonzero(~finite)[0])
+        raise InvalidScores(
+            f"scores[{first}] is {values[first]}; scores must be finite: leave such candidates out"
+        )
+    return values
+
+
+def check_ids(ids: Sequence[Member], count: int) -> list[Member]:
+    """Return one distinct id for each candidate, or say what is wrong with them."""
+    names = [int(name) if isinstance(name, np.integer) else name for name in ids]
+    if len(names) != count:
+        raise InvalidIds(f"there are {len(names)} ids for {count} scores; give one id for each score")
+    for name in names:
+        if isinstance(name, bool) or not isinstance(name, (int, str)):
+            raise InvalidIds(f"id {name!r} is a {type(name).__name__}; ids must be strings or integers")
+    if len(set(names)) < count:
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise DuplicateIds(f"id {twice!r} is given twice; each candidate needs an id of its own")
+    return [str(name) if isinstance(name, str) else name for name in names]
+
+
+def check_true_scores(true_scores: ArrayLike) -> NDArray[np.float64]:
+    """Return a stream of true scores as floats, or say what is wrong with it."""
+    raw = _array("true_scores", true_scores)
+    if raw.ndim != 1:
+        raise InvalidScores(
+            f"true_scores have the shape {raw.shape}; they must be one-dimensional, one score for each round"
+        )
+    if raw.size and raw.dtype.kind not in "fiu":
+        raise InvalidScores(f"true_scores are of type {raw.dtype}; they must be numbers")
+    scores = np.ascontiguousarray(raw, dtype=np.float64)
+    bad = np.flatnonzero(np.isnan(scores) | (scores == np.inf))
+    if bad.size:
+        raise InvalidScores(
+            f"true_scores[{bad[0]}] is {scores[bad[0]]}; a score must be a finite number, "
+            "or -inf where the true label was not among the candidates"
+        )
+    return scores
+
+
+def _array(name: str, values: ArrayLike) -> NDArray[np.generic]:
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise InvalidScores(f"{name} cannot be read as an array of numbers: {error}") from None

@@ -1,0 +1,1 @@
+"""Experiments: a specification in, rows and figures out."""

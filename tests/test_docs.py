@@ -1,0 +1,38 @@
+"""Every Python block in README and docs runs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def blocks(page):
+    return re.findall(r"^```python\n(.*?)^```", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
+def test_the_code_on_the_page_runs(page, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {}
+    for block in blocks(page):
+        exec(compile(block, str(page), "exec"), namespace)
+    if page.name == "README.md":
+        assert re.fullmatch(r"\d+ of 50 shown, coverage 0\.9\d\n", capsys.readouterr().out)
+
+
+def test_links_to_files_are_not_broken():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_make_target_is_explained():
+    makefile = (ROOT / "Makefile").read_text()
+    phony = re.search(r"^\.PHONY: (.*)$", makefile, flags=re.MULTILINE)
+    assert phony
+    for target in phony.group(1).split():
+        assert re.search(rf"^{target}:.*## ", makefile, flags=re.MULTILINE), target
+    assert re.search(r"^help:.*## ", makefile, flags=re.MULTILINE)

@@ -1,0 +1,66 @@
+"""Replay: what it refuses, and that an edited rule is never run from an old cache."""
+
+import math
+import subprocess
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import shortlist
+from shortlist import AnytimeSPS, InvalidScores
+from shortlist.replay import _parts
+
+# `shortlist.replay` is the function; the module of the same name is behind it.
+replay = shortlist.replay
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ([0.5, math.nan], "true_scores[1] is nan"),
+        ([math.inf], "true_scores[0] is inf"),
+        ([[0.5]], "true_scores have the shape (1, 1)"),
+        (0.5, "true_scores have the shape ()"),
+        (["a"], "they must be numbers"),
+        ([[1.0], [1.0, 2.0]], "cannot be read as an array"),
+        ([True], "true_scores are of type bool"),
+    ],
+)
+def test_bad_streams_are_named(scores, message):
+    with pytest.raises(InvalidScores) as caught:
+        replay(AnytimeSPS(0.9), scores)
+    assert message in str(caught.value)
+
+
+def test_any_layout_and_type_will_do():
+    scores = np.random.default_rng(0).random(400)
+    expected = replay(AnytimeSPS(0.9), scores)
+    wide = np.zeros((400, 3))
+    wide[:, 1] = scores
+    for same in (scores.tolist(), wide[:, 1], scores.astype(np.longdouble)):
+        assert replay(AnytimeSPS(0.9), same).tobytes() == expected.tobytes()
+    assert replay(AnytimeSPS(0.9), np.arange(300)).dtype == np.float64
+    assert replay(AnytimeSPS(0.9), []).size == 0
+
+
+def test_everything_a_rule_calls_is_compiled_with_it():
+    names = {part.__name__ for part in _parts(AnytimeSPS.rule)}
+    assert names == {"join", "next_limit", "place", "settle"}
+    assert all(isinstance(part, types.FunctionType) for part in _parts(AnytimeSPS.rule))
+
+
+def test_without_numba_nothing_is_missing():
+    """In a process where numba cannot be imported, replay gives the same bits."""
+    program = (
+        "import sys; sys.modules['numba'] = None\n"
+        "import importlib.util as u; real = u.find_spec\n"
+        "u.find_spec = lambda name, *rest: None if name == 'numba' else real(name, *rest)\n"
+        "import numpy as np, shortlist\n"
+        "scores = np.random.default_rng(0).random(2000)\n"
+        "print(shortlist.replay(shortlist.AnytimeSPS(0.9), scores)[-1].hex())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    scores = np.random.default_rng(0).random(2000)
+    assert done.stdout.strip() == replay(AnytimeSPS(0.9), scores)[-1].hex()

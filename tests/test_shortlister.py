@@ -1,0 +1,429 @@
+"""The Shortlister: what it shows, what it takes, what it refuses, and that nothing is lost."""
+
+import json
+import math
+import os
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shortlist
+from shortlist import (
+    ACI,
+    SPS,
+    AnytimeSPS,
+    ConflictingAnswer,
+    DamagedFile,
+    DuplicateIds,
+    Greedy,
+    InvalidIds,
+    InvalidParameter,
+    InvalidScores,
+    NewerFile,
+    NoCandidates,
+    NotShown,
+    Oracle,
+    RoundClosed,
+    Shortlister,
+    ShortlistError,
+    UnknownRound,
+)
+from tests.policies.every import POLICIES
+
+
+def everything(lister):
+    """All that a lister holds, for comparing before and after."""
+    return (
+        lister._state.to_dict(),
+        dict(lister._open),
+        list(lister._answers),
+        dict(lister._counts),
+        lister._next_id,
+    )
+
+
+def teach(lister, rounds, seed=0, candidates=8):
+    """Answer `rounds` rounds; the right candidate is a noisy best."""
+    rng = np.random.default_rng(seed)
+    for _ in range(rounds):
+        scores = rng.random(candidates)
+        right = int(np.argmax(scores + 0.4 * rng.random(candidates)))
+        shown = lister.propose(scores)
+        if right in shown.members:
+            lister.hit(shown.round_id, right)
+        else:
+            lister.miss(shown.round_id)
+    return lister
+
+
+def test_the_contracts_example():
+    lister = Shortlister(coverage=0.9)
+    assert lister.policy == AnytimeSPS(coverage=0.9, delta=0.05)
+    shown = lister.propose([0.2, 0.9, 0.4])
+    assert (shown.round_id, shown.threshold, shown.members) == (0, -math.inf, (1, 2, 0))
+    assert shown.scores == (0.9, 0.4, 0.2)
+    assert not shown.truncated
+    lister.hit(shown.round_id, 1)
+    assert lister.threshold == -math.inf
+    assert lister.summary()["hits"] == 1
+
+
+def test_ties_keep_the_order_given_and_ids_are_handed_back():
+    lister = Shortlister()
+    assert lister.propose([1, 2, 2, 1]).members == (1, 2, 0, 3)
+    assert lister.propose([1.0, 2.0], ids=["a", "b"]).members == ("b", "a")
+    assert lister.propose(np.array([1.0, 2.0]), ids=np.array([7, 9])).members == (9, 7)
+    assert lister.propose(np.array([1, 2], dtype=np.float32)).scores == (2.0, 1.0)
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=30), st.integers(-4, 4))
+def test_the_list_is_closed_complete_and_sorted(scores, threshold):
+    shown = Shortlister(policy=Oracle(threshold)).propose(scores)
+    assert set(shown.members) == {i for i, score in enumerate(scores) if score >= threshold}
+    assert list(shown.members) == sorted(shown.members, key=lambda i: (-scores[int(i)], i))
+
+
+def test_at_least_and_at_most():
+    lister = Shortlister(policy=Oracle(0.5), at_least=2, at_most=3)
+    few = lister.propose([0.1, 0.9, 0.2])
+    assert (few.members, few.truncated) == ((1, 2), False)
+    many = lister.propose([0.9, 0.8, 0.7, 0.6])
+    assert (many.members, many.truncated) == ((0, 1, 2), True)
+    assert lister.propose([0.1]).members == (0,)
+
+
+def test_a_hit_below_the_threshold_teaches_like_a_miss():
+    """`at_least` shows more than the threshold allows; what lies below it must not count as seen."""
+    listers = [teach(Shortlister(0.8, at_least=at_least), 500) for at_least in (0, 8)]
+    assert listers[0].threshold == listers[1].threshold > 0.5
+    assert listers[0]._state == listers[1]._state
+    assert listers[1].summary()["misses"] == 0  # all were hits for the person
+
+
+def test_it_learns_what_its_policy_learns():
+    lister, policy = Shortlister(0.9), AnytimeSPS(0.9)
+    state = policy.init()
+    rng = np.random.default_rng(3)
+    for _ in range(1500):
+        scores = rng.random(5)
+        shown = lister.propose(scores)
+        if 0 in shown.members:
+            lister.hit(shown.round_id, 0)
+        else:
+            lister.miss(shown.round_id)
+        policy.update(state, float(scores[0]))
+    assert lister.threshold == state.threshold > 0.05
+
+
+def test_answers_late_in_any_order_teach_the_same():
+    rng = np.random.default_rng(4)
+    ends = []
+    for order in (np.arange(600), rng.permutation(600)):
+        lister = Shortlister(0.9)
+        stream = np.random.default_rng(5).random((600, 5))
+        shown = [lister.propose(scores) for scores in stream]
+        assert lister.summary()["open"] == 600
+        for i in order.tolist():
+            lister.hit(shown[i].round_id, 0)
+        ends.append(lister._state)
+        assert lister.summary()["open"] == 0
+    assert ends[0] == ends[1]
+    assert ends[0].threshold > 0
+
+
+def test_the_same_answer_twice_changes_nothing():
+    lister = Shortlister()
+    answers = [("hit", 1), ("miss", None), ("skip", None), ("absent", None)]
+    rounds = [lister.propose([0.3, 0.6]).round_id for _ in answers]
+
+    def give(round_id, verb, member):
+        method = getattr(lister, verb)
+        return method(round_id) if member is None else method(round_id, member)
+
+    for round_id, (verb, member) in zip(rounds, answers, strict=True):
+        give(round_id, verb, member)
+    before = everything(lister)
+    for round_id, (verb, member) in zip(rounds, answers, strict=True):
+        give(round_id, verb, member)
+        assert everything(lister) == before
+        for other, other_member in [*answers, ("hit", 0)]:
+            if (other, other_member) != (verb, member):
+                with pytest.raises(ConflictingAnswer, match=f"round {round_id} was answered"):
+                    give(round_id, other, other_member)
+                assert everything(lister) == before
+
+
+def test_skip_counts_as_low_and_absent_leaves_the_count():
+    lister = Shortlister()
+    for verb in ("skip", "absent", "miss"):
+        getattr(lister, verb)(lister.propose([0.5]).round_id)
+    assert (lister._state.rounds, lister._state.low) == (2, 2)
+    summary = lister.summary()
+    assert (summary["skipped"], summary["absent"], summary["misses"]) == (1, 1, 1)
+
+
+def test_an_absent_round_that_was_counted_stays_low():
+    lister = Shortlister(patience=0)
+    first = lister.propose([0.5])
+    assert (lister._state.rounds, lister._state.low) == (1, 1)
+    lister.absent(first.round_id)
+    assert (lister._state.rounds, lister._state.low) == (1, 1)
+
+
+def test_ignored_silence_never_joins():
+    lister = Shortlister(unanswered="ignore")
+    lister.propose([0.5])
+    lister.skip(lister.propose([0.5]).round_id)
+    lister.absent(lister.propose([0.5]).round_id)
+    lister.hit(lister.propose([0.5]).round_id, 0)
+    assert lister._state.rounds == 1
+
+
+def test_old_rounds_are_closed():
+    lister = Shortlister(keep=3)
+    for _ in range(5):
+        lister.propose([0.5])
+    before = everything(lister)
+    with pytest.raises(RoundClosed, match="round 1 is closed: only the last 3 rounds are kept"):
+        lister.hit(1, 0)
+    assert everything(lister) == before
+    lister.hit(2, 0)
+    assert lister.summary()["expired"] == 2
+    assert lister.summary()["open"] == 2
+    assert lister._state.pending == 0
+
+
+BAD_PROPOSALS = [
+    (([0.1, math.nan],), InvalidScores, "scores[1] is nan; scores must be finite"),
+    (([math.inf],), InvalidScores, "scores[0] is inf"),
+    (([-math.inf, 1],), InvalidScores, "scores[0] is -inf"),
+    (([],), NoCandidates, "scores are empty"),
+    (([[0.1, 0.2]],), InvalidScores, "scores have the shape (1, 2)"),
+    ((0.5,), InvalidScores, "scores have the shape ()"),
+    ((["high", "low"],), InvalidScores, "they must be numbers"),
+    (([True, False],), InvalidScores, "scores are of type bool"),
+    (([None, 1.0],), InvalidScores, "they must be numbers"),
+    (([1j],), InvalidScores, "they must be numbers"),
+    (([[1.0], [1.0, 2.0]],), InvalidScores, "cannot be read"),
+    (([0.1, 0.2], ["a", "a"]), DuplicateIds, "id 'a' is given twice"),
+    (([0.1, 0.2], ["a"]), InvalidIds, "there are 1 ids for 2 scores"),
+    (([0.1], [None]), InvalidIds, "id None is a NoneType; ids must be strings or integers"),
+    (([0.1], [1.5]), InvalidIds, "id 1.5 is a float"),
+    (([0.1], [True]), InvalidIds, "id True is a bool"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "error", "message"), BAD_PROPOSALS, ids=lambda value: str(value)[:40])
+def test_bad_proposals_are_named_and_change_nothing(arguments, error, message):
+    lister = teach(Shortlister(), 100)
+    before = everything(lister)
+    with pytest.raises(error) as caught:
+        lister.propose(*arguments)
+    assert message in str(caught.value)
+    assert isinstance(caught.value, ShortlistError)
+    assert isinstance(caught.value, ValueError)
+    assert everything(lister) == before
+
+
+BAD_ANSWERS = [
+    (lambda lister: lister.hit(100, 5), NotShown, "member 5 was not in the list of round 100"),
+    (lambda lister: lister.hit(100, "0"), NotShown, "member '0' was not in the list"),
+    (lambda lister: lister.hit(100, True), NotShown, "member True was not in the list"),
+    (lambda lister: lister.hit(100, [0]), NotShown, "member [0] was not in the list"),
+    (
+        lambda lister: lister.hit(777, 0),
+        UnknownRound,
+        "round 777 was never shown; round ids run from 0 to 100",
+    ),
+    (lambda lister: lister.miss(-1), UnknownRound, "round -1 was never shown"),
+    (lambda lister: lister.skip("first"), UnknownRound, "round id is 'first'"),
+    (lambda lister: lister.absent(None), UnknownRound, "round id is None"),
+    (lambda lister: lister.miss(100.0), UnknownRound, "round id is 100.0"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), BAD_ANSWERS)
+def test_bad_answers_are_named_and_change_nothing(call, error, message):
+    lister = teach(Shortlister(), 100)
+    lister.propose([0.5, 0.6])
+    before = everything(lister)
+    with pytest.raises(error) as caught:
+        call(lister)
+    assert message in str(caught.value)
+    assert isinstance(caught.value, ValueError)
+    assert everything(lister) == before
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Shortlister(coverage=0), "coverage is 0; it must lie strictly between 0 and 1"),
+        (lambda: Shortlister(coverage=1), "coverage is 1;"),
+        (lambda: Shortlister(coverage=1.5), "coverage is 1.5; it must lie strictly between 0 and 1"),
+        (lambda: Shortlister(coverage=math.nan), "coverage is nan;"),
+        (lambda: Shortlister(coverage="0.9"), "coverage is '0.9'; it must be a number"),
+        (lambda: Shortlister(coverage=True), "coverage is True;"),
+        (lambda: Shortlister(delta=0), "delta is 0; it must lie strictly between 0 and 1"),
+        (lambda: SPS(0.9, -1), "horizon is -1; it must be at least 1"),
+        (lambda: ACI(0.9, step=0), "step is 0; it must be a number above 0"),
+        (lambda: Oracle(math.nan), "threshold is nan"),
+        (lambda: Oracle("high"), "threshold is 'high'"),
+        (lambda: Shortlister(policy="sps"), "policy is 'sps'; it must be a policy"),
+        (lambda: Shortlister(0.8, policy=Greedy(0.9)), "give them, or a policy, not both"),
+        (lambda: Shortlister(unanswered="drop"), "unanswered is 'drop'"),
+        (lambda: Shortlister(policy=Greedy(0.9), unanswered="miss"), "which Greedy cannot do"),
+        (lambda: Shortlister(patience=-1), "patience is -1; it must be at least 0"),
+        (lambda: Shortlister(at_most=0), "at_most is 0; it must be at least 1"),
+        (lambda: Shortlister(at_least=5, at_most=3), "at_least is 5 and at_most is 3"),
+        (lambda: Shortlister(keep=0), "keep is 0"),
+        (lambda: shortlist.OrderStatistic(0.9, 0.05), "boundary is 0.05"),
+    ],
+)
+def test_bad_parameters_are_named(make, message):
+    with pytest.raises(InvalidParameter) as caught:
+        make()
+    assert message in str(caught.value)
+
+
+def test_float32_coverage_is_the_decimal_that_was_written():
+    assert Shortlister(coverage=np.float32(0.9)).policy == AnytimeSPS(0.9)
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=repr)
+def test_save_and_load_at_any_moment(policy, tmp_path):
+    lister = teach(Shortlister(policy=policy), 150)
+    pending = [lister.propose([0.9, 0.8], ids=["inf", "b"]), lister.propose([9.0, 8.0])]
+    lister.save(tmp_path / "lister.json")
+    loaded = Shortlister.load(tmp_path / "lister.json")
+    assert everything(loaded) == everything(lister)
+    assert loaded.summary() == lister.summary()
+    for twin in (lister, loaded):
+        twin.miss(pending[0].round_id)
+        teach(twin, 100, seed=9)
+        assert twin.policy == policy
+    assert everything(loaded) == everything(lister)
+
+
+def test_a_save_is_json_and_small(tmp_path):
+    lister = teach(Shortlister(), 3000)
+    path = tmp_path / "lister.json"
+    lister.save(path)
+
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    json.loads(path.read_text(), parse_constant=refuse)  # no Infinity, no NaN: strict JSON
+    assert path.stat().st_size < 100_000
+
+
+def test_a_crash_in_the_middle_of_a_save_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "lister.json"
+    lister = teach(Shortlister(), 100)
+    lister.save(path)
+    old = path.read_bytes()
+    teach(lister, 100, seed=1)
+    for name in ("fsync", "replace"):
+
+        def crash(*_):
+            raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as broken:
+            broken.setattr(os, name, crash)
+            if name == "replace":
+                broken.setattr("pathlib.Path.replace", crash)
+            with pytest.raises(OSError, match="No space"):
+                lister.save(path)
+        assert path.read_bytes() == old
+        assert [file.name for file in tmp_path.iterdir()] == ["lister.json"]  # nothing left behind
+    lister.save(path)
+    assert Shortlister.load(path).summary()["rounds"] == 200
+
+
+def test_damaged_and_newer_files_are_refused(tmp_path):
+    path = tmp_path / "lister.json"
+    teach(Shortlister(), 200).save(path)
+    text = path.read_text()
+    document = json.loads(text)
+
+    def refused(contents, error, message):
+        path.write_text(contents)
+        with pytest.raises(error) as caught:
+            Shortlister.load(path)
+        assert message in str(caught.value)
+        assert str(path) in str(caught.value)
+
+    for cut in (0, 1, len(text) // 2, len(text) - 3):
+        refused(text[:cut], DamagedFile, "is damaged: it is not complete JSON")
+    refused(text.replace('"misses":', '"mises":'), DamagedFile, "its checksum does not match")
+    digit = text.index('"next_id":') + len('"next_id":')
+    refused(text[:digit] + "9" + text[digit + 1 :], DamagedFile, "its checksum does not match")
+    refused(json.dumps(document | {"version": 2}), NewerFile, "upgrade shortlist")
+    refused(json.dumps(document | {"version": "x"}), DamagedFile, "its version is 'x'")
+    refused(json.dumps(document | {"format": "other"}), DamagedFile, "is not a shortlist shortlister file")
+    refused("[1, 2]", DamagedFile, "is not a shortlist shortlister file")
+    with pytest.raises(FileNotFoundError):
+        Shortlister.load(tmp_path / "missing.json")
+
+
+def test_a_file_whose_content_makes_no_sense_is_refused(tmp_path):
+    path = tmp_path / "lister.json"
+    for content in ({}, {"policy": {"kind": "anytime", "coverage": 2.0, "delta": 0.05}}):
+        shortlist.shortlister.savefile.write(path, "shortlister", 1, content)
+        with pytest.raises(DamagedFile, match="is damaged"):
+            Shortlister.load(path)
+
+
+def test_several_threads(tmp_path):
+    """Eight threads propose and answer, one saves and one sums up: nothing lost, nothing doubled."""
+    lister = Shortlister(0.9)
+    failures = []
+
+    def work(seed):
+        try:
+            rng = np.random.default_rng(seed)
+            for _ in range(400):
+                shown = lister.propose(rng.random(6))
+                if shown.members and shown.members[-1] is not None:
+                    lister.hit(shown.round_id, shown.members[-1])
+                else:
+                    lister.miss(shown.round_id)
+        except Exception as error:  # noqa: BLE001 - reported below
+            failures.append(error)
+
+    def watch():
+        for i in range(20):
+            lister.save(tmp_path / "lister.json")
+            summary = Shortlister.load(tmp_path / "lister.json").summary()
+            if summary["hits"] + summary["misses"] + summary["open"] != summary["rounds"]:
+                failures.append(AssertionError(i, summary))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    threads.append(threading.Thread(target=watch))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    summary = lister.summary()
+    assert summary["rounds"] == 3200 == summary["hits"] + summary["misses"]
+    assert lister._state.rounds == 3200
+
+
+def test_the_summary_says_what_it_waits_for():
+    lister = Shortlister(0.9)
+    assert lister.summary()["waiting_for"] == "at least 71 more counted rounds before the threshold can move"
+    assert lister.summary()["coverage_seen"] is None
+    for _ in range(70):
+        lister.hit(lister.propose([0.5]).round_id, 0)
+    assert "at least 1 more counted round before" in lister.summary()["waiting_for"]
+    lister.propose([0.5])
+    assert "; 1 rounds wait to be counted" in lister.summary()["waiting_for"]
+    lister.hit(70, 0)
+    assert "more answers: lists are getting shorter" in lister.summary()["waiting_for"]
+    for _ in range(3000):
+        lister.miss(lister.propose([0.1]).round_id)
+    assert "the threshold may not move again" in lister.summary()["waiting_for"]
+    assert Shortlister(policy=Greedy(0.9)).summary()["waiting_for"] == "more answers"
