@@ -168,7 +168,8 @@ def set_size(thresholds: ArrayLike, candidate_scores: ArrayLike) -> NDArray[np.i
     """
     candidates = np.asarray(candidate_scores)
     shown = candidates >= np.asarray(thresholds, np.float64)[:, None]
-    return shown.sum(axis=1, dtype=np.int64)
+    sizes: NDArray[np.int64] = shown.sum(axis=1, dtype=np.int64)
+    return sizes
 
 
 def _law(population: ArrayLike | Law) -> Law:
