@@ -1,15 +1,18 @@
 """The command line: parse, call, print."""
 
+import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 import shortlist
-from shortlist.errors import ShortlistError
-from shortlist.experiments.comparison import compare
+from shortlist.errors import InvalidParameter, ShortlistError
+from shortlist.tasks import TASKS, load_task
 
 __all__ = ["app", "run"]
 
@@ -33,27 +36,128 @@ def _main(
 
 @app.command()
 def reproduce(
+    tasks: Annotated[
+        str, typer.Option(help=f"Tasks, separated by commas: {', '.join(TASKS)}.")
+    ] = "images,retrieval,auctions",
+    policies: Annotated[
+        str, typer.Option(help="Policies, separated by commas; all of them by default. See --list.")
+    ] = "",
+    rounds: Annotated[int, typer.Option(help="Rounds a run, the paper's T.")] = 10_000,
+    runs: Annotated[int, typer.Option(help="Runs to average over.")] = 10,
     coverage: Annotated[float, typer.Option(help="Share of rounds that must be covered.")] = 0.9,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds a run, the paper's T.")] = 10_000,
-    runs: Annotated[int, typer.Option(min=1, help="Runs to average over.")] = 10,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random scores.")] = 0,
+    seed: Annotated[int, typer.Option(help="Same seed, same numbers.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder for tables, figures and report.")] = Path("results"),
+    jobs: Annotated[int, typer.Option(help="Processes; 0 for one a core.")] = 0,
+    scores: Annotated[
+        Path | None, typer.Option(help="A score file of your own (.npz), run instead of the tasks.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List tasks and policies, and run nothing.")] = False,
 ) -> None:
-    """Compare all policies on uniform scores, where the optimal threshold is known."""
-    table = Table(title=f"coverage {coverage}, {rounds:,} rounds, mean of {runs} runs, uniform scores")
-    table.add_column("policy")
-    for column in ("regret", "coverage", "rounds past the optimum", "last threshold"):
-        table.add_column(column, justify="right")
+    """Run the paper's experiments: every policy on three tasks, with figures, tables, claims and a report."""
+    from shortlist.experiments.spec import POLICIES, Spec  # noqa: PLC0415 - only this command needs them
+
+    if list_:
+        _list(POLICIES)
+        return
+    spec = Spec(
+        tasks=_names(tasks),
+        policies=_expand(_names(policies), POLICIES),
+        rounds=rounds,
+        runs=runs,
+        coverage=coverage,
+        seed=seed,
+        scores=None if scores is None else str(scores),
+    )
+    if jobs < 0:
+        raise InvalidParameter(f"jobs is {jobs}; it must be a number of processes, or 0 for one a core")
+    _check_folder(out)
+    from shortlist.experiments.output import write_results  # noqa: PLC0415 - brings matplotlib
+    from shortlist.experiments.run import run as run_spec  # noqa: PLC0415
+
     console = Console()
-    with console.status("replaying ..."):
-        for row in compare(coverage, rounds, runs, seed):
-            table.add_row(
-                row.policy,
-                f"{row.regret:,.1f}",
-                f"{row.coverage:.3f}",
-                f"{row.undercoverage_count:,.0f}",
-                f"{row.threshold:.4f}",
-            )
-    console.print(table)
+    with _progress(console) as bar:
+        stages: dict[str, int] = {}
+
+        def tell(what: str, done: int, of: int) -> None:
+            if what not in stages:
+                stages[what] = bar.add_task(what, total=of)
+            bar.update(stages[what], completed=done, total=of)  # type: ignore[arg-type]
+
+        results = run_spec(
+            spec, jobs=jobs or os.cpu_count() or 1, with_sweeps=spec.scores is None, progress=tell
+        )
+        if results.complete:
+            tell("drawing and writing", 0, 1)
+        write_results(results, out)
+        if results.complete:
+            tell("drawing and writing", 1, 1)
+    if not results.complete:
+        sys.stderr.write(
+            f"shortlist: interrupted; {len(results.rows)} finished rows are in {out / 'summary.csv'}\n"
+        )
+        raise typer.Exit(130)
+    for name in spec.task_names:
+        console.print(_summary_table(results, name))
+    console.print(f"Everything is in [bold]{out}[/]; open [bold]{out / 'report.html'}[/].", highlight=False)
+
+
+def _summary_table(results: "shortlist.experiments.run.Results", name: str) -> Table:  # type: ignore[name-defined]
+    spec = results.spec
+    table = Table(
+        title=f"{spec.task(name).title}: coverage {spec.coverage}, {spec.rounds:,} rounds, mean of {spec.runs} runs",
+        title_justify="left",
+    )
+    table.add_column("policy", no_wrap=True)
+    for column in ("regret", "coverage", "rounds past optimum", "list length"):
+        table.add_column(column, justify="right")
+    for policy in spec.policies:
+        regret, covered, past, size = (
+            float(results.values(name, policy, column).mean())
+            for column in ("regret", "coverage", "undercoverage_count", "mean_set_size")
+        )
+        length = "-" if size != size else f"{size:,.2f}"  # noqa: PLR0124 - not a number
+        table.add_row(policy, f"{regret:,.1f}", f"{covered:.4f}", f"{past:,.1f}", length)
+    return table
+
+
+def _list(policies: tuple[str, ...]) -> None:
+    console = Console()
+    for name in TASKS:
+        console.print(f"[bold]{name}[/]: {load_task(name).source}.", highlight=False)
+    console.print(f"[bold]policies[/]: {', '.join(policies)}", highlight=False)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _expand(names: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the named policies, all settings of each; all policies if none is named."""
+    if not names:
+        return known
+    found: list[str] = []
+    for name in names:
+        found += [policy for policy in known if name in (policy, policy.partition("@")[0])] or [name]
+    return tuple(found)
+
+
+def _check_folder(out: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise InvalidParameter(f"out is {out}, which is a file; name a folder")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidParameter(f"out is {out}, which cannot be created: {error.strerror}") from None
+
+
+def _progress(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description:<20}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+    )
 
 
 def run() -> None:

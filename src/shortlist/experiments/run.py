@@ -1,0 +1,253 @@
+"""From a specification to rows and curves, on all cores.
+
+A *unit* of work is one run of one task: its stream is drawn once and every policy replays it. Units
+are pure functions of the specification, so where and in which order they run changes nothing.
+"""
+
+import concurrent.futures
+import multiprocessing
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist import metrics
+from shortlist.experiments import sweeps
+from shortlist.experiments.spec import TUNED, Spec, make_policy
+from shortlist.metrics import Law, Population, Uniform
+from shortlist.replay import replay
+from shortlist.tasks import Task
+
+__all__ = ["CURVES", "Results", "Row", "grid", "law_of", "run"]
+
+#: What is kept of each run at the grid's rounds; sizes and revenue as running sums.
+CURVES = ("regret", "coverage", "undercoverage_count", "threshold", "set_size", "revenue")
+
+Array = NDArray[np.float64]
+Settings = dict[tuple[str, str], float]
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of ``summary.csv``."""
+
+    task: str
+    policy: str
+    run: int
+    regret: float
+    coverage: float
+    undercoverage_count: int
+    mean_set_size: float
+    seconds: float
+
+
+@dataclass
+class Results:
+    """All that an experiment has found, complete or interrupted."""
+
+    spec: Spec
+    rounds: NDArray[np.int64]
+    settings: Settings = field(default_factory=dict)
+    tuning: dict[tuple[str, str], dict[float, float]] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    curves: dict[tuple[str, str, int], dict[str, Array]] = field(default_factory=dict)
+    optimal: dict[tuple[str, int], dict[str, Array]] = field(default_factory=dict)
+    horizons: list[sweeps.HorizonRow] = field(default_factory=list)
+    coverages: list[sweeps.CoverageRow] = field(default_factory=list)
+    complete: bool = False
+
+    def stack(self, task: str, policy: str, curve: str) -> Array:
+        """Return one curve of all finished runs, a row each."""
+        runs = [self.curves.get((task, policy, run)) for run in range(self.spec.runs)]
+        return np.array([found[curve] for found in runs if found is not None and curve in found])
+
+    def values(self, task: str, policy: str, column: str) -> Array:
+        """Return one column of the rows of a task and a policy."""
+        return np.array(
+            [getattr(row, column) for row in self.rows if (row.task, row.policy) == (task, policy)]
+        )
+
+
+def grid(rounds: int, points: int = 200) -> NDArray[np.int64]:
+    """Return the rounds at which curves are kept: every one of the last, dense at the start.
+
+    >>> grid(10_000)[[0, 1, -1]].tolist()
+    [1, 2, 10000]
+    """
+    even = np.linspace(1, rounds, points)
+    early = np.geomspace(1, rounds, points // 2)
+    return np.unique(np.round(np.concatenate([even, early])).astype(np.int64))
+
+
+def law_of(task: Task) -> Law:
+    """Return the law that a task's true scores are drawn from."""
+    return Uniform() if task.population is None else Population(*task.population)
+
+
+def tune(spec: Spec, name: str, run: int) -> dict[tuple[str, float], float]:
+    """Return the regret of each setting of each tuned policy on one tuning stream."""
+    task = spec.task(name)
+    law, stream = law_of(task), task.draw(spec.generator(task.name, "tuning", run), spec.rounds)
+    return {
+        (policy, setting): float(
+            metrics.regret(
+                replay(make_policy(policy, spec.coverage, spec.rounds, setting), stream.true_scores),
+                law,
+                spec.coverage,
+            )[-1]
+        )
+        for policy in spec.policies
+        for setting in TUNED.get(policy, ())
+    }
+
+
+@dataclass(frozen=True)
+class _Finished:
+    """What one unit hands back."""
+
+    rows: list[Row]
+    curves: dict[tuple[str, str, int], dict[str, Array]]
+    optimal: dict[tuple[str, int], dict[str, Array]]
+
+
+def measure(spec: Spec, name: str, run: int, settings: Settings) -> _Finished:
+    """Return the rows and curves of one run of one task."""
+    task = spec.task(name)
+    law, stream = law_of(task), task.draw(spec.generator(task.name, "run", run), spec.rounds)
+    at = grid(spec.rounds) - 1
+    rows, curves = [], {}
+    for policy in spec.policies:
+        rule = make_policy(policy, spec.coverage, spec.rounds, settings.get((task.name, policy)))
+        start = time.perf_counter()
+        thresholds = replay(rule, stream.true_scores)
+        seconds = time.perf_counter() - start
+        kept: dict[str, Array] = {
+            "regret": metrics.regret(thresholds, law, spec.coverage),
+            "coverage": metrics.coverage(thresholds, stream.true_scores),
+            "undercoverage_count": metrics.undercoverage_count(thresholds, law, spec.coverage).astype(float),
+            "threshold": thresholds,
+        }
+        for curve, values in _sums(stream, thresholds):
+            kept[curve] = values
+        rows.append(
+            Row(
+                task=task.name,
+                policy=policy,
+                run=run,
+                regret=float(kept["regret"][-1]),
+                coverage=float(kept["coverage"][-1]),
+                undercoverage_count=int(kept["undercoverage_count"][-1]),
+                mean_set_size=float(kept["set_size"][-1] / spec.rounds)
+                if "set_size" in kept
+                else float("nan"),
+                seconds=seconds,
+            )
+        )
+        curves[task.name, policy, run] = {curve: values[at] for curve, values in kept.items()}
+    best = np.full(spec.rounds, law.optimal_threshold(spec.coverage))
+    optimal = {curve: values[at] for curve, values in _sums(stream, best)}
+    for curve, values in _sums(stream, np.full(spec.rounds, -np.inf)):
+        if curve == "revenue":
+            optimal["no_reserve"] = values[at]
+    return _Finished(rows, curves, {(task.name, run): optimal})
+
+
+def _sums(stream: Any, thresholds: Array) -> Iterator[tuple[str, Array]]:
+    """Yield the running sums of list lengths and revenue, where the task has them."""
+    for curve, values in (
+        ("set_size", stream.set_sizes(thresholds)),
+        ("revenue", stream.revenue(thresholds)),
+    ):
+        if values is not None:
+            yield curve, np.cumsum(values, dtype=np.float64)
+
+
+def run(spec: Spec, *, jobs: int = 1, with_sweeps: bool = True, progress: Progress | None = None) -> Results:
+    """Run an experiment. Interrupted with Ctrl-C, it returns what is finished."""
+    results = Results(spec, grid(spec.rounds))
+    tell = progress or (lambda _what, _done, _of: None)
+    tuned = [policy for policy in spec.policies if policy in TUNED]
+    try:
+        with _pool(jobs) as submit:
+            if tuned:
+                units = [(tune, (spec, name, i)) for name in spec.task_names for i in range(spec.tuning_runs)]
+                _choose(results, _finish(submit, units, "choosing settings", tell))
+            units = [
+                (measure, (spec, name, i, results.settings))
+                for name in spec.task_names
+                for i in range(spec.runs)
+            ]
+            for _, done in _finish(submit, units, "replaying", tell):
+                results.rows += done.rows
+                results.curves |= done.curves
+                results.optimal |= done.optimal
+            if with_sweeps:
+                units = [*sweeps.horizon_units(spec.seed), *sweeps.coverage_units(spec.seed, spec.rounds)]
+                for (work, _), row in _finish(submit, units, "sweeping", tell):
+                    (results.horizons if work is sweeps.horizon_row else results.coverages).append(row)
+        results.complete = True
+    except KeyboardInterrupt:
+        pass
+    order = {name: i for i, name in enumerate((*spec.task_names, *spec.policies))}
+    results.rows.sort(key=lambda row: (order[row.task], order[row.policy], row.run))
+    results.horizons.sort(key=lambda row: (row.policy, row.rounds, row.run))
+    results.coverages.sort(key=lambda row: (row.policy, row.coverage, row.run))
+    return results
+
+
+def _choose(results: Results, finished: Iterable[tuple[Any, dict[tuple[str, float], float]]]) -> None:
+    """Choose each tuned policy's setting: the one with the least mean regret."""
+    found: dict[tuple[str, str], dict[float, list[float]]] = {}
+    for (_, (_, name, _)), regrets in finished:
+        task = results.spec.task(name).name
+        for (policy, setting), regret in regrets.items():
+            found.setdefault((task, policy), {}).setdefault(setting, []).append(regret)
+    for key, settings in found.items():
+        # sorted: the order in which units finish must not change the last digit
+        means = {setting: float(np.mean(sorted(regrets))) for setting, regrets in sorted(settings.items())}
+        results.tuning[key] = means
+        results.settings[key] = min(means, key=lambda setting: (means[setting], setting))
+
+
+Unit = tuple[Callable[..., Any], tuple[Any, ...]]
+Submit = Callable[[Unit], "concurrent.futures.Future[Any]"]
+
+
+def _finish(submit: Submit, units: list[Unit], what: str, tell: Progress) -> Iterator[tuple[Unit, Any]]:
+    """Yield units and their results as they finish."""
+    tell(what, 0, len(units))
+    futures = {submit(unit): unit for unit in units}
+    for done, future in enumerate(concurrent.futures.as_completed(futures), start=1):
+        yield futures[future], future.result()
+        tell(what, done, len(units))
+
+
+class _pool:  # noqa: N801 - used like a function
+    """Processes that units are handed to; with one job everything stays in this process."""
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+        self._executor: concurrent.futures.ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Submit:
+        if self._jobs == 1:
+            return _at_once
+        self._executor = concurrent.futures.ProcessPoolExecutor(
+            self._jobs, mp_context=multiprocessing.get_context("spawn")
+        )
+        executor = self._executor
+        return lambda unit: executor.submit(unit[0], *unit[1])
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if self._executor is not None:
+            self._executor.shutdown(wait=kind is None, cancel_futures=True)
+
+
+def _at_once(unit: Unit) -> "concurrent.futures.Future[Any]":
+    future: concurrent.futures.Future[Any] = concurrent.futures.Future()
+    future.set_result(unit[0](*unit[1]))
+    return future

@@ -1,0 +1,79 @@
+"""What a task is: something that deals out rounds, and the law they are dealt from."""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Stream", "Task"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The rounds of one run.
+
+    Attributes
+    ----------
+    true_scores
+        The score of the right answer in each round.
+    candidates
+        The scores of all candidates of a round, in ascending order: a table, and for each round its
+        row. None where only the right answer's score is known.
+    second_bids
+        In auctions, the second highest bid of each round, from which revenue is computed.
+    """
+
+    true_scores: Array
+    candidates: tuple[NDArray[np.floating], NDArray[np.intp]] | None = field(default=None, repr=False)
+    second_bids: Array | None = field(default=None, repr=False)
+
+    def set_sizes(self, thresholds: Array) -> NDArray[np.int64] | None:
+        """Return the length of each round's list, by one binary search for all rounds at once."""
+        if self.candidates is None:
+            return None
+        table, rows = self.candidates
+        low = np.zeros(rows.size, dtype=np.int64)
+        high = np.full(rows.size, table.shape[1], dtype=np.int64)
+        while (active := low < high).any():
+            middle = (low + high) // 2
+            below = active & (table[rows, np.minimum(middle, table.shape[1] - 1)] < thresholds)
+            low = np.where(below, middle + 1, low)
+            high = np.where(active & ~below, middle, high)
+        return table.shape[1] - low
+
+    def revenue(self, thresholds: Array) -> Array | None:
+        """Return the seller's revenue in each round of a second-price auction with reserve prices.
+
+        Nothing if the reserve price is above the highest bid, the reserve price if it is above the
+        second highest, the second highest bid otherwise: the paper's R_t.
+        """
+        if self.second_bids is None:
+            return None
+        sold = np.where(thresholds > self.second_bids, thresholds, self.second_bids)
+        return np.where(thresholds > self.true_scores, 0.0, sold)
+
+
+class Task(Protocol):
+    """Deals out rounds."""
+
+    @property
+    def name(self) -> str:
+        """A word for files and figures."""
+
+    @property
+    def title(self) -> str:
+        """What stands above a figure."""
+
+    @property
+    def source(self) -> str:
+        """Where the scores come from, in a sentence."""
+
+    @property
+    def population(self) -> tuple[Array, Array | None] | None:
+        """The true scores and their weights (None: all equal); None for uniform scores on [0, 1]."""
+
+    def draw(self, rng: np.random.Generator, rounds: int) -> Stream:
+        """Return the rounds of one run."""

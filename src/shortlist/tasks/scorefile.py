@@ -1,0 +1,135 @@
+"""Score files: what a model thought of the right answer, and of all candidates, question by question.
+
+A score file is an ``.npz`` with
+
+``true_scores``
+    float[n], the score of the right answer;
+``candidate_scores`` (optional)
+    float[n, m] of the same type, the scores of all candidates in any order, the right one's
+    included: what list lengths are counted with;
+``name``, ``source`` (optional)
+    a word, and a sentence on where the scores come from.
+"""
+
+import os
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist.errors import InvalidScores
+
+__all__ = ["ScoreSet", "read_scores", "write_scores"]
+
+
+@dataclass(frozen=True)
+class ScoreSet:
+    """The content of a score file."""
+
+    true_scores: NDArray[np.floating]
+    candidate_scores: NDArray[np.floating] | None
+    name: str
+    source: str
+
+
+def write_scores(
+    path: str | os.PathLike[str],
+    true_scores: ArrayLike,
+    candidate_scores: ArrayLike | None = None,
+    *,
+    name: str,
+    source: str,
+) -> None:
+    """Write a score file that `read_scores` accepts."""
+    arrays: dict[str, ArrayLike] = {"true_scores": true_scores, "name": name, "source": source}
+    if candidate_scores is not None:
+        arrays["candidate_scores"] = candidate_scores
+    with Path(path).open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)  # type: ignore[arg-type]
+    read_scores(path)
+
+
+def read_scores(path: str | os.PathLike[str]) -> ScoreSet:
+    """Return a score file's content, or say in one line what is wrong with it."""
+    arrays = _load(path)
+    if "true_scores" not in arrays:
+        found = ", ".join(sorted(arrays)) or "nothing"
+        raise InvalidScores(f"{path}: there is no array called true_scores (found: {found})")
+    true_scores = _floats(path, "true_scores", arrays["true_scores"], dimensions=1)
+    candidates = None
+    if "candidate_scores" in arrays:
+        candidates = _floats(path, "candidate_scores", arrays["candidate_scores"], dimensions=2)
+        _check_rows(path, true_scores, candidates)
+    return ScoreSet(
+        true_scores,
+        candidates,
+        name=_text(path, arrays, "name") or Path(path).stem,
+        source=_text(path, arrays, "source") or f"the file {Path(path).name}",
+    )
+
+
+def _load(path: str | os.PathLike[str]) -> dict[str, NDArray[np.generic]]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise InvalidScores(
+                    f"{path}: this is a single array; a score file is an .npz with true_scores"
+                )
+            return {name: archive[name] for name in archive.files}
+    except FileNotFoundError:
+        raise InvalidScores(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise InvalidScores(f"{path}: this is a folder; a score file is an .npz") from None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
+        if isinstance(error, InvalidScores):
+            raise
+        raise InvalidScores(f"{path}: this cannot be read as an .npz file ({error})") from None
+
+
+def _floats(
+    path: str | os.PathLike[str], name: str, array: NDArray[np.generic], dimensions: int
+) -> NDArray[np.floating]:
+    if array.dtype.kind != "f":
+        raise InvalidScores(f"{path}: {name} is of type {array.dtype}; it must be a float array")
+    if array.ndim != dimensions:
+        rule = "one score for each question" if dimensions == 1 else "a row of scores for each question"
+        raise InvalidScores(f"{path}: {name} has the shape {array.shape}; it must have {rule}")
+    if array.size == 0:
+        raise InvalidScores(f"{path}: {name} is empty")
+    bad = np.argwhere(~np.isfinite(array))
+    if bad.size:
+        where = ", ".join(str(i) for i in bad[0])
+        raise InvalidScores(f"{path}: {name}[{where}] is {array[tuple(bad[0])]}; scores must be finite")
+    return array  # type: ignore[return-value]
+
+
+def _check_rows(
+    path: str | os.PathLike[str], true_scores: NDArray[np.floating], candidates: NDArray[np.floating]
+) -> None:
+    if len(candidates) != len(true_scores):
+        raise InvalidScores(
+            f"{path}: candidate_scores has {len(candidates)} rows and true_scores {len(true_scores)} "
+            "entries; there must be one row for each"
+        )
+    if candidates.dtype != true_scores.dtype:
+        raise InvalidScores(
+            f"{path}: candidate_scores is of type {candidates.dtype} and true_scores of type "
+            f"{true_scores.dtype}; they must be the same, or the right answer is not found among the candidates"
+        )
+    missing = np.flatnonzero(~(candidates == true_scores[:, None]).any(axis=1))
+    if missing.size:
+        row = int(missing[0])
+        raise InvalidScores(
+            f"{path}: true_scores[{row}] is {true_scores[row]}, which is not in row {row} of candidate_scores; "
+            "the right answer's score must be among its candidates'"
+        )
+
+
+def _text(path: str | os.PathLike[str], arrays: dict[str, NDArray[np.generic]], name: str) -> str:
+    if name not in arrays:
+        return ""
+    if arrays[name].dtype.kind != "U" or arrays[name].ndim != 0:
+        raise InvalidScores(f"{path}: {name} must be a text")
+    return str(arrays[name])
