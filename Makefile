@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install reproduce test check format soak bench docs serve clean
+.PHONY: help install reproduce test check format soak bench docs figures serve clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,7 +43,10 @@ bench: $(STAMP)  ## Measure speed, as ratios in one run
 	$(BIN)/python benchmarks/core.py
 
 docs: $(STAMP)  ## Check the documentation: every example runs
-	$(BIN)/python -m pytest -q --doctest-glob='*.md' README.md docs
+	$(BIN)/python -m pytest -q tests/test_docs.py
+
+figures: $(STAMP)  ## Draw the figures of README and docs again
+	$(BIN)/python docs/figures.py
 
 serve:  ## Run the service
 	@echo "there is no service yet in shortlist 0.1.0; see CHANGELOG.md" >&2; exit 2

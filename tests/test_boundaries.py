@@ -34,9 +34,7 @@ def test_dkw_floors_are_exact(coverage, horizon):
     """The floor in floats is the floor with sixty digits, in every round."""
     limits = DKW(horizon).limits(coverage, horizon + 5)
     checked = [*range(1, min(horizon, 3000) + 1), *range(3000, horizon + 1, 37)]
-    assert [int(limits[n - 1]) for n in checked] == [
-        brute_force.decimal_limit(n, coverage, horizon) for n in checked
-    ]
+    assert [int(limits[n - 1]) for n in checked] == [brute_force.decimal_limit(n, coverage, horizon) for n in checked]
     assert (limits[horizon:] == limits[horizon - 1]).all()  # frozen after the horizon
 
 
@@ -58,12 +56,7 @@ def test_beta_binomial_stays_accurate_for_a_million_rounds():
     n = np.arange(99, rounds, 997) + 1.0
 
     def log_e(k):
-        return (
-            special.betaln(a + k, b + n - k)
-            - special.betaln(a, b)
-            - k * math.log(p0)
-            - (n - k) * math.log(coverage)
-        )
+        return special.betaln(a + k, b + n - k) - special.betaln(a, b) - k * math.log(p0) - (n - k) * math.log(coverage)
 
     k = limits[n.astype(int) - 1]
     slack = 1e-7  # betaln's own rounding at 10^6
@@ -76,6 +69,16 @@ def test_binomial_is_its_definition(delta, coverage):
     limits = Binomial(delta, 100).limits(coverage, 120).tolist()
     assert limits[:100] == brute_force.binomial_limits(delta, coverage, 100, 100)
     assert set(limits[100:]) == {limits[99]}
+
+
+@pytest.mark.parametrize("delta", [1e-10, 1e-13, 1e-30, 1e-200])
+@pytest.mark.parametrize("coverage", [0.7, 0.9, 0.95])
+def test_binomial_is_exact_at_tiny_deltas(delta, coverage):
+    limits = Binomial(delta, 1000).limits(coverage, 1000)
+    n, p0 = np.arange(1, 1001), float(1 - Fraction(str(coverage)))
+    assert (stats.binom.cdf(limits, n, p0) <= delta / 1000 * (1 + 1e-9)).all()
+    assert (stats.binom.cdf(limits + 1, n, p0) > delta / 1000 * (1 - 1e-6)).all()
+    assert crossing_probability(Calibrated(delta, 1000), coverage, 1000) <= delta
 
 
 def test_binomial_stays_exact_for_long():
@@ -165,6 +168,8 @@ def test_a_boundary_above_everything_is_crossed_for_sure():
         (lambda: Quantile().limits(1.0, 10), "coverage is 1.0"),
         (lambda: Quantile().limits(0.9, -1), "rounds is -1"),
         (lambda: crossing_probability(Quantile(), math.nan, 10), "coverage is nan"),
+        (lambda: crossing_probability("dkw", 0.9, 10), "boundary is 'dkw'; it must be a boundary"),
+        (lambda: DKW(10**400), "horizon is too large"),
     ],
 )
 def test_bad_parameters_are_named(make, message):

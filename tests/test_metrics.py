@@ -115,6 +115,13 @@ def test_bad_weights_are_refused(weights):
         metrics.Population([1.0, 2.0], weights)
 
 
+def test_shapes_that_do_not_match_are_refused():
+    with pytest.raises(InvalidScores, match="one for each round"):
+        metrics.coverage([0.5, 0.5], [0.5])
+    with pytest.raises(InvalidScores, match="one row of candidates for each round"):
+        metrics.set_size([0.5, 0.5], [[0.1, 0.6]])
+
+
 def test_bad_coverages_are_refused():
     with pytest.raises(InvalidParameter, match=r"coverage is 1\.0"):
         metrics.optimal_threshold([1.0], 1.0)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import shortlist
-from shortlist import AnytimeSPS, InvalidScores
+from shortlist import DKW, AnytimeSPS, InvalidParameter, InvalidScores
 from shortlist.replay import _parts
 
 # `shortlist.replay` is the function; the module of the same name is behind it.
@@ -22,7 +22,7 @@ replay = shortlist.replay
         ([0.5, math.nan], "true_scores[1] is nan"),
         ([math.inf], "true_scores[0] is inf"),
         ([[0.5]], "true_scores have the shape (1, 1)"),
-        (0.5, "true_scores have the shape ()"),
+        (0.5, "true_scores are of type float"),
         (["a"], "they must be numbers"),
         ([[1.0], [1.0, 2.0]], "cannot be read as an array"),
         ([True], "true_scores are of type bool"),
@@ -32,6 +32,12 @@ def test_bad_streams_are_named(scores, message):
     with pytest.raises(InvalidScores) as caught:
         replay(AnytimeSPS(0.9), scores)
     assert message in str(caught.value)
+
+
+def test_what_is_not_a_policy_is_refused():
+    for wrong in ("sps", AnytimeSPS, DKW(100), shortlist.Shortlister()):
+        with pytest.raises(InvalidParameter, match="it must be a policy"):
+            replay(wrong, [0.5])
 
 
 def test_any_layout_and_type_will_do():

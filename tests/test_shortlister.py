@@ -1,8 +1,10 @@
 """The Shortlister: what it shows, what it takes, what it refuses, and that nothing is lost."""
 
+import copy
 import json
 import math
 import os
+import pickle
 import threading
 
 import numpy as np
@@ -22,6 +24,7 @@ from shortlist import (
     InvalidIds,
     InvalidParameter,
     InvalidScores,
+    MissingFile,
     NewerFile,
     NoCandidates,
     NotShown,
@@ -30,6 +33,7 @@ from shortlist import (
     Shortlister,
     ShortlistError,
     UnknownRound,
+    UnwritableFile,
 )
 from tests.policies.every import POLICIES
 
@@ -202,7 +206,11 @@ BAD_PROPOSALS = [
     (([-math.inf, 1],), InvalidScores, "scores[0] is -inf"),
     (([],), NoCandidates, "scores are empty"),
     (([[0.1, 0.2]],), InvalidScores, "scores have the shape (1, 2)"),
-    ((0.5,), InvalidScores, "scores have the shape ()"),
+    ((0.5,), InvalidScores, "scores are of type float; give a list"),
+    (("abc",), InvalidScores, "scores are of type str"),
+    ((None,), InvalidScores, "scores are of type NoneType"),
+    ((np.array(0.5),), InvalidScores, "scores have the shape ()"),
+    ((np.ma.array([0.1, 0.9], mask=[0, 1]),), InvalidScores, "scores are a masked array"),
     ((["high", "low"],), InvalidScores, "they must be numbers"),
     (([True, False],), InvalidScores, "scores are of type bool"),
     (([None, 1.0],), InvalidScores, "they must be numbers"),
@@ -213,10 +221,17 @@ BAD_PROPOSALS = [
     (([0.1], [None]), InvalidIds, "id None is a NoneType; ids must be strings or integers"),
     (([0.1], [1.5]), InvalidIds, "id 1.5 is a float"),
     (([0.1], [True]), InvalidIds, "id True is a bool"),
+    (([0.1, 0.2], {"a", "b"}), InvalidIds, "ids are of type set; give a list"),
+    (([0.1, 0.2], "ab"), InvalidIds, "ids are of type str"),
+    (([0.1], 5), InvalidIds, "ids are of type int"),
+    (([0.1], [10**5000]), InvalidIds, "must fit into 64 bits"),
+    (([0.1], ["\ud800"]), InvalidIds, "cannot be stored as UTF-8"),
 ]
 
 
-@pytest.mark.parametrize(("arguments", "error", "message"), BAD_PROPOSALS, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"), BAD_PROPOSALS, ids=[message for _, _, message in BAD_PROPOSALS]
+)
 def test_bad_proposals_are_named_and_change_nothing(arguments, error, message):
     lister = teach(Shortlister(), 100)
     before = everything(lister)
@@ -232,6 +247,7 @@ BAD_ANSWERS = [
     (lambda lister: lister.hit(100, 5), NotShown, "member 5 was not in the list of round 100"),
     (lambda lister: lister.hit(100, "0"), NotShown, "member '0' was not in the list"),
     (lambda lister: lister.hit(100, True), NotShown, "member True was not in the list"),
+    (lambda lister: lister.hit(100, 1.0), NotShown, "member 1.0 was not in the list"),
     (lambda lister: lister.hit(100, [0]), NotShown, "member [0] was not in the list"),
     (
         lambda lister: lister.hit(777, 0),
@@ -272,7 +288,7 @@ def test_bad_answers_are_named_and_change_nothing(call, error, message):
         (lambda: Oracle(math.nan), "threshold is nan"),
         (lambda: Oracle("high"), "threshold is 'high'"),
         (lambda: Shortlister(policy="sps"), "policy is 'sps'; it must be a policy"),
-        (lambda: Shortlister(0.8, policy=Greedy(0.9)), "give them, or a policy, not both"),
+        (lambda: Shortlister(0.9, policy=Greedy(0.9)), "give them, or a policy, not both"),
         (lambda: Shortlister(unanswered="drop"), "unanswered is 'drop'"),
         (lambda: Shortlister(policy=Greedy(0.9), unanswered="miss"), "which Greedy cannot do"),
         (lambda: Shortlister(patience=-1), "patience is -1; it must be at least 0"),
@@ -334,7 +350,7 @@ def test_a_crash_in_the_middle_of_a_save_leaves_the_old_file(tmp_path, monkeypat
             broken.setattr(os, name, crash)
             if name == "replace":
                 broken.setattr("pathlib.Path.replace", crash)
-            with pytest.raises(OSError, match="No space"):
+            with pytest.raises(UnwritableFile, match="No space"):
                 lister.save(path)
         assert path.read_bytes() == old
         assert [file.name for file in tmp_path.iterdir()] == ["lister.json"]  # nothing left behind
@@ -364,8 +380,12 @@ def test_damaged_and_newer_files_are_refused(tmp_path):
     refused(json.dumps(document | {"version": "x"}), DamagedFile, "its version is 'x'")
     refused(json.dumps(document | {"format": "other"}), DamagedFile, "is not a shortlist shortlister file")
     refused("[1, 2]", DamagedFile, "is not a shortlist shortlister file")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(MissingFile, match="there is no such file"):
         Shortlister.load(tmp_path / "missing.json")
+    with pytest.raises(MissingFile, match="there is no folder"):
+        Shortlister().save(tmp_path / "nowhere" / "lister.json")
+    with pytest.raises(UnwritableFile, match="this is a folder"):
+        Shortlister().save(tmp_path)
 
 
 def test_a_file_whose_content_makes_no_sense_is_refused(tmp_path):
@@ -374,6 +394,16 @@ def test_a_file_whose_content_makes_no_sense_is_refused(tmp_path):
         shortlist.shortlister.savefile.write(path, "shortlister", 1, content)
         with pytest.raises(DamagedFile, match="is damaged"):
             Shortlister.load(path)
+
+
+def test_copies_are_independent():
+    lister = teach(Shortlister(), 200)
+    for twin in (copy.deepcopy(lister), pickle.loads(pickle.dumps(lister))):
+        assert everything(twin) == everything(lister)
+        before = everything(lister)
+        teach(twin, 50)
+        assert everything(lister) == before
+    assert repr(lister).startswith("<Shortlister AnytimeSPS(coverage=0.9")
 
 
 def test_several_threads(tmp_path):

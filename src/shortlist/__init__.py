@@ -26,6 +26,7 @@ from shortlist.errors import (
     InvalidParameter,
     InvalidScores,
     MissingExtra,
+    MissingFile,
     NewerFile,
     NoCandidates,
     NotShown,
@@ -33,6 +34,7 @@ from shortlist.errors import (
     SaveFileError,
     ShortlistError,
     UnknownRound,
+    UnwritableFile,
 )
 from shortlist.policies import (
     ACI,
@@ -72,6 +74,7 @@ __all__ = [
     "InvalidParameter",
     "InvalidScores",
     "MissingExtra",
+    "MissingFile",
     "NewerFile",
     "NoCandidates",
     "NotShown",
@@ -84,6 +87,7 @@ __all__ = [
     "Shortlister",
     "Shown",
     "UnknownRound",
+    "UnwritableFile",
     "crossing_probability",
     "errors",
     "metrics",

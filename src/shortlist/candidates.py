@@ -32,24 +32,36 @@ def check_scores(scores: ArrayLike) -> NDArray[np.float64]:
     finite = np.isfinite(values)
     if not finite.all():
         first = int(np.flatnonzero(~finite)[0])
-        raise InvalidScores(
-            f"scores[{first}] is {values[first]}; scores must be finite: leave such candidates out"
-        )
+        raise InvalidScores(f"scores[{first}] is {values[first]}; scores must be finite: leave such candidates out")
     return values
 
 
 def check_ids(ids: Sequence[Member], count: int) -> list[Member]:
     """Return one distinct id for each candidate, or say what is wrong with them."""
+    if isinstance(ids, (str, bytes)) or not isinstance(ids, (Sequence, np.ndarray)):
+        raise InvalidIds(f"ids are of type {type(ids).__name__}; give a list, in the order of the scores")
     names = [int(name) if isinstance(name, np.integer) else name for name in ids]
     if len(names) != count:
         raise InvalidIds(f"there are {len(names)} ids for {count} scores; give one id for each score")
     for name in names:
         if isinstance(name, bool) or not isinstance(name, (int, str)):
             raise InvalidIds(f"id {name!r} is a {type(name).__name__}; ids must be strings or integers")
+        if isinstance(name, int) and abs(name) >= 2**63:
+            raise InvalidIds("an integer id must fit into 64 bits; make it a string")
+        if isinstance(name, str) and not _is_unicode(name):
+            raise InvalidIds(f"id {name!r} has half a surrogate pair in it and cannot be stored as UTF-8")
     if len(set(names)) < count:
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise DuplicateIds(f"id {twice!r} is given twice; each candidate needs an id of its own")
     return [str(name) if isinstance(name, str) else name for name in names]
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def check_true_scores(true_scores: ArrayLike) -> NDArray[np.float64]:
@@ -72,6 +84,10 @@ def check_true_scores(true_scores: ArrayLike) -> NDArray[np.float64]:
 
 
 def _array(name: str, values: ArrayLike) -> NDArray[np.generic]:
+    if np.ma.isMaskedArray(values):
+        raise InvalidScores(f"{name} are a masked array; leave the masked entries out: {name}.compressed()")
+    if isinstance(values, (str, bytes, dict, set, frozenset)) or not hasattr(values, "__len__"):
+        raise InvalidScores(f"{name} are of type {type(values).__name__}; give a list or an array of numbers")
     try:
         return np.asarray(values)
     except (TypeError, ValueError) as error:

@@ -1,9 +1,10 @@
 """The command line: parse, call, print."""
 
+import dataclasses
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -12,6 +13,7 @@ from rich.table import Table
 
 import shortlist
 from shortlist.errors import InvalidParameter, ShortlistError
+from shortlist.parameters import check_probability
 from shortlist.tasks import TASKS, load_task
 
 __all__ = ["app", "run"]
@@ -83,25 +85,71 @@ def reproduce(
                 stages[what] = bar.add_task(what, total=of)
             bar.update(stages[what], completed=done, total=of)  # type: ignore[arg-type]
 
-        results = run_spec(
-            spec, jobs=jobs or os.cpu_count() or 1, with_sweeps=spec.scores is None, progress=tell
-        )
+        results = run_spec(spec, jobs=jobs or os.cpu_count() or 1, with_sweeps=spec.scores is None, progress=tell)
         if results.complete:
             tell("drawing and writing", 0, 1)
         write_results(results, out)
         if results.complete:
             tell("drawing and writing", 1, 1)
     if not results.complete:
-        sys.stderr.write(
-            f"shortlist: interrupted; {len(results.rows)} finished rows are in {out / 'summary.csv'}\n"
-        )
+        sys.stderr.write(f"shortlist: interrupted; {len(results.rows)} finished rows are in {out / 'summary.csv'}\n")
         raise typer.Exit(130)
     for name in spec.task_names:
         console.print(_summary_table(results, name))
     console.print(f"Everything is in [bold]{out}[/]; open [bold]{out / 'report.html'}[/].", highlight=False)
 
 
-def _summary_table(results: "shortlist.experiments.run.Results", name: str) -> Table:  # type: ignore[name-defined]
+@app.command()
+def replay(
+    file: Annotated[Path, typer.Argument(help="A log of true scores: CSV or Parquet.")],
+    policies: Annotated[
+        str,
+        typer.Option("--policies", "--policy", help="Policies, separated by commas, settings after an @."),
+    ] = "anytime,sps",
+    coverage: Annotated[float, typer.Option(help="Share of rounds that must be covered.")] = 0.9,
+    column: Annotated[
+        str, typer.Option(help="The column of true scores; empty cells are misses at any threshold.")
+    ] = "true_score",
+    stream: Annotated[str | None, typer.Option(help="A column that tells streams apart.")] = None,
+    time: Annotated[str | None, typer.Option(help="A column to sort by; otherwise the file's order.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for rows and figure.")] = Path("results-replay"),
+) -> None:
+    """Show what any policy would have done on your own log."""
+    from shortlist.experiments.logs import ReplayRow, read_log, replay_log  # noqa: PLC0415 - brings pyarrow
+
+    check_probability("coverage", coverage, 0.9)
+    log = read_log(file, column=column, stream=stream, time=time)
+    rows, paths = replay_log(log, _names(policies) or ("anytime", "sps"), coverage)
+    _check_folder(out)
+    from shortlist.experiments.figures import draw_replay  # noqa: PLC0415 - brings matplotlib
+    from shortlist.experiments.output import write_table  # noqa: PLC0415
+
+    write_table(out / "replay.csv", [field.name for field in dataclasses.fields(ReplayRow)], rows)
+    draw_replay(out, log, paths, coverage)
+    table = Table(title=f"{file.name}: coverage {coverage}", title_justify="left")
+    for heading in ("stream", "policy"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("rounds", "coverage", "threshold", "optimal", "past optimum", "first cut"):
+        table.add_column(heading, justify="right")
+    for row in rows[:40]:
+        table.add_row(
+            row.stream,
+            row.policy,
+            f"{row.rounds:,}",
+            f"{row.coverage:.4f}",
+            f"{row.threshold:.4g}",
+            f"{row.optimal_threshold:.4g}",
+            f"{row.undercoverage_count:,}",
+            f"{row.first_cut:,}" if row.first_cut else "never",
+        )
+    console = Console()
+    console.print(table)
+    if len(rows) > 40:
+        console.print(f"... and {len(rows) - 40} more rows in {out / 'replay.csv'}", highlight=False)
+    console.print(f"Rows and figure are in [bold]{out}[/].", highlight=False)
+
+
+def _summary_table(results: Any, name: str) -> Table:
     spec = results.spec
     table = Table(
         title=f"{spec.task(name).title}: coverage {spec.coverage}, {spec.rounds:,} rounds, mean of {spec.runs} runs",

@@ -13,7 +13,9 @@
     │   ├── RoundClosed          a round too old to be kept
     │   ├── NotShown             a member that was not in the list shown
     │   └── ConflictingAnswer    another answer to a round that has one
-    ├── SaveFileError            a file that cannot be read back
+    ├── SaveFileError            a file that cannot be written or read back
+    │   ├── MissingFile          there is no such file or folder (also a FileNotFoundError)
+    │   ├── UnwritableFile       the system refused: full, read-only, forbidden (also an OSError)
     │   ├── DamagedFile          truncated, altered, or not one of ours
     │   └── NewerFile            written by a later version
     └── MissingExtra (also an ImportError): an optional dependency is not installed
@@ -30,6 +32,7 @@ __all__ = [
     "InvalidParameter",
     "InvalidScores",
     "MissingExtra",
+    "MissingFile",
     "NewerFile",
     "NoCandidates",
     "NotShown",
@@ -37,6 +40,7 @@ __all__ = [
     "SaveFileError",
     "ShortlistError",
     "UnknownRound",
+    "UnwritableFile",
 ]
 
 
@@ -85,7 +89,15 @@ class ConflictingAnswer(InvalidInput):
 
 
 class SaveFileError(ShortlistError):
-    """A save file that cannot be read back."""
+    """A save file that cannot be written or read back."""
+
+
+class MissingFile(SaveFileError, FileNotFoundError):
+    """There is no such file, or no such folder to write it to."""
+
+
+class UnwritableFile(SaveFileError, OSError):
+    """The system refused to write: the disk is full or read-only, or permission is missing."""
 
 
 class DamagedFile(SaveFileError):

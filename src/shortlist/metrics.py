@@ -148,13 +148,15 @@ def coverage(thresholds: ArrayLike, true_scores: ArrayLike) -> Array:
     [1.0, 0.5, 0.6666666666666666, 0.75]
     """
     scores, cuts = np.asarray(true_scores, np.float64), np.asarray(thresholds, np.float64)
+    if scores.ndim != 1 or scores.shape != cuts.shape:
+        raise InvalidScores(
+            f"thresholds have the shape {cuts.shape} and true_scores {scores.shape}; they must be one for each round"
+        )
     covered = (scores >= cuts) & (scores > -np.inf)  # a label that is not there is in no list
     return np.cumsum(covered) / np.arange(1, covered.size + 1)
 
 
-def undercoverage_count(
-    thresholds: ArrayLike, population: ArrayLike | Law, coverage: float
-) -> NDArray[np.int64]:
+def undercoverage_count(thresholds: ArrayLike, population: ArrayLike | Law, coverage: float) -> NDArray[np.int64]:
     """Return how often so far the threshold was past the optimal one, after each round."""
     past = np.asarray(thresholds, np.float64) > _law(population).optimal_threshold(coverage)
     return np.cumsum(past, dtype=np.int64)
@@ -166,8 +168,13 @@ def set_size(thresholds: ArrayLike, candidate_scores: ArrayLike) -> NDArray[np.i
     >>> set_size([0.5, -np.inf], [[0.2, 0.5, 0.9], [0.2, 0.5, 0.9]]).tolist()
     [2, 3]
     """
-    candidates = np.asarray(candidate_scores)
-    shown = candidates >= np.asarray(thresholds, np.float64)[:, None]
+    candidates, cuts = np.asarray(candidate_scores), np.asarray(thresholds, np.float64)
+    if candidates.ndim != 2 or cuts.shape != candidates.shape[:1]:
+        raise InvalidScores(
+            f"thresholds have the shape {cuts.shape} and candidate_scores {candidates.shape}; there must be one "
+            "threshold and one row of candidates for each round"
+        )
+    shown = candidates >= cuts[:, None]
     sizes: NDArray[np.int64] = shown.sum(axis=1, dtype=np.int64)
     return sizes
 

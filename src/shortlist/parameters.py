@@ -28,9 +28,7 @@ def check_probability(name: str, value: Any, example: float) -> float:
     """Return `value` as a float strictly between 0 and 1, or say what is wrong with it."""
     number = _number(name, value, f"a number strictly between 0 and 1, for example {example}")
     if not 0.0 < number < 1.0:
-        raise InvalidParameter(
-            f"{name} is {value}; it must lie strictly between 0 and 1, for example {name}={example}"
-        )
+        raise InvalidParameter(f"{name} is {value}; it must lie strictly between 0 and 1, for example {name}={example}")
     return number
 
 
@@ -38,9 +36,12 @@ def check_count(name: str, value: Any, least: int = 1) -> int:
     """Return `value` as an integer of at least `least`, or say what is wrong with it."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise InvalidParameter(f"{name} is {value!r}; it must be a whole number of at least {least}")
-    if value < least:
-        raise InvalidParameter(f"{name} is {value}; it must be at least {least}")
-    return int(value)
+    count = int(value)
+    if count < least:
+        raise InvalidParameter(f"{name} is {count}; it must be at least {least}")
+    if count > 2**53:
+        raise InvalidParameter(f"{name} is too large: it must be at most {2**53}")
+    return count
 
 
 def check_number(name: str, value: Any, rule: str, *, above: float = -math.inf) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.candidates import check_true_scores
+from shortlist.errors import InvalidParameter, MissingExtra
 from shortlist.policies import MISS, Policy
 from shortlist.policies.base import Step
 
@@ -46,10 +47,14 @@ def replay(policy: Policy, true_scores: ArrayLike, *, compiled: bool | None = No
     >>> f"{thresholds[-1]:.3f}"
     '0.087'
     """
+    if not isinstance(policy, Policy):
+        raise InvalidParameter(f"policy is {policy!r}; it must be a policy, for example AnytimeSPS(coverage=0.9)")
     scores = check_true_scores(true_scores)
     state = policy.init()
     if compiled is None:
         compiled = _numba_is_installed()
+    elif compiled and not _numba_is_installed():
+        raise MissingExtra("compiled replay needs an extra: pip install 'shortlist[fast]'")
     thresholds = np.empty(scores.size)
     if compiled:
         _compiled_loop(policy.rule)(state.carry, state.constants, scores, thresholds)

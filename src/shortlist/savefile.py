@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from shortlist.errors import DamagedFile, NewerFile
+from shortlist.errors import DamagedFile, MissingFile, NewerFile, SaveFileError, UnwritableFile
 
 __all__ = ["read", "write"]
 
@@ -24,10 +24,21 @@ def write(path: str | os.PathLike[str], kind: str, version: int, content: dict[s
     target = Path(path)
     text = _dump(_encode(content))
     header = f'{{"format":"shortlist {kind}","version":{version},"sha256":"{_digest(text)}","content":'
+    if not target.parent.is_dir():
+        raise MissingFile(f"{target}: there is no folder {target.parent}")
+    if target.is_dir():
+        raise UnwritableFile(f"{target}: this is a folder; name a file in it")
+    try:
+        _replace(target, f"{header}{text}}}\n")
+    except OSError as error:
+        raise UnwritableFile(f"{target} cannot be written ({error.strerror}); the old file is as it was") from error
+
+
+def _replace(target: Path, text: str) -> None:
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(f"{header}{text}}}\n")
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).replace(target)
@@ -42,10 +53,12 @@ def read(path: str | os.PathLike[str], kind: str, version: int) -> dict[str, Any
     """Return the content of a file that `write` wrote, or say why it cannot be used."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise MissingFile(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise SaveFileError(f"{path} cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:
-        raise DamagedFile(
-            f"{path} is damaged: it is not complete JSON ({error}); restore it from a backup"
-        ) from None
+        raise DamagedFile(f"{path} is damaged: it is not complete JSON ({error}); restore it from a backup") from None
     if not isinstance(document, dict) or document.get("format") != f"shortlist {kind}":
         raise DamagedFile(f"{path} is not a shortlist {kind} file")
     found = document.get("version")

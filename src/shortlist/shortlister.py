@@ -5,6 +5,7 @@ later, in any order. Each round remembers the threshold it was shown with, and i
 against that, never against today's.
 """
 
+import copy
 import enum
 import os
 import threading
@@ -89,9 +90,9 @@ class Shortlister:
     Parameters
     ----------
     coverage
-        The share of rounds in which the right answer must be in the list.
+        The share of rounds in which the right answer must be in the list; 0.9 if not given.
     delta
-        The probability that the threshold may ever pass the optimal one.
+        The probability that the threshold may ever pass the optimal one; 0.05 if not given.
     policy
         Another policy than ``AnytimeSPS(coverage, delta)``.
     unanswered
@@ -127,8 +128,8 @@ class Shortlister:
 
     def __init__(
         self,
-        coverage: float = 0.9,
-        delta: float = 0.05,
+        coverage: float | None = None,
+        delta: float | None = None,
         *,
         policy: Policy | None = None,
         unanswered: Literal["miss", "ignore"] | None = None,
@@ -138,24 +139,18 @@ class Shortlister:
         keep: int = 10_000,
     ) -> None:
         if policy is None:
-            policy = AnytimeSPS(coverage, delta)
+            policy = AnytimeSPS(0.9 if coverage is None else coverage, 0.05 if delta is None else delta)
         elif not isinstance(policy, Policy):
-            raise InvalidParameter(
-                f"policy is {policy!r}; it must be a policy, for example AnytimeSPS(coverage=0.9)"
-            )
-        elif (coverage, delta) != (0.9, 0.05):
-            raise InvalidParameter(
-                "coverage and delta belong to the policy: give them, or a policy, not both"
-            )
+            raise InvalidParameter(f"policy is {policy!r}; it must be a policy, for example AnytimeSPS(coverage=0.9)")
+        elif not (coverage is None and delta is None):
+            raise InvalidParameter("coverage and delta belong to the policy: give them, or a policy, not both")
         self._policy = policy
         self._unanswered = _check_unanswered(unanswered, policy)
         self._patience = check_count("patience", patience, least=0)
         self._at_least = check_count("at_least", at_least, least=0)
         self._at_most = None if at_most is None else check_count("at_most", at_most)
         if self._at_most is not None and self._at_least > self._at_most:
-            raise InvalidParameter(
-                f"at_least is {at_least} and at_most is {at_most}; at_least must not be larger"
-            )
+            raise InvalidParameter(f"at_least is {at_least} and at_most is {at_most}; at_least must not be larger")
         self._keep = check_count("keep", keep)
         self._state = policy.init()
         self._next_id = 0
@@ -164,6 +159,18 @@ class Shortlister:
         self._answers: deque[Member | _Answer | None] = deque()
         self._counts = {"hits": 0, "misses": 0, "skipped": 0, "absent": 0, "expired": 0}
         self._lock = threading.RLock()
+
+    def __repr__(self) -> str:
+        return f"<Shortlister {self._policy}, {self._next_id} rounds, threshold {self._state.threshold:.6g}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return {name: copy.copy(value) for name, value in vars(self).items() if name != "_lock"} | {
+                "_state": copy.deepcopy(self._state)
+            }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.RLock())
 
     @property
     def policy(self) -> Policy:
@@ -216,7 +223,8 @@ class Shortlister:
             member = int(member) if isinstance(member, np.integer) else member
             if given is None:
                 shown = self._open[round_id]
-                if isinstance(member, bool) or member not in shown.members:
+                known = isinstance(member, (int, str)) and not isinstance(member, bool)
+                if not known or member not in shown.members:
                     raise NotShown(
                         f"member {member!r} was not in the list of round {round_id}; "
                         "if the right one was not shown, report miss(round_id)"
@@ -231,7 +239,11 @@ class Shortlister:
         self._without_member(round_id, _Answer.MISS, "misses")
 
     def skip(self, round_id: int) -> None:
-        """Say that no answer will come."""
+        """Say that no answer will come; this is final.
+
+        Silence may well hide a miss, so the round counts as low; with ``unanswered="ignore"`` it does
+        not count at all.
+        """
         self._without_member(round_id, _Answer.SKIP, "skipped")
 
     def absent(self, round_id: int) -> None:
@@ -319,9 +331,7 @@ class Shortlister:
         if isinstance(round_id, bool) or not isinstance(round_id, (int, np.integer)):
             raise UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
         if not 0 <= round_id < self._next_id:
-            raise UnknownRound(
-                f"round {round_id} was never shown; round ids run from 0 to {self._next_id - 1} so far"
-            )
+            raise UnknownRound(f"round {round_id} was never shown; round ids run from 0 to {self._next_id - 1} so far")
         oldest = self._next_id - len(self._answers)
         if round_id < oldest:
             raise RoundClosed(
@@ -405,9 +415,7 @@ def _check_unanswered(unanswered: str | None, policy: Policy) -> str:
 
 def _conflict(round_id: int, given: Member | _Answer, answer: str) -> ConflictingAnswer:
     before = given.value if isinstance(given, _Answer) else f"hit {given!r}"
-    return ConflictingAnswer(
-        f"round {round_id} was answered {before!r} before; it cannot be answered {answer!r} now"
-    )
+    return ConflictingAnswer(f"round {round_id} was answered {before!r} before; it cannot be answered {answer!r} now")
 
 
 def _answer_to_plain(answer: Member | _Answer | None) -> Any:

@@ -32,9 +32,7 @@ def test_the_table(coverage, rounds, sps, anytime, default, p_sps, p_anytime):
     assert first_cut(the_tables_prior(2 / rounds), coverage, rounds) == anytime
     assert first_cut(the_tables_prior(0.05), coverage, rounds) == default
     assert crossing_probability(DKW(rounds), coverage, rounds) == pytest.approx(p_sps, rel=0.01)
-    assert crossing_probability(the_tables_prior(2 / rounds), coverage, rounds) == pytest.approx(
-        p_anytime, rel=0.01
-    )
+    assert crossing_probability(the_tables_prior(2 / rounds), coverage, rounds) == pytest.approx(p_anytime, rel=0.01)
 
 
 def test_the_default_policy_cuts_early():

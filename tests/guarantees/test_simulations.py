@@ -32,9 +32,7 @@ def too_many(failures, runs, allowed):
 @pytest.fixture(scope="module")
 def streams():
     """2,000 paired streams: every policy sees the same scores."""
-    return [
-        np.random.default_rng(child).random(ROUNDS) for child in np.random.SeedSequence(20250).spawn(RUNS)
-    ]
+    return [np.random.default_rng(child).random(ROUNDS) for child in np.random.SeedSequence(20250).spawn(RUNS)]
 
 
 def results(policy, streams):

@@ -34,9 +34,7 @@ def thresholds(policy, scores):
 
 @given(SCORES, COVERAGES, st.integers(2, 160))
 def test_sps_is_algorithm_1_taken_literally(scores, coverage, horizon):
-    assert thresholds(SPS(coverage, horizon), scores) == list(
-        brute_force.sps_literally(scores, coverage, horizon)
-    )
+    assert thresholds(SPS(coverage, horizon), scores) == list(brute_force.sps_literally(scores, coverage, horizon))
 
 
 @given(SCORES, COVERAGES, st.sampled_from([0.9, 0.5, 0.2, 0.05]))

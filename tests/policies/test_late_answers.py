@@ -51,9 +51,7 @@ class Definition:
 
 
 def invariants(state):
-    joined_open = sum(
-        epoch == state.epoch and index < state.passed for epoch, index, _ in state.open.values()
-    )
+    joined_open = sum(epoch == state.epoch and index < state.passed for epoch, index, _ in state.open.values())
     assert state.low + len(state.values) + state.dropped == state.rounds
     assert state.low >= joined_open >= 0
     assert state.pending == joined_open

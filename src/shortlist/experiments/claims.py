@@ -49,7 +49,7 @@ class _Task:
         return self.results.values(self.name, policy, "undercoverage_count")
 
     def growth(self, policy: str) -> float:
-        """The slope of log regret against log round over the last nine tenths of the rounds."""
+        """Return the slope of log regret against log round over the last nine tenths of the rounds."""
         rounds = self.results.rounds
         late = rounds >= rounds[-1] // 10
         regret = self.results.stack(self.name, policy, "regret").mean(axis=0)[late]
@@ -66,7 +66,7 @@ class _Task:
         return float(np.abs(law.miscoverage(thresholds) - p0).mean())
 
     def swings(self, policy: str) -> float:
-        """The share of rounds spent past the optimum."""
+        """Return the share of rounds spent past the optimum."""
         return float(self.past(policy).mean() / self.results.spec.rounds)
 
 

@@ -44,9 +44,7 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Any]) -> None
         writer.writerow(columns)
         for row in rows:
             values = [getattr(row, column) for column in columns]
-            writer.writerow(
-                [{True: "yes", False: "no"}.get(v, v) if isinstance(v, bool) else v for v in values]
-            )
+            writer.writerow([{True: "yes", False: "no"}.get(v, v) if isinstance(v, bool) else v for v in values])
 
 
 def _write_curves(results: Results, path: Path) -> None:
@@ -56,7 +54,7 @@ def _write_curves(results: Results, path: Path) -> None:
         for curve in results.curves[task, policy, 0]:
             arrays[f"{task}/{policy}/{curve}"] = results.stack(task, policy, curve)
     for name, rows in (("sweep/horizon", results.horizons), ("sweep/coverage", results.coverages)):
-        for column in dataclasses.fields(rows[0]) if rows else ():  # type: ignore[arg-type]
+        for column in dataclasses.fields(rows[0]) if rows else ():
             arrays[f"{name}/{column.name}"] = np.array([getattr(row, column.name) for row in rows])
     with path.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
@@ -75,9 +73,7 @@ def _write_revenue(results: Results, path: Path) -> None:
             rows.append([task, "no reserve price", run, kept["no_reserve"][-1] / rounds])
     if rows:
         with path.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows(
-                [["task", "policy", "run", "revenue_a_round"], *rows]
-            )
+            csv.writer(file, lineterminator="\n").writerows([["task", "policy", "run", "revenue_a_round"], *rows])
 
 
 def _write_manifest(results: Results, folder: Path) -> None:
@@ -88,9 +84,7 @@ def _write_manifest(results: Results, folder: Path) -> None:
         "platform": f"{sys.platform} {platform.machine()}",
         "packages": {name: _version(name) for name in ("numpy", "numba", "matplotlib")},
         "options": dataclasses.asdict(spec),
-        "chosen_settings": {
-            f"{task}/{policy}": value for (task, policy), value in sorted(results.settings.items())
-        },
+        "chosen_settings": {f"{task}/{policy}": value for (task, policy), value in sorted(results.settings.items())},
         "tuning_regret": {
             f"{task}/{policy}": {str(setting): regret for setting, regret in found.items()}
             for (task, policy), found in sorted(results.tuning.items())

@@ -10,7 +10,7 @@ import numpy as np
 
 import shortlist
 from shortlist.experiments.claims import Claim
-from shortlist.experiments.figures import LABELS
+from shortlist.experiments.drawing import LABELS
 from shortlist.experiments.run import Results
 from shortlist.experiments.spec import TUNED
 from shortlist.experiments.statistics import half_width
@@ -31,11 +31,12 @@ td { border-bottom: 1px solid var(--line); padding: .32rem .8rem .32rem 0; verti
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .cards { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1.4rem 0; }
 .card { border: 1px solid var(--line); border-radius: 8px; padding: .9rem 1.1rem; min-width: 13rem; flex: 1; }
-.card b { display: block; font-size: 1.7rem; line-height: 1.2; color: var(--blue); } .yes { color: #1a6b3c; } .no { color: var(--red); font-weight: 600; }
+.card b { display: block; font-size: 1.7rem; line-height: 1.2; color: var(--blue); } .yes { color: #1a6b3c; } .no { color: var(--red); font-weight: 600; } td:last-child { white-space: nowrap; }
 code, pre { font: .88rem/1.5 ui-monospace, monospace; background: #f5f5f5; border-radius: 5px; } code { padding: .1em .35em; } pre { padding: .8rem 1rem; overflow-x: auto; }
 """
 
-_FEATURED: Final = ("regret", "list_length", "coverage", "undercoverage")
+_FEATURED: Final = ("regret", "coverage", "undercoverage", "list_length")
+_HIDDEN: Final = ("headline",)  # the README's: both panels are among the others
 _NARROW: Final = ("regret_vs_horizon", "revenue")
 
 
@@ -53,7 +54,7 @@ def write_report(results: Results, claims: Sequence[Claim], figures: dict[str, s
         "<h2>Claims</h2>",
         _claims(claims),
         "<h2>More figures</h2>",
-        *(_figure(folder, name, figures) for name in figures if name not in _FEATURED),
+        *(_figure(folder, name, figures) for name in figures if name not in (*_FEATURED, *_HIDDEN)),
         "<h2>Where the scores come from</h2>",
         _sources(results),
         "<h2>On your own scores</h2>",
@@ -141,7 +142,7 @@ def _label(results: Results, task: str, policy: str) -> str:
     return f'{html.escape(LABELS[policy])} <span class="soft">({what})</span>'
 
 
-def _cell(values: np.ndarray, form: str) -> str:  # type: ignore[type-arg]
+def _cell(values: np.ndarray, form: str) -> str:
     if np.isnan(values).any():
         return '<td class="n">&ndash;</td>'
     half = float(half_width(values))

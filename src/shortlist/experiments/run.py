@@ -65,11 +65,14 @@ class Results:
         runs = [self.curves.get((task, policy, run)) for run in range(self.spec.runs)]
         return np.array([found[curve] for found in runs if found is not None and curve in found])
 
+    def yardstick(self, task: str, curve: str) -> Array:
+        """Return one curve of the optimal threshold on all finished runs, a row each."""
+        runs = [self.optimal.get((task, run)) for run in range(self.spec.runs)]
+        return np.array([found[curve] for found in runs if found is not None and curve in found])
+
     def values(self, task: str, policy: str, column: str) -> Array:
         """Return one column of the rows of a task and a policy."""
-        return np.array(
-            [getattr(row, column) for row in self.rows if (row.task, row.policy) == (task, policy)]
-        )
+        return np.array([getattr(row, column) for row in self.rows if (row.task, row.policy) == (task, policy)])
 
 
 def grid(rounds: int, points: int = 200) -> NDArray[np.int64]:
@@ -131,8 +134,7 @@ def measure(spec: Spec, name: str, run: int, settings: Settings) -> _Finished:
             "undercoverage_count": metrics.undercoverage_count(thresholds, law, spec.coverage).astype(float),
             "threshold": thresholds,
         }
-        for curve, values in _sums(stream, thresholds):
-            kept[curve] = values
+        kept |= dict(_sums(stream, thresholds))
         rows.append(
             Row(
                 task=task.name,
@@ -141,9 +143,7 @@ def measure(spec: Spec, name: str, run: int, settings: Settings) -> _Finished:
                 regret=float(kept["regret"][-1]),
                 coverage=float(kept["coverage"][-1]),
                 undercoverage_count=int(kept["undercoverage_count"][-1]),
-                mean_set_size=float(kept["set_size"][-1] / spec.rounds)
-                if "set_size" in kept
-                else float("nan"),
+                mean_set_size=float(kept["set_size"][-1] / spec.rounds) if "set_size" in kept else float("nan"),
                 seconds=seconds,
             )
         )
@@ -173,14 +173,11 @@ def run(spec: Spec, *, jobs: int = 1, with_sweeps: bool = True, progress: Progre
     tuned = [policy for policy in spec.policies if policy in TUNED]
     try:
         with _pool(jobs) as submit:
+            units: list[Unit]
             if tuned:
                 units = [(tune, (spec, name, i)) for name in spec.task_names for i in range(spec.tuning_runs)]
                 _choose(results, _finish(submit, units, "choosing settings", tell))
-            units = [
-                (measure, (spec, name, i, results.settings))
-                for name in spec.task_names
-                for i in range(spec.runs)
-            ]
+            units = [(measure, (spec, name, i, results.settings)) for name in spec.task_names for i in range(spec.runs)]
             for _, done in _finish(submit, units, "replaying", tell):
                 results.rows += done.rows
                 results.curves |= done.curves
@@ -192,8 +189,8 @@ def run(spec: Spec, *, jobs: int = 1, with_sweeps: bool = True, progress: Progre
         results.complete = True
     except KeyboardInterrupt:
         pass
-    order = {name: i for i, name in enumerate((*spec.task_names, *spec.policies))}
-    results.rows.sort(key=lambda row: (order[row.task], order[row.policy], row.run))
+    results.curves = dict(sorted(results.curves.items()))
+    results.rows.sort(key=lambda row: (spec.task_names.index(row.task), spec.policies.index(row.policy), row.run))
     results.horizons.sort(key=lambda row: (row.policy, row.rounds, row.run))
     results.coverages.sort(key=lambda row: (row.policy, row.coverage, row.run))
     return results

@@ -26,7 +26,8 @@ def half_width(values: Array) -> Array:
         return np.full(values.shape[1:], np.nan)
     quantile = _QUANTILES[runs - 2] if runs - 2 < len(_QUANTILES) else 1.96 + 2.5 / runs
     deviation: Array = np.std(values, axis=0, ddof=1)
-    return quantile * deviation / np.sqrt(runs)
+    half: Array = quantile * deviation / np.sqrt(runs)
+    return half
 
 
 def mean_and_band(values: Array) -> tuple[Array, Array, Array]:

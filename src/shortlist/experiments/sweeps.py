@@ -101,7 +101,6 @@ def fitted_slope(rows: list[HorizonRow], policy: str, least: int = 10_000) -> fl
     """Return the slope of log regret against log horizon, from `least` rounds on."""
     horizons = sorted({row.rounds for row in rows if row.policy == policy and row.rounds >= least})
     means = [
-        np.mean([row.regret for row in rows if (row.policy, row.rounds) == (policy, horizon)])
-        for horizon in horizons
+        np.mean([row.regret for row in rows if (row.policy, row.rounds) == (policy, horizon)]) for horizon in horizons
     ]
     return float(np.polyfit(np.log(horizons), np.log(means), 1)[0])

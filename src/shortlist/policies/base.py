@@ -32,6 +32,7 @@ To add a policy: copy ``dlr.py``, the shortest one; write the step and its docst
 ``policies/__init__.py``; give it a brute-force twin in ``tests/policies/brute_force.py``.
 """
 
+import abc
 import dataclasses
 import math
 from collections.abc import Callable
@@ -71,7 +72,7 @@ class State:
         return cls(tuple(data["carry"]), list(data["values"]), _tuples(data["constants"]))
 
 
-class Policy:
+class Policy(abc.ABC):
     """What all policies share. Subclasses are frozen dataclasses of their hyper-parameters."""
 
     #: The policy's name on the command line and in files.
@@ -81,9 +82,9 @@ class Policy:
     #: What `init` returns.
     state_type: ClassVar[type[State]] = State
 
+    @abc.abstractmethod
     def init(self) -> State:
         """Return a fresh state."""
-        raise NotImplementedError
 
     def update(self, state: State, score: float | None) -> None:
         """Take the answer of one round: the true label's score, or None for a miss."""

@@ -64,9 +64,7 @@ class DLR(Policy):
     def __post_init__(self) -> None:
         object.__setattr__(self, "coverage", check_probability("coverage", self.coverage, 0.9))
         object.__setattr__(self, "start", check_number("start", self.start, "a finite number"))
-        object.__setattr__(
-            self, "exponent", check_number("exponent", self.exponent, "a number above 0", above=0.0)
-        )
+        object.__setattr__(self, "exponent", check_number("exponent", self.exponent, "a number above 0", above=0.0))
 
     def init(self) -> State:
         """Return a fresh state at the first threshold."""

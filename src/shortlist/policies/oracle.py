@@ -10,9 +10,7 @@ from shortlist.policies.base import Policy, State
 __all__ = ["Oracle"]
 
 
-def step(
-    carry: tuple[float], _values: list[float], _constants: tuple[Any, ...], _seen: float
-) -> tuple[float]:
+def step(carry: tuple[float], _values: list[float], _constants: tuple[Any, ...], _seen: float) -> tuple[float]:
     """Learn nothing."""
     return carry
 

@@ -239,9 +239,9 @@ class OrderStatistic(Policy):
     def update(self, state: State, score: float | None) -> None:
         """Show a round and take its answer at once; behind open rounds it waits its turn."""
         assert isinstance(state, OrderStatisticState)  # noqa: S101 - for the type checker
+        seen = score if score is not None and score >= state.carry[0] else MISS
         index = state.shown
         state.shown = index + 1
-        seen = score if score is not None and score >= state.carry[0] else MISS
         if state.passed == index:
             state.passed = state.shown
             state.carry = join(state.carry, state.values, state.constants, seen)

@@ -50,9 +50,7 @@ def read_bids(path: str | os.PathLike[str], item: str | None = None) -> BidTable
             try:
                 value, count = float(row["value"]), int(row["count"])
             except (KeyError, TypeError, ValueError):
-                raise InvalidScores(
-                    f"{path}: row {number} is not an item, a value and a count: {row}"
-                ) from None
+                raise InvalidScores(f"{path}: row {number} is not an item, a value and a count: {row}") from None
             if not math.isfinite(value) or count < 1:
                 raise InvalidScores(f"{path}: row {number} has the value {value} and the count {count}")
             items.add(row.get("item"))

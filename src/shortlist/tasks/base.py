@@ -42,7 +42,8 @@ class Stream:
             below = active & (table[rows, np.minimum(middle, table.shape[1] - 1)] < thresholds)
             low = np.where(below, middle + 1, low)
             high = np.where(active & ~below, middle, high)
-        return table.shape[1] - low
+        sizes: NDArray[np.int64] = table.shape[1] - low
+        return sizes
 
     def revenue(self, thresholds: Array) -> Array | None:
         """Return the seller's revenue in each round of a second-price auction with reserve prices.

@@ -47,7 +47,7 @@ def write_scores(
     if candidate_scores is not None:
         arrays["candidate_scores"] = candidate_scores
     with Path(path).open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)  # type: ignore[arg-type]
+        np.savez_compressed(file, allow_pickle=False, **arrays)
     read_scores(path)
 
 
@@ -72,11 +72,10 @@ def read_scores(path: str | os.PathLike[str]) -> ScoreSet:
 
 def _load(path: str | os.PathLike[str]) -> dict[str, NDArray[np.generic]]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with Path(path).open("rb") as file:
+            archive = np.load(file, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise InvalidScores(
-                    f"{path}: this is a single array; a score file is an .npz with true_scores"
-                )
+                raise InvalidScores(f"{path}: this is a single array; a score file is an .npz with true_scores")
             return {name: archive[name] for name in archive.files}
     except FileNotFoundError:
         raise InvalidScores(f"{path}: there is no such file") from None
