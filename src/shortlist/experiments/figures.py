@@ -138,7 +138,7 @@ def _draw_curves(figure: Figure, axes: Axes, results: Results, name: str, polici
         lowest = min([target, *(end for end, _, _ in ends)])
         axes.set_ylim(lowest - 0.05 * (1.02 - lowest) - 0.002, 1.004)
     else:
-        axes.set_ylim(bottom=0, top=max(1.0, *(1.05 * end for end, _, _ in ends)))
+        axes.set_ylim(bottom=0, top=None if any(end for end, _, _ in ends) else 1.0)
         axes.yaxis.set_major_formatter("{x:,.0f}")
     finish(axes, results.spec.task(name).title, results.spec.rounds)
     label(figure, axes, ends)
