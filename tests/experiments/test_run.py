@@ -223,3 +223,20 @@ def test_interrupted_it_leaves_its_finished_rows(tmp_path):
         rows = list(csv.DictReader(file))
     assert len(rows) < 20_000
     assert all(row["policy"] == "sps" for row in rows)
+
+
+def test_without_numba_the_rows_are_the_same(small):
+    program = (
+        "import sys; sys.modules['numba'] = None\n"
+        "import importlib.util as u; real = u.find_spec\n"
+        "u.find_spec = lambda name, *rest: None if name == 'numba' else real(name, *rest)\n"
+        "from shortlist.experiments.run import run\n"
+        "from shortlist.experiments.spec import Spec\n"
+        "rows = run(Spec(rounds=1500, runs=2, tuning_runs=1), with_sweeps=False).rows\n"
+        "print([(r.task, r.policy, r.run, r.regret.hex(), r.coverage.hex(), r.mean_set_size.hex()) for r in rows])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    expected = [
+        (r.task, r.policy, r.run, r.regret.hex(), r.coverage.hex(), r.mean_set_size.hex()) for r in small.rows
+    ]
+    assert done.stdout.strip() == repr(expected)
