@@ -5,6 +5,7 @@ import json
 import math
 import os
 import pickle
+import re
 import threading
 
 import numpy as np
@@ -34,19 +35,14 @@ from shortlist import (
     ShortlistError,
     UnknownRound,
     UnwritableFile,
+    savefile,
 )
 from tests.policies.every import POLICIES
 
 
 def everything(lister):
     """All that a lister holds, for comparing before and after."""
-    return (
-        lister._state.to_dict(),
-        dict(lister._open),
-        list(lister._answers),
-        dict(lister._counts),
-        lister._next_id,
-    )
+    return copy.deepcopy((lister._content(), lister._counts, lister._book.to_dict(lister._encode)))
 
 
 def teach(lister, rounds, seed=0, candidates=8):
@@ -68,7 +64,7 @@ def test_the_contracts_example():
     assert lister.policy == AnytimeSPS(coverage=0.9, delta=0.05)
     shown = lister.propose([0.2, 0.9, 0.4])
     assert (shown.round_id, shown.threshold, shown.members) == (0, -math.inf, (1, 2, 0))
-    assert shown.scores == (0.9, 0.4, 0.2)
+    assert (shown.scores, shown.cut) == ((0.9, 0.4, 0.2), 3)
     assert not shown.truncated
     lister.hit(shown.round_id, 1)
     assert lister.threshold == -math.inf
@@ -103,7 +99,7 @@ def test_a_hit_below_the_threshold_teaches_like_a_miss():
     """`at_least` shows more than the threshold allows; what lies below it must not count as seen."""
     listers = [teach(Shortlister(0.8, at_least=at_least), 500) for at_least in (0, 8)]
     assert listers[0].threshold == listers[1].threshold > 0.5
-    assert listers[0]._state == listers[1]._state
+    assert listers[0]._learner.state == listers[1]._learner.state
     assert listers[1].summary()["misses"] == 0  # all were hits for the person
 
 
@@ -126,13 +122,13 @@ def test_answers_late_in_any_order_teach_the_same():
     rng = np.random.default_rng(4)
     ends = []
     for order in (np.arange(600), rng.permutation(600)):
-        lister = Shortlister(0.9)
+        lister = Shortlister(0.9, patience=1000)
         stream = np.random.default_rng(5).random((600, 5))
         shown = [lister.propose(scores) for scores in stream]
         assert lister.summary()["open"] == 600
         for i in order.tolist():
             lister.hit(shown[i].round_id, 0)
-        ends.append(lister._state)
+        ends.append(lister._learner.state)
         assert lister.summary()["open"] == 0
     assert ends[0] == ends[1]
     assert ends[0].threshold > 0
@@ -164,7 +160,7 @@ def test_skip_counts_as_low_and_absent_leaves_the_count():
     lister = Shortlister()
     for verb in ("skip", "absent", "miss"):
         getattr(lister, verb)(lister.propose([0.5]).round_id)
-    assert (lister._state.rounds, lister._state.low) == (2, 2)
+    assert (lister._learner.state.rounds, lister._learner.state.low) == (2, 2)
     summary = lister.summary()
     assert (summary["skipped"], summary["absent"], summary["misses"]) == (1, 1, 1)
 
@@ -172,9 +168,9 @@ def test_skip_counts_as_low_and_absent_leaves_the_count():
 def test_an_absent_round_that_was_counted_stays_low():
     lister = Shortlister(patience=0)
     first = lister.propose([0.5])
-    assert (lister._state.rounds, lister._state.low) == (1, 1)
+    assert (lister._learner.state.rounds, lister._learner.state.low) == (1, 1)
     lister.absent(first.round_id)
-    assert (lister._state.rounds, lister._state.low) == (1, 1)
+    assert (lister._learner.state.rounds, lister._learner.state.low) == (1, 1)
 
 
 def test_ignored_silence_never_joins():
@@ -183,7 +179,7 @@ def test_ignored_silence_never_joins():
     lister.skip(lister.propose([0.5]).round_id)
     lister.absent(lister.propose([0.5]).round_id)
     lister.hit(lister.propose([0.5]).round_id, 0)
-    assert lister._state.rounds == 1
+    assert lister._learner.state.rounds == 1
 
 
 def test_old_rounds_are_closed():
@@ -191,13 +187,13 @@ def test_old_rounds_are_closed():
     for _ in range(5):
         lister.propose([0.5])
     before = everything(lister)
-    with pytest.raises(RoundClosed, match="round 1 is closed: only the last 3 rounds are kept"):
+    with pytest.raises(RoundClosed, match="round 1 is closed: it is too old"):
         lister.hit(1, 0)
     assert everything(lister) == before
     lister.hit(2, 0)
     assert lister.summary()["expired"] == 2
     assert lister.summary()["open"] == 2
-    assert lister._state.pending == 0
+    assert lister._learner.state.pending == 0
 
 
 BAD_PROPOSALS = [
@@ -293,7 +289,7 @@ def test_bad_answers_are_named_and_change_nothing(call, error, message):
         (lambda: Shortlister(policy=Greedy(0.9), unanswered="miss"), "which Greedy cannot do"),
         (lambda: Shortlister(patience=-1), "patience is -1; it must be at least 0"),
         (lambda: Shortlister(at_most=0), "at_most is 0; it must be at least 1"),
-        (lambda: Shortlister(at_least=5, at_most=3), "at_least is 5 and at_most is 3"),
+        (lambda: Shortlister(at_least=5, at_most=3), "at_most is 3, but at_least is 5"),
         (lambda: Shortlister(keep=0), "keep is 0"),
         (lambda: shortlist.OrderStatistic(0.9, 0.05), "boundary is 0.05"),
     ],
@@ -391,7 +387,7 @@ def test_damaged_and_newer_files_are_refused(tmp_path):
 def test_a_file_whose_content_makes_no_sense_is_refused(tmp_path):
     path = tmp_path / "lister.json"
     for content in ({}, {"policy": {"kind": "anytime", "coverage": 2.0, "delta": 0.05}}):
-        shortlist.shortlister.savefile.write(path, "shortlister", 1, content)
+        savefile.write(path, "shortlister", 1, content)
         with pytest.raises(DamagedFile, match="is damaged"):
             Shortlister.load(path)
 
@@ -439,21 +435,30 @@ def test_several_threads(tmp_path):
     assert not failures
     summary = lister.summary()
     assert summary["rounds"] == 3200 == summary["hits"] + summary["misses"]
-    assert lister._state.rounds == 3200
+    assert lister._learner.state.rounds == 3200
 
 
 def test_the_summary_says_what_it_waits_for():
     lister = Shortlister(0.9)
-    assert lister.summary()["waiting_for"] == "at least 71 more counted rounds before the threshold can move"
+
+    def words():
+        return lister.summary()["waiting_for"]
+
+    assert words() == "at least 71 more counted rounds before the threshold can move"
     assert lister.summary()["coverage_seen"] is None
     for _ in range(70):
         lister.hit(lister.propose([0.5]).round_id, 0)
-    assert "at least 1 more counted round before" in lister.summary()["waiting_for"]
+    assert words() == "at least 1 more counted round before the threshold can move"
     lister.propose([0.5])
-    assert "; 1 rounds wait to be counted" in lister.summary()["waiting_for"]
+    lister.hit(lister.propose([0.5]).round_id, 0)
+    assert "; round 70 is unanswered and holds back 1 later one until 200 have been shown" in words()
     lister.hit(70, 0)
-    assert "more answers: lists are getting shorter" in lister.summary()["waiting_for"]
+    assert re.fullmatch(r"at least \d+ more counted rounds before the threshold can move again", words())
     for _ in range(3000):
         lister.miss(lister.propose([0.1]).round_id)
-    assert "the threshold may not move again" in lister.summary()["waiting_for"]
+    assert "(97.7%) were missed or are unanswered (0 of them unanswered), and coverage allows 10.0%" in words()
     assert Shortlister(policy=Greedy(0.9)).summary()["waiting_for"] == "more answers"
+    frozen = Shortlister(policy=SPS(0.5, 100))
+    for i in range(200):
+        frozen.hit(frozen.propose([i / 200]).round_id, 0)
+    assert "used up its horizon" in frozen.summary()["waiting_for"]

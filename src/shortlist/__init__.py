@@ -17,6 +17,7 @@ from shortlist.boundaries import (
     Calibrated,
     crossing_probability,
 )
+from shortlist.drift import DriftDetector
 from shortlist.errors import (
     ConflictingAnswer,
     DamagedFile,
@@ -36,6 +37,8 @@ from shortlist.errors import (
     UnknownRound,
     UnwritableFile,
 )
+from shortlist.groups import GroupedShortlister
+from shortlist.nested import NestedShortlister
 from shortlist.policies import (
     ACI,
     DLR,
@@ -66,15 +69,18 @@ __all__ = [
     "ConflictingAnswer",
     "ConservativeETC",
     "DamagedFile",
+    "DriftDetector",
     "DuplicateIds",
     "ExploreThenCommit",
     "Greedy",
+    "GroupedShortlister",
     "InvalidIds",
     "InvalidInput",
     "InvalidParameter",
     "InvalidScores",
     "MissingExtra",
     "MissingFile",
+    "NestedShortlister",
     "NewerFile",
     "NoCandidates",
     "NotShown",

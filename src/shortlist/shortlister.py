@@ -5,81 +5,23 @@ later, in any order. Each round remembers the threshold it was shown with, and i
 against that, never against today's.
 """
 
-import copy
-import enum
-import os
-import threading
-from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist import savefile
-from shortlist.boundaries import next_limit
-from shortlist.candidates import Member, check_ids, check_scores
-from shortlist.errors import (
-    ConflictingAnswer,
-    DamagedFile,
-    InvalidParameter,
-    NotShown,
-    RoundClosed,
-    ShortlistError,
-    UnknownRound,
-)
+from shortlist.candidates import Member, check_ids, check_scores, check_true_scores
+from shortlist.errors import InvalidParameter
+from shortlist.learner import Learner, OnDrift, Unanswered
+from shortlist.lister import Lister, Shown
 from shortlist.parameters import check_count
-from shortlist.policies import (
-    MISS,
-    AnytimeSPS,
-    OrderStatistic,
-    OrderStatisticState,
-    Policy,
-    policy_from_dict,
-)
+from shortlist.policies import AnytimeSPS, Policy
 
 __all__ = ["Shortlister", "Shown"]
 
-_VERSION: Final = 1
-#: How many rounds ahead `summary` looks for the next move of the threshold.
-_LOOKAHEAD: Final = 10_000
 
-
-class _Answer(enum.Enum):
-    """The answers that name no member. A hit is remembered as the member itself."""
-
-    MISS = "miss"
-    SKIP = "skip"
-    ABSENT = "absent"
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A list as it was shown.
-
-    Attributes
-    ----------
-    round_id
-        The round's number: hand it back with the answer.
-    threshold
-        The threshold the list was cut with.
-    members
-        The candidates shown, best first, ties in the order given: positions, or your ids.
-    scores
-        Their scores.
-    truncated
-        Whether `at_most` cut candidates off; the promise does not cover such a list.
-    """
-
-    round_id: int
-    threshold: float
-    members: tuple[Member, ...]
-    scores: tuple[float, ...]
-    truncated: bool
-
-
-class Shortlister:
+class Shortlister(Lister):
     """Shows shortlists and learns their threshold from the answers.
 
     With probability 1 - delta, and for ever, every list is at least as long as the optimal one: the
@@ -100,12 +42,23 @@ class Shortlister:
         always safe, for order-statistic policies only, and their default. ``"ignore"``: a round
         counts when it is answered; safe only if neither silence nor delay depends on the score.
     patience
-        How many later rounds are shown before an unanswered one is counted as low. More patience
-        loses less to slow answers, and makes silence hold the others up for longer; any is safe.
+        How many later rounds are shown before an unanswered one is counted as low (it is corrected
+        when its answer comes). Silence holds the count back by at most that many rounds; answers
+        that take longer cost speed until they come. Any value is safe; choose the number of rounds
+        in which nearly all answers arrive. 200, the default, is a few minutes of a busy search box.
+    on_drift
+        Watch the misses for a change of the world: ``"report"`` an alarm in the summary, or
+        ``"restart"`` learning. Restarts share delta between them, the first start included.
+    false_alarm_rounds
+        The promised mean distance between false alarms.
     at_least
         Always show that many candidates: safe.
     at_most
-        Never show more: then ``shown.truncated`` says whether the promise covers the list.
+        Never show more: then ``shown.truncated`` says whether the promise covers the list, and a
+        miss of such a list counts as silence.
+    shadow
+        Show everything and learn all the same; the summary says what would have been hidden, and
+        missed. For trying it out before trusting it.
     keep
         For how many later rounds a round is kept. Older ones are closed: what is unanswered then
         stays so.
@@ -126,61 +79,55 @@ class Shortlister:
     (8, 0.75)
     """
 
+    kind: ClassVar[str] = "shortlister"
+
     def __init__(
         self,
         coverage: float | None = None,
         delta: float | None = None,
         *,
         policy: Policy | None = None,
-        unanswered: Literal["miss", "ignore"] | None = None,
-        patience: int = 1000,
+        unanswered: Unanswered | None = None,
+        patience: int = 200,
+        on_drift: OnDrift | None = None,
+        false_alarm_rounds: int = 1_000_000,
         at_least: int = 0,
         at_most: int | None = None,
+        shadow: bool = False,
         keep: int = 10_000,
     ) -> None:
+        super().__init__(keep)
         if policy is None:
             policy = AnytimeSPS(0.9 if coverage is None else coverage, 0.05 if delta is None else delta)
-        elif not isinstance(policy, Policy):
-            raise InvalidParameter(f"policy is {policy!r}; it must be a policy, for example AnytimeSPS(coverage=0.9)")
         elif not (coverage is None and delta is None):
             raise InvalidParameter("coverage and delta belong to the policy: give them, or a policy, not both")
-        self._policy = policy
-        self._unanswered = _check_unanswered(unanswered, policy)
-        self._patience = check_count("patience", patience, least=0)
+        self._learner = Learner(
+            policy,
+            unanswered=unanswered,
+            patience=patience,
+            on_drift=on_drift,
+            false_alarm_rounds=false_alarm_rounds,
+        )
         self._at_least = check_count("at_least", at_least, least=0)
         self._at_most = None if at_most is None else check_count("at_most", at_most)
-        if self._at_most is not None and self._at_least > self._at_most:
-            raise InvalidParameter(f"at_least is {at_least} and at_most is {at_most}; at_least must not be larger")
-        self._keep = check_count("keep", keep)
-        self._state = policy.init()
-        self._next_id = 0
-        self._open: dict[int, Shown] = {}
-        # The answers of the last `keep` rounds, oldest first; None where the round is open.
-        self._answers: deque[Member | _Answer | None] = deque()
-        self._counts = {"hits": 0, "misses": 0, "skipped": 0, "absent": 0, "expired": 0}
-        self._lock = threading.RLock()
+        if self._at_most is not None and (shadow or self._at_least > self._at_most):
+            rule = "shadow mode shows everything" if shadow else f"at_least is {at_least}"
+            raise InvalidParameter(f"at_most is {at_most}, but {rule}: drop one of the two")
+        self._shadow = bool(shadow)
+        self._tally = {"candidates": 0, "hidden": 0, "would_have_missed": 0}
 
     def __repr__(self) -> str:
-        return f"<Shortlister {self._policy}, {self._next_id} rounds, threshold {self._state.threshold:.6g}>"
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self._lock:
-            return {name: copy.copy(value) for name, value in vars(self).items() if name != "_lock"} | {
-                "_state": copy.deepcopy(self._state)
-            }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _lock=threading.RLock())
+        return f"<Shortlister {self.policy}, {self._book.next_id} rounds, threshold {self.threshold:.6g}>"
 
     @property
     def policy(self) -> Policy:
         """The policy that learns."""
-        return self._policy
+        return self._learner.policy
 
     @property
     def threshold(self) -> float:
         """The threshold in force for the next list."""
-        return self._state.threshold
+        return self._learner.threshold
 
     def propose(self, scores: ArrayLike, ids: Sequence[Member] | None = None) -> Shown:
         """Open a round and return its shortlist.
@@ -195,239 +142,97 @@ class Shortlister:
         values = check_scores(scores)
         names = None if ids is None else check_ids(ids, values.size)
         with self._lock:
-            threshold = self._state.threshold
-            order, truncated = self._select(values, threshold)
+            threshold = self.threshold
+            order, cut, truncated = self._select(values, threshold)
             positions = order.tolist()
             shown = Shown(
-                round_id=self._next_id,
+                round_id=self._book.next_id,
                 threshold=threshold,
                 members=tuple(positions if names is None else [names[i] for i in positions]),
                 scores=tuple(values[order].tolist()),
+                cut=cut,
                 truncated=truncated,
             )
-            self._next_id += 1
-            self._open[shown.round_id] = shown
-            self._answers.append(None)
-            if self._unanswered == "miss":
-                policy, state = self._order_statistic()
-                policy.show(state, shown.round_id)
-                policy.advance(state, until=state.shown - self._patience)
-            if len(self._answers) > self._keep:
-                self._close_oldest()
+            self._tally["candidates"] += values.size
+            self._tally["hidden"] += values.size - (cut if self._shadow else len(positions))
+            self._open(shown, [self._learner])
             return shown
 
-    def hit(self, round_id: int, member: Member) -> None:
-        """Take the answer "this one": a member of the list that is right."""
+    def warm_start(self, true_scores: ArrayLike) -> None:
+        """Learn from labelled examples before the first list is shown.
+
+        They count as rounds in which everything was shown and answered, so the promise holds from
+        the first list on. It needs examples of the same world on which the scorer was not trained,
+        with nothing filtered out: a click log without its misses is not one.
+
+        Parameters
+        ----------
+        true_scores
+            The score of the right answer in each example; -inf where it was not among the
+            candidates.
+        """
+        scores = check_true_scores(true_scores)
         with self._lock:
-            given = self._given(round_id)
-            member = int(member) if isinstance(member, np.integer) else member
-            if given is None:
-                shown = self._open[round_id]
-                known = isinstance(member, (int, str)) and not isinstance(member, bool)
-                if not known or member not in shown.members:
-                    raise NotShown(
-                        f"member {member!r} was not in the list of round {round_id}; "
-                        "if the right one was not shown, report miss(round_id)"
-                    )
-                score = shown.scores[shown.members.index(member)]
-                self._take(round_id, member, "hits", score if score >= shown.threshold else MISS)
-            elif given != member or type(given) is not type(member):
-                raise _conflict(round_id, given, f"hit {member!r}")
-
-    def miss(self, round_id: int) -> None:
-        """Take the answer "not in this list"."""
-        self._without_member(round_id, _Answer.MISS, "misses")
-
-    def skip(self, round_id: int) -> None:
-        """Say that no answer will come; this is final.
-
-        Silence may well hide a miss, so the round counts as low; with ``unanswered="ignore"`` it does
-        not count at all.
-        """
-        self._without_member(round_id, _Answer.SKIP, "skipped")
-
-    def absent(self, round_id: int) -> None:
-        """Take the answer "I looked everywhere: no candidate at all is right".
-
-        The promise is over questions that can be answered, so the round leaves the count, unless it
-        has been counted already: then it stays counted as low.
-        """
-        self._without_member(round_id, _Answer.ABSENT, "absent")
+            if self._book.next_id:
+                raise InvalidParameter(
+                    f"{self._book.next_id} rounds have been shown already; a warm start comes before the first"
+                )
+            self._learner.warm_start(scores.tolist())
 
     def summary(self) -> dict[str, Any]:
-        """Return what has happened so far, as plain data.
+        """Return what has happened so far.
 
-        ``coverage_seen`` is the share of hits among hits and misses; ``counted`` the rounds the
-        threshold rests on; ``waiting_for`` says in words what is needed next.
+        ``coverage_seen`` is the share of hits among hits and misses; ``counted`` the rounds that the
+        threshold rests on; ``waiting_for`` says in words what is needed next; ``hidden_share`` is the
+        share of candidates that were not shown. In shadow mode the last, and ``would_have_missed``,
+        say what would have been.
         """
         with self._lock:
-            answered = self._counts["hits"] + self._counts["misses"]
-            return {
-                "policy": self._policy.to_dict(),
-                "rounds": self._next_id,
-                **self._counts,
-                "open": len(self._open),
-                "coverage_seen": self._counts["hits"] / answered if answered else None,
-                "coverage_target": getattr(self._policy, "coverage", None),
-                "threshold": self._state.threshold,
-                "counted": getattr(self._state, "rounds", answered),
-                "waiting_for": self._waiting_for(),
-            }
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a JSON file; a crash in the middle leaves the old file as it was."""
-        with self._lock:
-            content = {
-                "policy": self._policy.to_dict(),
-                "unanswered": self._unanswered,
-                "patience": self._patience,
-                "at_least": self._at_least,
-                "at_most": self._at_most,
-                "keep": self._keep,
-                "state": self._state.to_dict(),
-                "next_id": self._next_id,
-                "counts": self._counts,
-                "answers": [_answer_to_plain(answer) for answer in self._answers],
-                "open": [
-                    [shown.round_id, shown.threshold, shown.members, shown.scores, shown.truncated]
-                    for shown in self._open.values()
-                ],
-            }
-        savefile.write(path, "shortlister", _VERSION, content)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Shortlister":
-        """Return the shortlister that was saved; it goes on with the same bits."""
-        content = savefile.read(path, "shortlister", _VERSION)
-        try:
-            lister = cls(
-                policy=policy_from_dict(content["policy"]),
-                **{name: content[name] for name in ("unanswered", "patience", "at_least", "at_most", "keep")},
+            candidates = self._tally["candidates"]
+            return (
+                {"policy": self.policy.to_dict(), "coverage_target": getattr(self.policy, "coverage", None)}
+                | self._summary()
+                | self._learner.summary()
+                | {
+                    "hidden_share": self._tally["hidden"] / candidates if candidates else None,
+                    "shadow": self._shadow,
+                    "would_have_missed": self._tally["would_have_missed"] if self._shadow else None,
+                }
             )
-            lister._state = lister._policy.state_type.from_dict(content["state"])
-            lister._next_id = content["next_id"]
-            lister._counts = content["counts"]
-            lister._answers = deque(_answer_from_plain(answer) for answer in content["answers"])
-            lister._open = {
-                round_id: Shown(round_id, threshold, tuple(members), tuple(scores), truncated)
-                for round_id, threshold, members, scores, truncated in content["open"]
-            }
-        except (ShortlistError, KeyError, TypeError, ValueError) as error:
-            raise DamagedFile(f"{path} is damaged: {type(error).__name__}: {error}") from None
-        return lister
 
-    def _select(self, values: NDArray[np.float64], threshold: float) -> tuple[NDArray[np.intp], bool]:
-        """Return the positions to show, best first, and whether `at_most` cut some off."""
+    def _select(self, values: NDArray[np.float64], threshold: float) -> tuple[NDArray[np.intp], int, bool]:
+        """Return the positions to show, best first, how many reach the threshold, and if some were cut off."""
         kept = np.flatnonzero(values >= threshold)
-        if kept.size < self._at_least:
-            return np.argsort(-values, kind="stable")[: self._at_least], False
+        if self._shadow or kept.size < self._at_least:
+            order = np.argsort(-values, kind="stable")
+            return (order if self._shadow else order[: self._at_least]), kept.size, False
         order = kept[np.argsort(-values[kept], kind="stable")]
         if self._at_most is not None and order.size > self._at_most:
-            return order[: self._at_most], True
-        return order, False
+            return order[: self._at_most], self._at_most, True
+        return order, order.size, False
 
-    def _given(self, round_id: int) -> Member | _Answer | None:
-        """Return the answer that a round has, or None while it is open."""
-        if isinstance(round_id, bool) or not isinstance(round_id, (int, np.integer)):
-            raise UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
-        if not 0 <= round_id < self._next_id:
-            raise UnknownRound(f"round {round_id} was never shown; round ids run from 0 to {self._next_id - 1} so far")
-        oldest = self._next_id - len(self._answers)
-        if round_id < oldest:
-            raise RoundClosed(
-                f"round {round_id} is closed: only the last {self._keep} rounds are kept "
-                f"(now from {oldest} on); give a larger keep= to take later answers"
-            )
-        return self._answers[round_id - oldest]
+    def _hit(self, shown: Shown, round_id: int, score: float) -> None:
+        self._tally["would_have_missed"] += score < shown.threshold
+        super()._hit(shown, round_id, score)
 
-    def _without_member(self, round_id: int, answer: _Answer, counter: str) -> None:
-        with self._lock:
-            given = self._given(round_id)
-            if given is None:
-                self._take(round_id, answer, counter, MISS)
-            elif given is not answer:
-                raise _conflict(round_id, given, answer.value)
+    def _learners(self, record: Shown) -> Iterable[Learner]:  # noqa: ARG002 - one for all rounds
+        return (self._learner,)
 
-    def _take(self, round_id: int, answer: Member | _Answer, counter: str, seen: float) -> None:
-        """Record an open round's first answer and let the policy learn from it."""
-        self._answers[round_id - self._next_id] = answer
-        self._open.pop(round_id)
-        self._counts[counter] += 1
-        if self._unanswered == "ignore":
-            if answer not in (_Answer.SKIP, _Answer.ABSENT):
-                self._policy.learn(self._state, seen)
-            return
-        policy, state = self._order_statistic()
-        if answer is _Answer.ABSENT:
-            policy.withdraw(state, int(round_id))
-        else:
-            policy.answer(state, int(round_id), seen)
+    def _content(self) -> dict[str, Any]:
+        return {
+            "learner": self._learner.to_dict(),
+            "at_least": self._at_least,
+            "at_most": self._at_most,
+            "shadow": self._shadow,
+            "tally": self._tally,
+        }
 
-    def _close_oldest(self) -> None:
-        """Forget the oldest round; if it is unanswered, it stays so."""
-        if self._answers.popleft() is None:
-            oldest = self._next_id - len(self._answers) - 1
-            self._open.pop(oldest)
-            self._counts["expired"] += 1
-            if self._unanswered == "miss":
-                policy, state = self._order_statistic()
-                policy.answer(state, oldest, None)
-
-    def _order_statistic(self) -> tuple[OrderStatistic, OrderStatisticState]:
-        assert isinstance(self._policy, OrderStatistic)  # noqa: S101 - for the type checker
-        assert isinstance(self._state, OrderStatisticState)  # noqa: S101 - for the type checker
-        return self._policy, self._state
-
-    def _waiting_for(self) -> str:
-        return _needed(self._state) if isinstance(self._state, OrderStatisticState) else "more answers"
-
-
-def _needed(state: OrderStatisticState) -> str:
-    """Say what an order-statistic policy needs before its threshold can move."""
-    waiting = state.shown - state.passed
-    behind = f"; {waiting} rounds wait to be counted" if waiting else ""
-    if state.limit >= state.low:
-        return f"more answers: lists are getting shorter{behind}"
-    _, n, k, first, second = state.carry[:5]
-    kind, constants = state.constants[0], state.constants[4]
-    for more in range(1, _LOOKAHEAD + 1):
-        k, first, second = next_limit(kind, n, k, first, second, constants)
-        n += 1
-        if k >= state.low:
-            rounds = "1 more counted round" if more == 1 else f"{more} more counted rounds"
-            return f"at least {rounds} before the threshold can move{behind}"
-    return f"more than {_LOOKAHEAD} counted rounds: the threshold may not move again{behind}"
-
-
-def _check_unanswered(unanswered: str | None, policy: Policy) -> str:
-    orderly = isinstance(policy, OrderStatistic)
-    if unanswered is None:
-        return "miss" if orderly else "ignore"
-    if unanswered not in ("miss", "ignore"):
-        raise InvalidParameter(f'unanswered is {unanswered!r}; it must be "miss" or "ignore"')
-    if unanswered == "miss" and not orderly:
-        raise InvalidParameter(
-            f'unanswered is "miss", which {type(policy).__name__} cannot do: it has no way to correct a '
-            'round that was counted as low; use unanswered="ignore", or an order-statistic policy'
+    @classmethod
+    def _from_content(cls, content: dict[str, Any]) -> Self:
+        learner = Learner.from_dict(content["learner"])
+        lister = cls(
+            policy=learner.policy,
+            **{name: content[name] for name in ("at_least", "at_most", "shadow")},
         )
-    return unanswered
-
-
-def _conflict(round_id: int, given: Member | _Answer, answer: str) -> ConflictingAnswer:
-    before = given.value if isinstance(given, _Answer) else f"hit {given!r}"
-    return ConflictingAnswer(f"round {round_id} was answered {before!r} before; it cannot be answered {answer!r} now")
-
-
-def _answer_to_plain(answer: Member | _Answer | None) -> Any:
-    if answer is None:
-        return None
-    return answer.value if isinstance(answer, _Answer) else [answer]
-
-
-def _answer_from_plain(plain: Any) -> Member | _Answer | None:
-    if plain is None:
-        return None
-    if isinstance(plain, list):
-        member: Member = plain[0]
-        return member
-    return _Answer(plain)
+        lister._learner, lister._tally = learner, content["tally"]
+        return lister

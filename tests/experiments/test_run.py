@@ -236,7 +236,5 @@ def test_without_numba_the_rows_are_the_same(small):
         "print([(r.task, r.policy, r.run, r.regret.hex(), r.coverage.hex(), r.mean_set_size.hex()) for r in rows])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    expected = [
-        (r.task, r.policy, r.run, r.regret.hex(), r.coverage.hex(), r.mean_set_size.hex()) for r in small.rows
-    ]
+    expected = [(r.task, r.policy, r.run, r.regret.hex(), r.coverage.hex(), r.mean_set_size.hex()) for r in small.rows]
     assert done.stdout.strip() == repr(expected)

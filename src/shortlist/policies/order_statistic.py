@@ -99,6 +99,9 @@ def reveal(carry: Tally, heap: list[float], constants: Constants, seen: float) -
     return threshold, n, k, first, second, low, dropped, ceiling, pending
 
 
+#: A round that has joined: its index, and the score of a hit, MISS, or None where there is no answer.
+Joined = tuple[int, float | None]
+
 #: Waits in a round's place when it was withdrawn: the round never joins.
 _WITHDRAWN: Final = math.inf
 
@@ -120,8 +123,8 @@ class OrderStatisticState(State):
     passed: int = 0
     #: Unanswered rounds: id -> (epoch, index, threshold it was shown with).
     open: dict[Hashable, tuple[int, int, float]] = field(default_factory=dict)
-    #: Answered rounds behind an open one: index -> score, MISS, or +inf if withdrawn.
-    waiting: dict[int, float] = field(default_factory=dict)
+    #: Closed rounds behind an open one: index -> score, MISS, +inf if withdrawn, None if silent for good.
+    waiting: dict[int, float | None] = field(default_factory=dict)
 
     @property
     def rounds(self) -> int:
@@ -254,44 +257,52 @@ class OrderStatistic(Policy):
         state.open[name] = (state.epoch, state.shown, state.threshold)
         state.shown += 1
 
-    def answer(self, state: OrderStatisticState, name: Hashable, score: float | None) -> None:
+    def answer(self, state: OrderStatisticState, name: Hashable, score: float | None) -> list[Joined]:
         """Take an open round's answer. A score below that round's own threshold counts as a miss."""
-        epoch, index, threshold = state.open.pop(name)
-        if epoch != state.epoch:
-            return  # of another world: logged by the caller, never counted
-        seen = score if score is not None and score >= threshold else MISS
-        if index < state.passed:
-            state.carry = reveal(state.carry, state.values, state.constants, seen)
-        else:
-            state.waiting[index] = seen
-            self.advance(state)
+        threshold = state.open[name][2]
+        return self._close(state, name, score if score is not None and score >= threshold else MISS)
 
-    def withdraw(self, state: OrderStatisticState, name: Hashable) -> None:
+    def silence(self, state: OrderStatisticState, name: Hashable) -> list[Joined]:
+        """Say that an open round will never be answered: it counts as low."""
+        return self._close(state, name, None)
+
+    def withdraw(self, state: OrderStatisticState, name: Hashable) -> list[Joined]:
         """Take an open round out of the count; one that has joined already stays low."""
+        return self._close(state, name, _WITHDRAWN)
+
+    def _close(self, state: OrderStatisticState, name: Hashable, seen: float | None) -> list[Joined]:
         epoch, index, _ = state.open.pop(name)
         if epoch != state.epoch:
-            return
-        if index < state.passed:
-            state.carry = reveal(state.carry, state.values, state.constants, MISS)
-        else:
-            state.waiting[index] = _WITHDRAWN
-            self.advance(state)
+            return []  # of another world: logged by the caller, never counted
+        if index >= state.passed:
+            state.waiting[index] = seen
+            return self.advance(state)
+        if seen is None or seen == _WITHDRAWN:
+            seen = MISS
+        state.carry = reveal(state.carry, state.values, state.constants, seen)
+        return []
 
-    def advance(self, state: OrderStatisticState, until: int = 0) -> None:
-        """Let rounds join in the order shown: answered ones, and all with an index below `until`.
+    def advance(self, state: OrderStatisticState, until: int = 0) -> list[Joined]:
+        """Let rounds join in the order shown: closed ones, and all with an index below `until`.
 
         An unanswered round joins as low and is corrected when its hit comes. Any `until` is safe;
         ``shown - patience`` means that a round is waited for while `patience` later ones are shown.
+
+        Returns the rounds that joined, in order: index, and the score of a hit, MISS, or None where
+        there is no answer.
         """
+        joined: list[Joined] = []
         while state.passed < state.shown and (state.passed in state.waiting or state.passed < until):
+            closed = state.passed in state.waiting
             seen = state.waiting.pop(state.passed, None)
             state.passed += 1
             if seen == _WITHDRAWN:
                 continue
-            if seen is None:
+            if not closed:
                 state.carry = (*state.carry[:8], state.carry[8] + 1)
-                seen = MISS
-            state.carry = join(state.carry, state.values, state.constants, seen)
+            state.carry = join(state.carry, state.values, state.constants, MISS if seen is None else seen)
+            joined.append((state.passed - 1, seen))
+        return joined
 
     def restart(self, state: OrderStatisticState, share: float) -> None:
         """Open a new epoch: everything learnt is forgotten, and `share` of delta is spent anew.

@@ -1,0 +1,288 @@
+"""A policy at work: its state, what silence means to it, and the alarm that watches it.
+
+A learner knows rounds by their ids and scores by their values; lists, members and files are the
+business of those who hold it (`Shortlister` and its relatives).
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final, Literal
+
+from shortlist.boundaries import next_limit
+from shortlist.drift import DriftDetector, DriftState
+from shortlist.errors import InvalidParameter
+from shortlist.parameters import check_count, miss_rate
+from shortlist.policies import MISS, OrderStatistic, OrderStatisticState, Policy, policy_from_dict
+from shortlist.policies.order_statistic import Joined
+
+__all__ = ["Learner", "OnDrift", "Unanswered"]
+
+Unanswered = Literal["miss", "ignore"]
+OnDrift = Literal["report", "restart"]
+
+#: How many rounds ahead to look for the next move of the threshold.
+_LOOKAHEAD: Final = 10_000
+#: How many alarms are kept; older ones are only counted.
+_ALARMS: Final = 100
+
+
+class Learner:
+    """One threshold and all that moves it.
+
+    The parameters are those of :class:`~shortlist.Shortlister`.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        *,
+        unanswered: Unanswered | None = None,
+        patience: int = 200,
+        on_drift: OnDrift | None = None,
+        false_alarm_rounds: int = 1_000_000,
+    ) -> None:
+        if not isinstance(policy, Policy):
+            raise InvalidParameter(f"policy is {policy!r}; it must be a policy, for example AnytimeSPS(coverage=0.9)")
+        self.policy = policy
+        self.unanswered = _check_unanswered(unanswered, policy)
+        self.patience = check_count("patience", patience, least=0)
+        self.on_drift = _check_on_drift(on_drift, self.unanswered)
+        self.state = self._fresh(epoch=0)
+        # Rounds of the "ignore" mode, each with the threshold it was shown with.
+        self._shown: dict[int, float] = {}
+        # The id of the round with index 0 in this epoch; negative after a warm start.
+        self._first_id: int | None = None
+        self.silent = 0
+        self.detector = DriftDetector(getattr(policy, "coverage", 0.9), false_alarm_rounds) if on_drift else None
+        self.drift = DriftState()
+        self.alarms: list[dict[str, Any]] = []
+        self.alarm_count = 0
+
+    @property
+    def threshold(self) -> float:
+        """The threshold in force for the next list."""
+        threshold: float = self.state.threshold
+        return threshold
+
+    @property
+    def epoch(self) -> int:
+        """How often the learner has started over."""
+        return getattr(self.state, "epoch", 0)
+
+    def show(self, round_id: int) -> None:
+        """Take note of a round that is shown with the threshold in force."""
+        if self.unanswered == "ignore":
+            self._shown[round_id] = self.threshold
+            return
+        policy, state = self._orderly()
+        if self._first_id is None:
+            self._first_id = round_id - state.shown
+        policy.show(state, round_id)
+        self._watch(policy.advance(state, until=state.shown - self.patience))
+
+    def answer(self, round_id: int, score: float | None) -> None:
+        """Take a round's answer: the score of what was picked, or None for a miss."""
+        if self.unanswered == "ignore":
+            threshold = self._shown.pop(round_id)
+            self.policy.learn(self.state, score if score is not None and score >= threshold else MISS)
+            return
+        policy, state = self._orderly()
+        self._watch(policy.answer(state, round_id, score))
+
+    def silence(self, round_id: int) -> None:
+        """Say that a round will never be answered."""
+        self.silent += 1
+        if self.unanswered == "ignore":
+            self._shown.pop(round_id)
+            return
+        policy, state = self._orderly()
+        self._watch(policy.silence(state, round_id))
+
+    def withdraw(self, round_id: int) -> None:
+        """Take a round out of the count, for no candidate at all was right."""
+        if self.unanswered == "ignore":
+            self._shown.pop(round_id)
+            return
+        policy, state = self._orderly()
+        self._watch(policy.withdraw(state, round_id))
+
+    def warm_start(self, true_scores: Iterable[float]) -> None:
+        """Take labelled examples as rounds in which everything was shown and answered."""
+        for score in true_scores:
+            self.policy.update(self.state, score)
+
+    def waiting_for(self) -> str:
+        """Say in words what is needed before the threshold can move."""
+        if not isinstance(self.state, OrderStatisticState):
+            return "more answers"
+        state = self.state
+        more = _rounds_needed(state)
+        if more is None:
+            words = self._why_stuck()
+        else:
+            again = " again" * (state.limit >= 0)
+            words = f"at least {more} more counted round{'s' * (more != 1)} before the threshold can move{again}"
+        held = state.shown - state.passed
+        if held:
+            first = "" if self._first_id is None else f" {self._first_id + state.passed}"
+            words += (
+                f"; round{first} is unanswered and holds back {held - 1} later one{'s' * (held != 2)}"
+                f" until {self.patience} have been shown after it"
+            )
+        return words
+
+    def summary(self) -> dict[str, Any]:
+        """Return threshold, counted rounds, what is waited for and the alarms, as plain data."""
+        return {
+            "threshold": self.threshold,
+            "counted": getattr(self.state, "rounds", None),
+            "unanswered_counted": self.silent + getattr(self.state, "pending", 0),
+            "waiting_for": self.waiting_for(),
+            "epoch": self.epoch,
+            "drift": None
+            if self.detector is None
+            else {
+                "level": self.detector.level(self.drift),
+                "false_alarm_rounds": self.detector.false_alarm_rounds,
+                "alarm_count": self.alarm_count,
+                "alarms": [dict(alarm) for alarm in self.alarms],
+            },
+        }
+
+    def _why_stuck(self) -> str:
+        """Say why the threshold has stopped: too many misses and silence for the coverage asked for."""
+        assert isinstance(self.state, OrderStatisticState)  # noqa: S101 - for the type checker
+        state, p0 = self.state, float(miss_rate(getattr(self.policy, "coverage", 0.9)))
+        share = state.low / max(state.rounds, 1)
+        silent = min(self.silent + state.pending, state.low)
+        if share < p0:
+            return "nothing: the policy has used up its horizon, and the threshold stays where it is"
+        return (
+            f"fewer misses: {state.low:,} of {state.rounds:,} counted rounds ({share:.1%}) were missed or are "
+            f"unanswered ({silent:,} of them unanswered), and coverage allows {p0:.1%}, so the threshold can no longer move; "
+            "answer more rounds, report questions without a right answer as absent, or ask for less coverage"
+        )
+
+    def _watch(self, joined: list[Joined]) -> None:
+        """Show the rounds that have joined to the detector, and start over if it says so."""
+        if self.detector is None:
+            return
+        for index, seen in joined:
+            strength = self.detector.update(self.drift, seen == MISS)
+            if strength is None:
+                continue
+            self._ring(index, strength)
+            if self.on_drift == "restart":
+                policy, state = self._orderly()
+                policy.restart(state, _share(state.epoch + 1))
+                self._first_id = None
+                self.silent = 0
+                return  # the rest of `joined` belongs to the old world
+
+    def _ring(self, index: int, strength: float) -> None:
+        state = self.state
+        self.alarm_count += 1
+        self.alarms.append(
+            {
+                "round": None if self._first_id is None else self._first_id + index,
+                "strength": strength,
+                "epoch": self.epoch,
+                "threshold": state.threshold,
+                "counted": getattr(state, "rounds", None),
+            }
+        )
+        del self.alarms[:-_ALARMS]
+
+    def _fresh(self, epoch: int) -> Any:
+        if self.on_drift != "restart":
+            return self.policy.init()
+        assert isinstance(self.policy, OrderStatistic)  # noqa: S101 - checked at the border
+        return self.policy.init(_share(epoch))
+
+    def _orderly(self) -> tuple[OrderStatistic, OrderStatisticState]:
+        assert isinstance(self.policy, OrderStatistic)  # noqa: S101 - checked at the border
+        assert isinstance(self.state, OrderStatisticState)  # noqa: S101 - for the type checker
+        return self.policy, self.state
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return settings and state as plain data."""
+        return {
+            "policy": self.policy.to_dict(),
+            "unanswered": self.unanswered,
+            "patience": self.patience,
+            "on_drift": self.on_drift,
+            "false_alarm_rounds": None if self.detector is None else self.detector.false_alarm_rounds,
+            "state": self.state.to_dict(),
+            "shown": [[round_id, threshold] for round_id, threshold in self._shown.items()],
+            "first_id": self._first_id,
+            "silent": self.silent,
+            "drift": self.drift.to_dict(),
+            "alarms": self.alarms,
+            "alarm_count": self.alarm_count,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Learner":
+        """Return the learner that `to_dict` described."""
+        policy = policy_from_dict(data["policy"])
+        learner = cls(
+            policy,
+            unanswered=data["unanswered"],
+            patience=data["patience"],
+            on_drift=data["on_drift"],
+            false_alarm_rounds=data["false_alarm_rounds"] or 1,
+        )
+        learner.state = policy.state_type.from_dict(data["state"])
+        learner._shown = dict(data["shown"])
+        learner._first_id = data["first_id"]
+        learner.silent = data["silent"]
+        learner.drift = DriftState(**data["drift"])
+        learner.alarms = data["alarms"]
+        learner.alarm_count = data["alarm_count"]
+        return learner
+
+
+def _share(epoch: int) -> float:
+    """Return the share of delta that an epoch may spend, so that all together spend delta."""
+    return 1.0 / ((epoch + 1) * (epoch + 2))
+
+
+def _rounds_needed(state: OrderStatisticState) -> int | None:
+    """Return how many rounds must at least join before the threshold can move; None if too many."""
+    _, n, k, first, second = state.carry[:5]
+    kind, constants = state.constants[0], state.constants[4]
+    needed = state.low + 1 if state.low == k else state.low  # at low == k the threshold is where k lets it be
+    for more in range(1, _LOOKAHEAD + 1):
+        k, first, second = next_limit(kind, n, k, first, second, constants)
+        n += 1
+        if k >= needed:
+            return more
+    return None
+
+
+def _check_unanswered(unanswered: str | None, policy: Policy) -> Unanswered:
+    orderly = isinstance(policy, OrderStatistic)
+    if unanswered is None:
+        return "miss" if orderly else "ignore"
+    if unanswered == "ignore":
+        return "ignore"
+    if unanswered != "miss":
+        raise InvalidParameter(f'unanswered is {unanswered!r}; it must be "miss" or "ignore"')
+    if not orderly:
+        raise InvalidParameter(
+            f'unanswered is "miss", which {type(policy).__name__} cannot do: it has no way to correct a '
+            'round that was counted as low; use unanswered="ignore", or an order-statistic policy'
+        )
+    return "miss"
+
+
+def _check_on_drift(on_drift: str | None, unanswered: Unanswered) -> OnDrift | None:
+    if on_drift is None:
+        return None
+    if on_drift not in ("report", "restart"):
+        raise InvalidParameter(f'on_drift is {on_drift!r}; it must be "report" or "restart", or None')
+    if unanswered == "ignore":
+        raise InvalidParameter(
+            f'on_drift is {on_drift!r}, which needs unanswered="miss" and an order-statistic policy: the alarm reads '
+            "rounds in the order they were shown"
+        )
+    return on_drift  # type: ignore[return-value]

@@ -1,0 +1,206 @@
+"""What all listers share: the verbs that take answers, files, and several threads at once.
+
+A lister proposes lists, keeps their rounds in a book, and tells one or more learners what the
+answers were. Subclasses say how a list is made and which learners an answer is for.
+"""
+
+import abc
+import copy
+import os
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Self
+
+import numpy as np
+
+from shortlist import savefile
+from shortlist.candidates import Member
+from shortlist.errors import DamagedFile, NotShown, ShortlistError
+from shortlist.learner import Learner
+from shortlist.parameters import check_count
+from shortlist.rounds import Answer, RoundBook
+
+__all__ = ["Lister", "Shown"]
+
+_VERSION: Final = 1
+_COUNTERS: Final = {Answer.MISS: "misses", Answer.SKIP: "skipped", Answer.ABSENT: "absent"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A list as it was shown.
+
+    Attributes
+    ----------
+    round_id
+        The round's number: hand it back with the answer.
+    threshold
+        The threshold of the list.
+    members
+        The candidates shown, best first, ties in the order given: positions, or your ids.
+    scores
+        Their scores.
+    cut
+        How many of them reach the threshold: the first `cut` members. All of them, unless
+        `at_least` or shadow mode shows more.
+    truncated
+        Whether `at_most` cut candidates off; the promise does not cover such a list.
+    """
+
+    round_id: int
+    threshold: float
+    members: tuple[Member, ...]
+    scores: tuple[float, ...]
+    cut: int
+    truncated: bool = False
+
+
+class Lister(abc.ABC):
+    """The verbs. See :class:`~shortlist.Shortlister` for what they mean."""
+
+    #: The word that tells its save files from others.
+    kind: ClassVar[str]
+
+    def __init__(self, keep: int) -> None:
+        self._book: RoundBook[Any] = RoundBook(check_count("keep", keep))
+        self._counts = {"hits": 0, "misses": 0, "skipped": 0, "absent": 0, "expired": 0}
+        self._lock = threading.RLock()
+
+    @abc.abstractmethod
+    def _learners(self, record: Any) -> Iterable[Learner]:
+        """Return the learners that a round's answer is for."""
+
+    @abc.abstractmethod
+    def _content(self) -> dict[str, Any]:
+        """Return settings and learners as plain data, for the save file."""
+
+    @classmethod
+    @abc.abstractmethod
+    def _from_content(cls, content: dict[str, Any]) -> Self:
+        """Return the lister that `_content` described."""
+
+    def _encode(self, record: Any) -> Any:
+        """Return an open round as plain data."""
+        return [record.threshold, record.members, record.scores, record.cut, record.truncated]
+
+    def _decode(self, round_id: int, plain: Any) -> Any:
+        """Return the open round that `_encode` described."""
+        threshold, members, scores, cut, truncated = plain
+        return Shown(round_id, threshold, tuple(members), tuple(scores), cut, truncated)
+
+    def hit(self, round_id: int, member: Member) -> None:
+        """Take the answer "this one": a member of the list that is right."""
+        with self._lock:
+            member = int(member) if isinstance(member, np.integer) else member
+            if not self._book.is_new(round_id, member):
+                return
+            shown = self._book.open[int(round_id)]
+            known = isinstance(member, (int, str)) and not isinstance(member, bool)
+            if not known or member not in shown.members:
+                raise NotShown(
+                    f"member {member!r} was not in the list of round {round_id}; "
+                    "if the right one was not shown, report miss(round_id)"
+                )
+            score = shown.scores[shown.members.index(member)]
+            self._book.close(round_id, member)
+            self._counts["hits"] += 1
+            self._hit(shown, int(round_id), score)
+
+    def _hit(self, shown: Any, round_id: int, score: float) -> None:
+        for learner in self._learners(shown):
+            learner.answer(round_id, score)
+
+    def miss(self, round_id: int) -> None:
+        """Take the answer "not in this list"."""
+        self._without_member(round_id, Answer.MISS)
+
+    def skip(self, round_id: int) -> None:
+        """Say that no answer will come; this is final.
+
+        Silence may well hide a miss, so the round counts as low; with ``unanswered="ignore"`` it does
+        not count at all.
+        """
+        self._without_member(round_id, Answer.SKIP)
+
+    def absent(self, round_id: int) -> None:
+        """Take the answer "I looked everywhere: no candidate at all is right".
+
+        The promise is over questions that can be answered, so the round leaves the count, unless it
+        has been counted already: then it stays counted as low.
+        """
+        self._without_member(round_id, Answer.ABSENT)
+
+    def expire(self, before: int) -> int:
+        """Close all rounds with an id below `before` for good, and return how many were open.
+
+        What is unanswered then stays so, and counts as silence; later answers are refused.
+        """
+        before = check_count("before", before, least=0)
+        with self._lock:
+            expired = self._book.expire(min(before, self._book.next_id))
+            for round_id, record in expired:
+                self._counts["expired"] += 1
+                for learner in self._learners(record):
+                    learner.silence(round_id)
+            return len(expired)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to a JSON file; a crash in the middle leaves the old file as it was."""
+        with self._lock:
+            content = {
+                "settings": self._content(),
+                "counts": self._counts,
+                "book": self._book.to_dict(self._encode),
+            }
+            savefile.write(path, self.kind, _VERSION, content)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the lister that was saved; it goes on with the same bits."""
+        content = savefile.read(path, cls.kind, _VERSION)
+        try:
+            lister = cls._from_content(content["settings"])
+            lister._counts = content["counts"]
+            lister._book = RoundBook.from_dict(content["book"], lister._decode)
+        except (ShortlistError, KeyError, TypeError, ValueError) as error:
+            raise DamagedFile(f"{path} is damaged: {type(error).__name__}: {error}") from None
+        return lister
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return copy.deepcopy({name: value for name, value in vars(self).items() if name != "_lock"})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.RLock())
+
+    def _summary(self) -> dict[str, Any]:
+        answered = self._counts["hits"] + self._counts["misses"]
+        return {
+            "rounds": self._book.next_id,
+            **self._counts,
+            "open": len(self._book.open),
+            "coverage_seen": self._counts["hits"] / answered if answered else None,
+        }
+
+    def _open(self, shown: Any, learners: Iterable[Learner]) -> None:
+        """Enter a list into the book, and close what is too old to be kept."""
+        self._book.add(shown)
+        for learner in learners:
+            learner.show(shown.round_id)
+        self.expire(max(self._book.overdue(), 0))
+
+    def _without_member(self, round_id: int, answer: Answer) -> None:
+        with self._lock:
+            if not self._book.is_new(round_id, answer):
+                return
+            shown = self._book.close(round_id, answer)
+            self._counts[_COUNTERS[answer]] += 1
+            for learner in self._learners(shown):
+                if answer is Answer.ABSENT:
+                    learner.withdraw(int(round_id))
+                elif answer is Answer.SKIP or shown.truncated:
+                    # "Not in here" of a list that was cut short says nothing about the threshold.
+                    learner.silence(int(round_id))
+                else:
+                    learner.answer(int(round_id), None)
