@@ -21,6 +21,7 @@ arrival, or with silence as misses, it alarms falsely.)
 **Cost.** O(1) a round.
 """
 
+import functools
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -75,21 +76,25 @@ class DriftDetector:
         object.__setattr__(self, "coverage", check_probability("coverage", self.coverage, 0.9))
         object.__setattr__(self, "false_alarm_rounds", check_count("false_alarm_rounds", self.false_alarm_rounds))
 
+    @functools.cached_property
+    def _factors(self) -> tuple[list[float], list[float]]:
+        """What each bet's capital is multiplied with after a round that was not missed, and after a miss."""
+        p0 = float(miss_rate(self.coverage))
+        odds = [ratio * p0 / (self.coverage + ratio * p0) for ratio in RATIOS]
+        return [(1.0 - q) / self.coverage for q in odds], [q / p0 for q in odds]
+
     def init(self) -> DriftState:
         """Return a fresh state."""
         return DriftState()
 
     def update(self, state: DriftState, missed: bool) -> float | None:
         """Take one round; return the alarm's strength, mean capital over A, or None."""
-        p0 = float(miss_rate(self.coverage))
-        capital = state.capital
-        for i, ratio in enumerate(RATIOS):
-            q = ratio * p0 / (self.coverage + ratio * p0)
-            capital[i] = (capital[i] + 1.0) * (q / p0 if missed else (1.0 - q) / self.coverage)
+        factors = self._factors[1 if missed else 0]
+        state.capital = [(capital + 1.0) * factor for capital, factor in zip(state.capital, factors, strict=True)]
         level = self.level(state)
         if level < 1.0:
             return None
-        capital[:] = [0.0] * len(RATIOS)
+        state.capital = [0.0] * len(RATIOS)
         return level
 
     def level(self, state: DriftState) -> float:

@@ -116,7 +116,7 @@ class Learner:
             return "more answers"
         state = self.state
         more = _rounds_needed(state)
-        if more is None:
+        if more is None or self._too_many_low():
             words = self._why_stuck()
         else:
             again = " again" * (state.limit >= 0)
@@ -148,6 +148,12 @@ class Learner:
             },
         }
 
+    def _too_many_low(self) -> bool:
+        """Return whether more rounds are low than coverage allows, by more than luck explains."""
+        assert isinstance(self.state, OrderStatisticState)  # noqa: S101 - for the type checker
+        n, p0 = self.state.rounds, float(miss_rate(getattr(self.policy, "coverage", 0.9)))
+        return self.state.low > n * p0 + 4 * (n * p0 * (1 - p0)) ** 0.5 + 4
+
     def _why_stuck(self) -> str:
         """Say why the threshold has stopped: too many misses and silence for the coverage asked for."""
         assert isinstance(self.state, OrderStatisticState)  # noqa: S101 - for the type checker
@@ -158,8 +164,8 @@ class Learner:
             return "nothing: the policy has used up its horizon, and the threshold stays where it is"
         return (
             f"fewer misses: {state.low:,} of {state.rounds:,} counted rounds ({share:.1%}) were missed or are "
-            f"unanswered ({silent:,} of them unanswered), and coverage allows {p0:.1%}, so the threshold can no longer move; "
-            "answer more rounds, report questions without a right answer as absent, or ask for less coverage"
+            f"unanswered ({silent:,} of them unanswered), and coverage allows {p0:.1%}, so the threshold can "
+            "no longer move; answer more rounds, report questions without a right answer as absent, or ask for less coverage"
         )
 
     def _watch(self, joined: list[Joined]) -> None:

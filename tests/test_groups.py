@@ -1,0 +1,125 @@
+"""A threshold per group: each learns on its own, and one delta covers all."""
+
+import numpy as np
+import pytest
+
+from shortlist import AnytimeSPS, GroupedShortlister, InvalidIds, InvalidParameter, NotShown, crossing_probability
+
+
+def teach(lister, rounds, groups, seed=0):
+    rng = np.random.default_rng(seed)
+    for _ in range(rounds):
+        group = groups[int(rng.integers(len(groups)))]
+        shown = lister.propose(rng.random(4), group=group)
+        if 0 in shown.members:
+            lister.hit(shown.round_id, 0)
+        else:
+            lister.miss(shown.round_id)
+    return lister
+
+
+def test_each_group_learns_as_if_alone():
+    lister = GroupedShortlister(0.9, delta=0.05)
+    rng = np.random.default_rng(0)
+    alone = {"a": AnytimeSPS(0.9, 0.05 / 2), "b": AnytimeSPS(0.9, 0.05 / 6)}
+    states = {group: policy.init() for group, policy in alone.items()}
+    for i in range(2000):
+        group = "a" if i == 0 else "ab"[int(rng.integers(2))]
+        scores = rng.random(4) * (3 if group == "b" else 1)
+        shown = lister.propose(scores, group=group)
+        assert shown.group == group
+        if 0 in shown.members:
+            lister.hit(shown.round_id, 0)
+        else:
+            lister.miss(shown.round_id)
+        alone[group].update(states[group], float(scores[0]))
+    assert lister.groups == ("a", "b")
+    for group, state in states.items():
+        assert lister.threshold(group) == state.threshold > 0
+    assert lister.threshold("c") == -np.inf
+    assert lister.summary("a")["counted"] + lister.summary("b")["counted"] == 2000
+    assert lister.summary()["rounds"] == 2000
+
+
+def test_delta_is_shared_by_any_number_of_groups():
+    """What each boundary may spend, exactly, for the first groups, and as promised for the rest."""
+    delta, groups = 0.05, 10_000
+    budgets = [delta / (j * (j + 1)) for j in range(1, groups + 1)]
+    exact = [crossing_probability(AnytimeSPS(0.9, budget).boundary, 0.9, 1000) for budget in budgets[:60]]
+    assert all(spent <= budget for spent, budget in zip(exact, budgets, strict=False))
+    assert sum(exact) + sum(budgets[60:]) <= delta
+
+
+@pytest.mark.soak
+def test_ten_thousand_groups_at_length():
+    """Ten thousand groups of a thousand rounds: failures, exact sum, memory, time."""
+    import time  # noqa: PLC0415
+    import tracemalloc  # noqa: PLC0415
+
+    delta, groups, rounds = 0.05, 10_000, 1000
+    spent = sum(
+        crossing_probability(AnytimeSPS(0.9, delta / (j * (j + 1))).boundary, 0.9, rounds) for j in range(1, groups + 1)
+    )
+    print(f"\nexact crossing probabilities of {groups:,} groups sum to {spent:.5f}, of delta {delta}")
+    assert spent <= delta
+    tracemalloc.start()
+    lister, rng, start = GroupedShortlister(0.9, delta), np.random.default_rng(0), time.perf_counter()
+    for _ in range(rounds):
+        for group in range(groups):
+            shown = lister.propose(rng.random(1), group=group)
+            if shown.members:
+                lister.hit(shown.round_id, 0)
+            else:
+                lister.miss(shown.round_id)
+    seconds, (memory, _) = time.perf_counter() - start, tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    failures = sum(lister.threshold(group) > 0.1 for group in range(groups))
+    print(
+        f"{groups * rounds:,} rounds in {seconds:,.0f} s under tracemalloc; {memory / groups / 1024:.1f} KB a group; "
+        f"{failures} groups past the optimum"
+    )
+    assert failures <= 2  # P(any) is at most 0.05; three would have a probability below 1e-4
+    assert memory / groups < 20 * 1024
+
+
+def test_small_groups_show_everything():
+    lister = teach(GroupedShortlister(0.9), 500, groups=list(range(50)))
+    for group in range(50):
+        assert lister.threshold(group) == -np.inf
+        assert len(lister.propose([0.1, 0.2, 0.3], group=group).members) == 3
+
+
+def test_save_and_load(tmp_path):
+    lister = teach(GroupedShortlister(0.8, on_drift="restart"), 800, groups=["x", "y", 3])
+    pending = lister.propose([0.9, 0.8], ids=["p", "q"], group="y")
+    lister.save(tmp_path / "groups.json")
+    loaded = GroupedShortlister.load(tmp_path / "groups.json")
+    for twin in (lister, loaded):
+        twin.hit(pending.round_id, "p")
+        teach(twin, 200, groups=["x", "y", 3, "new"], seed=4)
+    assert loaded._content() == lister._content()
+    assert loaded.groups == lister.groups
+    assert "new" in loaded.groups
+
+
+def test_what_cannot_be_a_group_is_refused():
+    lister = GroupedShortlister()
+    for group, error in (
+        (None, InvalidParameter),
+        (1.5, InvalidParameter),
+        (True, InvalidParameter),
+        ("\ud800", InvalidIds),
+    ):
+        with pytest.raises(error):
+            lister.propose([0.5], group=group)
+    assert lister.groups == ()
+    assert lister.summary()["rounds"] == 0
+    with pytest.raises(InvalidParameter, match="has had no round yet"):
+        lister.summary("nobody")
+    with pytest.raises(InvalidParameter, match="patience is -1"):
+        GroupedShortlister(patience=-1)
+    shown = lister.propose([0.5], group=np.int64(7))
+    assert shown.group == 7
+    with pytest.raises(NotShown):
+        lister.hit(shown.round_id, 1)
+    assert "GroupedShortlister" in repr(lister)

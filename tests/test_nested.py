@@ -1,0 +1,84 @@
+"""Several coverages on one stream: nested, each as in a run of its own, each held."""
+
+import numpy as np
+import pytest
+
+from shortlist import AnytimeSPS, InvalidParameter, NestedShortlister, replay
+
+
+def run(lister, rounds, seed=0, candidates=20):
+    rng = np.random.default_rng(seed)
+    shown_lists, trues = [], []
+    for _ in range(rounds):
+        scores = rng.random(candidates)
+        shown = lister.propose(scores)
+        if 0 in shown.members:
+            lister.hit(shown.round_id, 0)
+        else:
+            lister.miss(shown.round_id)
+        shown_lists.append((shown, scores))
+        trues.append(float(scores[0]))
+    return shown_lists, np.array(trues)
+
+
+def test_each_threshold_is_bit_identical_to_a_run_of_its_own():
+    lister = NestedShortlister((0.95, 0.8, 0.9), delta=0.1)
+    _, trues = run(lister, 3000)
+    assert lister.coverages == (0.8, 0.9, 0.95)
+    for coverage, learner in lister._tracks.items():
+        assert learner.threshold == replay(AnytimeSPS(coverage, 0.1), np.append(trues, 0.0))[-1] > 0
+
+
+def test_sets_are_nested_and_each_coverage_is_held():
+    lister = NestedShortlister((0.8, 0.9, 0.95))
+    lists, _ = run(lister, 4000)
+    held = dict.fromkeys(lister.coverages, 0)
+    for shown, scores in lists:
+        sizes = [shown.cuts[coverage] for coverage in (0.8, 0.9, 0.95)]
+        assert sizes == sorted(sizes)
+        assert sizes[-1] == len(shown.members) == shown.cut
+        assert list(shown.scores) == sorted(scores, reverse=True)[: sizes[-1]]
+        for coverage in held:
+            held[coverage] += 0 in shown.members[: shown.cuts[coverage]]
+    for coverage, count in held.items():
+        assert count / 4000 >= coverage
+    thresholds = list(lister.thresholds.values())
+    assert thresholds == sorted(thresholds, reverse=True)
+
+
+def test_a_higher_coverage_gives_way_to_a_lower_one():
+    """Early on the 0.5 learner may still show everything where another has cut: then nothing is hidden."""
+    lister = NestedShortlister((0.5, 0.9))
+    lister._tracks[0.9].state.carry = (0.7, *lister._tracks[0.9].state.carry[1:])
+    assert lister.thresholds == {0.5: -np.inf, 0.9: -np.inf}
+    assert lister.propose([0.1, 0.9]).cuts == {0.5: 2, 0.9: 2}
+
+
+def test_the_promise_is_told():
+    alone, together = NestedShortlister((0.8, 0.9), 0.05), NestedShortlister((0.8, 0.9), 0.05, jointly=True)
+    assert (
+        "alone never passes its optimum with probability 0.95; all of them at once with probability 0.9"
+        in (alone.summary()["promise"])
+    )
+    assert "probability 0.975; all of them at once with probability 0.95" in together.summary()["promise"]
+    assert together._tracks[0.9].policy.delta == 0.025
+
+
+def test_save_and_load(tmp_path):
+    lister = NestedShortlister((0.8, 0.95), jointly=True, patience=5)
+    run(lister, 400)
+    pending = lister.propose([0.9, 0.8])
+    lister.save(tmp_path / "nested.json")
+    loaded = NestedShortlister.load(tmp_path / "nested.json")
+    for twin in (lister, loaded):
+        twin.hit(pending.round_id, 1)
+        run(twin, 200, seed=2)
+    assert loaded._content() == lister._content()
+    assert loaded.summary() == lister.summary()
+    assert "NestedShortlister" in repr(loaded)
+
+
+@pytest.mark.parametrize("coverages", [(), (0.9, 0.9), (0.9, 1.0)])
+def test_bad_coverages_are_refused(coverages):
+    with pytest.raises(InvalidParameter):
+        NestedShortlister(coverages)
