@@ -1,8 +1,10 @@
 """Every Python block in README and docs runs."""
 
 import re
+import shutil
 from pathlib import Path
 
+import matplotlib.pyplot
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -15,10 +17,19 @@ def blocks(page):
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
 def test_the_code_on_the_page_runs(page, capsys, monkeypatch, tmp_path):
+    """It runs, and draws every picture that the page shows."""
+    monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "figures").mkdir()
+    shutil.copy(ROOT / "docs" / "house.mplstyle", tmp_path)
     namespace: dict[str, object] = {}
-    for block in blocks(page):
-        exec(compile(block, str(page), "exec"), namespace)
+    with matplotlib.rc_context():
+        for block in blocks(page):
+            exec(compile(block, str(page), "exec"), namespace)
+        matplotlib.pyplot.close("all")
+    drawn = {f"figures/{path.name}" for path in (tmp_path / "figures").iterdir()}
+    if drawn:
+        assert drawn == set(re.findall(r"!\[[^]]+\]\(([^)]+)\)", page.read_text()))
     if page.name == "README.md":
         lines = capsys.readouterr().out.splitlines()
         assert re.fullmatch(r"\d+ of 50 shown, coverage 0\.9\d", lines[0])

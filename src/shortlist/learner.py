@@ -164,8 +164,9 @@ class Learner:
             return "nothing: the policy has used up its horizon, and the threshold stays where it is"
         return (
             f"fewer misses: {state.low:,} of {state.rounds:,} counted rounds ({share:.1%}) were missed or are "
-            f"unanswered ({silent:,} of them unanswered), and coverage allows {p0:.1%}, so the threshold can "
-            "no longer move; answer more rounds, report questions without a right answer as absent, or ask for less coverage"
+            f"unanswered ({silent:,} of them unanswered), and coverage allows {p0:.1%}, so the threshold can no "
+            "longer move; answer more rounds, report questions without a right answer as absent, or ask for less "
+            "coverage"
         )
 
     def _watch(self, joined: list[Joined]) -> None:
