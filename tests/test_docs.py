@@ -4,7 +4,8 @@ import re
 import shutil
 from pathlib import Path
 
-import matplotlib.pyplot
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -23,10 +24,10 @@ def test_the_code_on_the_page_runs(page, capsys, monkeypatch, tmp_path):
     (tmp_path / "figures").mkdir()
     shutil.copy(ROOT / "docs" / "house.mplstyle", tmp_path)
     namespace: dict[str, object] = {}
-    with matplotlib.rc_context():
+    with mpl.rc_context():
         for block in blocks(page):
             exec(compile(block, str(page), "exec"), namespace)
-        matplotlib.pyplot.close("all")
+        plt.close("all")
     drawn = {f"figures/{path.name}" for path in (tmp_path / "figures").iterdir()}
     if drawn:
         assert drawn == set(re.findall(r"!\[[^]]+\]\(([^)]+)\)", page.read_text()))
