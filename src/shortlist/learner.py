@@ -152,7 +152,7 @@ class Learner:
         """Return whether more rounds are low than coverage allows, by more than luck explains."""
         assert isinstance(self.state, OrderStatisticState)  # noqa: S101 - for the type checker
         n, p0 = self.state.rounds, float(miss_rate(getattr(self.policy, "coverage", 0.9)))
-        return self.state.low > n * p0 + 4 * (n * p0 * (1 - p0)) ** 0.5 + 4
+        return bool(self.state.low > n * p0 + 4 * (n * p0 * (1 - p0)) ** 0.5 + 4)
 
     def _why_stuck(self) -> str:
         """Say why the threshold has stopped: too many misses and silence for the coverage asked for."""
