@@ -8,7 +8,7 @@
 >>> lister.hit(shown.round_id, "b")
 """
 
-from shortlist import errors, metrics
+from shortlist import errors, metrics, scores
 from shortlist.boundaries import (
     DKW,
     BetaBinomial,
@@ -28,6 +28,7 @@ from shortlist.errors import (
     InvalidScores,
     MissingExtra,
     MissingFile,
+    MissingScore,
     NewerFile,
     NoCandidates,
     NotShown,
@@ -80,6 +81,7 @@ __all__ = [
     "InvalidScores",
     "MissingExtra",
     "MissingFile",
+    "MissingScore",
     "NestedShortlister",
     "NewerFile",
     "NoCandidates",
@@ -98,4 +100,5 @@ __all__ = [
     "errors",
     "metrics",
     "replay",
+    "scores",
 ]

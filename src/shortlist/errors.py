@@ -16,6 +16,7 @@
     ├── SaveFileError            a file that cannot be written or read back
     │   ├── MissingFile          there is no such file or folder (also a FileNotFoundError)
     │   ├── UnwritableFile       the system refused: full, read-only, forbidden (also an OSError)
+    │   ├── MissingScore         the score was a function of your own: hand it in again
     │   ├── DamagedFile          truncated, altered, or not one of ours
     │   └── NewerFile            written by a later version
     └── MissingExtra (also an ImportError): an optional dependency is not installed
@@ -33,6 +34,7 @@ __all__ = [
     "InvalidScores",
     "MissingExtra",
     "MissingFile",
+    "MissingScore",
     "NewerFile",
     "NoCandidates",
     "NotShown",
@@ -98,6 +100,10 @@ class MissingFile(SaveFileError, FileNotFoundError):
 
 class UnwritableFile(SaveFileError, OSError):
     """The system refused to write: the disk is full or read-only, or permission is missing."""
+
+
+class MissingScore(SaveFileError):
+    """The saved lister used a score of your own, which a file cannot hold: hand it to ``load`` again."""
 
 
 class DamagedFile(SaveFileError):

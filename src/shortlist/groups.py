@@ -150,8 +150,9 @@ class GroupedShortlister(Lister):
         return [*super()._encode(record), record.group]
 
     def _decode(self, round_id: int, plain: Any) -> GroupShown:
-        threshold, members, scores, cut, truncated, group = plain
-        return GroupShown(round_id, threshold, tuple(members), tuple(scores), cut, truncated, group)
+        *shown, group = plain
+        threshold, members, scores, cut, truncated, _ = shown
+        return GroupShown(round_id, threshold, tuple(members), tuple(scores), cut, truncated, group=group)
 
     def _content(self) -> dict[str, Any]:
         return {
@@ -162,7 +163,7 @@ class GroupedShortlister(Lister):
         }
 
     @classmethod
-    def _from_content(cls, content: dict[str, Any]) -> Self:
+    def _from_content(cls, content: dict[str, Any], **extras: Any) -> Self:  # noqa: ARG003 - none here
         lister = cls(content["coverage"], content["delta"], **content["settings"])
         lister._groups = {group: Learner.from_dict(data) for group, data in content["groups"]}
         return lister

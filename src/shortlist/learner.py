@@ -4,6 +4,7 @@ A learner knows rounds by their ids and scores by their values; lists, members a
 business of those who hold it (`Shortlister` and its relatives).
 """
 
+import math
 from collections.abc import Iterable
 from typing import Any, Final, Literal
 
@@ -28,7 +29,8 @@ _ALARMS: Final = 100
 class Learner:
     """One threshold and all that moves it.
 
-    The parameters are those of :class:`~shortlist.Shortlister`.
+    The parameters are those of :class:`~shortlist.Shortlister`; `share` is the share of the policy's
+    delta that it may spend.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class Learner:
         patience: int = 200,
         on_drift: OnDrift | None = None,
         false_alarm_rounds: int = 1_000_000,
+        share: float = 1.0,
     ) -> None:
         if not isinstance(policy, Policy):
             raise InvalidParameter(f"policy is {policy!r}; it must be a policy, for example AnytimeSPS(coverage=0.9)")
@@ -46,6 +49,8 @@ class Learner:
         self.unanswered = _check_unanswered(unanswered, policy)
         self.patience = check_count("patience", patience, least=0)
         self.on_drift = _check_on_drift(on_drift, self.unanswered)
+        # The share of the policy's delta that is this learner's.
+        self.share = share
         self.state = self._fresh(epoch=0)
         # Rounds of the "ignore" mode, each with the threshold it was shown with.
         self._shown: dict[int, float] = {}
@@ -109,6 +114,15 @@ class Learner:
         """Take labelled examples as rounds in which everything was shown and answered."""
         for score in true_scores:
             self.policy.update(self.state, score)
+
+    def estimate(self) -> float:
+        """Return the threshold that is expected in the end: the empirical quantile of what was seen.
+
+        Without any margin for chance, so never to be shown; for comparing scores with each other.
+        """
+        _, state = self._orderly()
+        place = math.floor(state.rounds * miss_rate(getattr(self.policy, "coverage", 0.9))) - state.low
+        return sorted(state.values)[place] if 0 <= place < len(state.values) else self.threshold
 
     def waiting_for(self) -> str:
         """Say in words what is needed before the threshold can move."""
@@ -180,7 +194,7 @@ class Learner:
             self._ring(index, strength)
             if self.on_drift == "restart":
                 policy, state = self._orderly()
-                policy.restart(state, _share(state.epoch + 1))
+                policy.restart(state, self.share * _share(state.epoch + 1))
                 self._first_id = None
                 self.silent = 0
                 return  # the rest of `joined` belongs to the old world
@@ -200,10 +214,10 @@ class Learner:
         del self.alarms[:-_ALARMS]
 
     def _fresh(self, epoch: int) -> Any:
-        if self.on_drift != "restart":
+        share = self.share * (_share(epoch) if self.on_drift == "restart" else 1.0)
+        if not isinstance(self.policy, OrderStatistic):
             return self.policy.init()
-        assert isinstance(self.policy, OrderStatistic)  # noqa: S101 - checked at the border
-        return self.policy.init(_share(epoch))
+        return self.policy.init(share)
 
     def _orderly(self) -> tuple[OrderStatistic, OrderStatisticState]:
         assert isinstance(self.policy, OrderStatistic)  # noqa: S101 - checked at the border
@@ -216,6 +230,7 @@ class Learner:
             "policy": self.policy.to_dict(),
             "unanswered": self.unanswered,
             "patience": self.patience,
+            "share": self.share,
             "on_drift": self.on_drift,
             "false_alarm_rounds": None if self.detector is None else self.detector.false_alarm_rounds,
             "state": self.state.to_dict(),
@@ -237,6 +252,7 @@ class Learner:
             patience=data["patience"],
             on_drift=data["on_drift"],
             false_alarm_rounds=data["false_alarm_rounds"] or 1,
+            share=data["share"],
         )
         learner.state = policy.state_type.from_dict(data["state"])
         learner._shown = dict(data["shown"])

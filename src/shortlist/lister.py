@@ -9,14 +9,14 @@ import copy
 import os
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
 from shortlist import savefile
 from shortlist.candidates import Member
-from shortlist.errors import DamagedFile, NotShown, ShortlistError
+from shortlist.errors import DamagedFile, MissingScore, NotShown, ShortlistError
 from shortlist.learner import Learner
 from shortlist.parameters import check_count
 from shortlist.rounds import Answer, RoundBook
@@ -36,11 +36,11 @@ class Shown:
     round_id
         The round's number: hand it back with the answer.
     threshold
-        The threshold of the list.
+        The threshold of the list: of the comparable scores that `score=` makes of the raw ones.
     members
         The candidates shown, best first, ties in the order given: positions, or your ids.
     scores
-        Their scores.
+        Their scores, as they were handed in.
     cut
         How many of them reach the threshold: the first `cut` members. All of them, unless
         `at_least` or shadow mode shows more.
@@ -54,6 +54,8 @@ class Shown:
     scores: tuple[float, ...]
     cut: int
     truncated: bool = False
+    #: For each score in use, its index and what it made of the scores above.
+    comparable: dict[int, tuple[float, ...]] = field(default_factory=dict, repr=False)
 
 
 class Lister(abc.ABC):
@@ -77,17 +79,26 @@ class Lister(abc.ABC):
 
     @classmethod
     @abc.abstractmethod
-    def _from_content(cls, content: dict[str, Any]) -> Self:
+    def _from_content(cls, content: dict[str, Any], **extras: Any) -> Self:
         """Return the lister that `_content` described."""
 
     def _encode(self, record: Any) -> Any:
         """Return an open round as plain data."""
-        return [record.threshold, record.members, record.scores, record.cut, record.truncated]
+        comparable = [[index, scores] for index, scores in record.comparable.items()]
+        return [record.threshold, record.members, record.scores, record.cut, record.truncated, comparable]
 
     def _decode(self, round_id: int, plain: Any) -> Any:
         """Return the open round that `_encode` described."""
-        threshold, members, scores, cut, truncated = plain
-        return Shown(round_id, threshold, tuple(members), tuple(scores), cut, truncated)
+        threshold, members, scores, cut, truncated, comparable = plain
+        return Shown(
+            round_id,
+            threshold,
+            tuple(members),
+            tuple(scores),
+            cut,
+            truncated,
+            {index: tuple(values) for index, values in comparable},
+        )
 
     def hit(self, round_id: int, member: Member) -> None:
         """Take the answer "this one": a member of the list that is right."""
@@ -102,14 +113,14 @@ class Lister(abc.ABC):
                     f"member {member!r} was not in the list of round {round_id}; "
                     "if the right one was not shown, report miss(round_id)"
                 )
-            score = shown.scores[shown.members.index(member)]
             self._book.close(round_id, member)
             self._counts["hits"] += 1
-            self._hit(shown, int(round_id), score)
+            self._hit(shown, int(round_id), shown.members.index(member))
 
-    def _hit(self, shown: Any, round_id: int, score: float) -> None:
+    def _hit(self, shown: Any, round_id: int, place: int) -> None:
+        """Tell the learners which of the members it was."""
         for learner in self._learners(shown):
-            learner.answer(round_id, score)
+            learner.answer(round_id, shown.scores[place])
 
     def miss(self, round_id: int) -> None:
         """Take the answer "not in this list"."""
@@ -158,11 +169,17 @@ class Lister(abc.ABC):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Return the lister that was saved; it goes on with the same bits."""
+        return cls._load(path)
+
+    @classmethod
+    def _load(cls, path: str | os.PathLike[str], **extras: Any) -> Self:
         content = savefile.read(path, cls.kind, _VERSION)
         try:
-            lister = cls._from_content(content["settings"])
+            lister = cls._from_content(content["settings"], **extras)
             lister._counts = content["counts"]
             lister._book = RoundBook.from_dict(content["book"], lister._decode)
+        except MissingScore:
+            raise
         except (ShortlistError, KeyError, TypeError, ValueError) as error:
             raise DamagedFile(f"{path} is damaged: {type(error).__name__}: {error}") from None
         return lister

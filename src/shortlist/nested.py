@@ -146,8 +146,9 @@ class NestedShortlister(Lister):
         return [*super()._encode(record), [[coverage, cut] for coverage, cut in record.cuts.items()]]
 
     def _decode(self, round_id: int, plain: Any) -> NestedShown:
-        threshold, members, scores, cut, truncated, cuts = plain
-        return NestedShown(round_id, threshold, tuple(members), tuple(scores), cut, truncated, dict(cuts))
+        *shown, cuts = plain
+        threshold, members, scores, cut, truncated, _ = shown
+        return NestedShown(round_id, threshold, tuple(members), tuple(scores), cut, truncated, cuts=dict(cuts))
 
     def _content(self) -> dict[str, Any]:
         return {
@@ -157,7 +158,7 @@ class NestedShortlister(Lister):
         }
 
     @classmethod
-    def _from_content(cls, content: dict[str, Any]) -> Self:
+    def _from_content(cls, content: dict[str, Any], **extras: Any) -> Self:  # noqa: ARG003 - none here
         tracks = {coverage: Learner.from_dict(data) for coverage, data in content["tracks"]}
         lister = cls(tuple(tracks), content["delta"], jointly=content["jointly"])
         lister._tracks = tracks

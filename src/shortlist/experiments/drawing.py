@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 #: Where each line ends, its name and its colour.
 Ends = list[tuple[float, str, str]]
 
-LABELS: Final = {
+LABELS: dict[str, str] = {
     "anytime@2/T": "AnytimeSPS",
     "anytime@0.05": "AnytimeSPS, δ = 0.05",
     "sps": "SPS (paper)",
@@ -33,7 +33,7 @@ LABELS: Final = {
 }
 
 # Okabe and Ito's palette, told apart by every kind of colour vision; dashes help in grey.
-LINES: Final[dict[str, dict[str, Any]]] = {
+LINES: dict[str, dict[str, Any]] = {
     "anytime@2/T": {"color": "#0072B2", "lw": 2.4},
     "anytime@0.05": {"color": "#3A9BDC", "lw": 1.6, "ls": (0, (5, 1.5))},
     "sps": {"color": "#D55E00", "lw": 2.0},
@@ -42,6 +42,13 @@ LINES: Final[dict[str, dict[str, Any]]] = {
     "dlr": {"color": "#009E73", "lw": 1.5, "ls": (0, (4, 1, 1, 1))},
     "etc": {"color": "#B8860B", "lw": 1.5, "ls": (0, (5, 1.5))},
     "conservative-etc": {"color": "#6B6B9A", "lw": 1.5, "ls": (0, (3, 1, 1, 1))},
+}
+# Other ways of making lists, in one figure with "sps".
+LABELS |= {"anytime": "AnytimeSPS, raw", "relative": "relative", "auto": "auto"}
+LINES |= {
+    "anytime": LINES["anytime@2/T"] | {"ls": (0, (5, 1.5)), "lw": 1.6},
+    "relative": {"color": "#009E73", "lw": 2.2},
+    "auto": {"color": "#B0578D", "lw": 1.8, "ls": (0, (4, 1, 1, 1))},
 }
 GREY: Final = "#666666"
 
@@ -109,12 +116,12 @@ def label(figure: Figure, axes: Axes, ends: Ends, apart: float = 1.25) -> None:
     """Write each line's name at its end, pushed apart where they would overlap."""
     if not ends:
         return
-    figure.draw_without_rendering()
-    to_axes = axes.transAxes.inverted()
-    height = axes.get_window_extent().height / figure.dpi * 72  # in points
-    gap = apart * 9.0 / height
+    low, high = axes.get_ylim()
+    scale = np.log if axes.get_yscale() == "log" else float
+    rows = axes.get_gridspec().nrows  # type: ignore[union-attr]
+    gap = apart * 9.0 / (figure.get_size_inches()[1] * 72 * 0.75 / rows)  # of the panel's height
     wanted = sorted(
-        (float(to_axes.transform(axes.transData.transform((1.0, y)))[1]), text, colour) for y, text, colour in ends
+        (float((scale(y) - scale(low)) / (scale(high) - scale(low))), text, colour) for y, text, colour in ends
     )
     placed: list[float] = []
     for y, _, _ in wanted:  # from the bottom up

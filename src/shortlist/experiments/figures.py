@@ -7,10 +7,11 @@ from typing import Final
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 from numpy.typing import NDArray
 
 from shortlist import metrics
-from shortlist.experiments import sweeps
+from shortlist.experiments import lists, sweeps
 from shortlist.experiments.drawing import GREY, LABELS, LINES, Ends, finish, label, line, panels, save, style
 from shortlist.experiments.run import Results, law_of
 
@@ -72,6 +73,14 @@ def _figures(results: Results) -> Iterator[tuple[str, str, Figure]]:
             "list_length",
             f"Mean list length, log scale; the dashed line is the optimal threshold's. {runs}",
             _lists(results, with_lists, learners),
+        )
+    if results.list_rows:
+        yield (
+            "shorter_lists",
+            "Mean list length with raw scores (the paper's SPS, AnytimeSPS), relative scores, and the automatic "
+            "choice; log scale; the dashed line is the best score with its optimal threshold. Promise 1 - 2/T for "
+            f"all. {runs}",
+            _shorter(results),
         )
     yield (
         "thresholds",
@@ -153,20 +162,41 @@ def _lists(results: Results, names: Sequence[str], policies: Sequence[str]) -> F
     return figure
 
 
+def _shorter(results: Results) -> Figure:
+    """Mean list lengths of other scores, block by block."""
+    names = list(results.optimal_lists)
+    figure, row = panels(len(names), width=5.2)
+    for axes, name in zip(row, names, strict=True):
+        runs = {
+            variant: np.array([results.list_curves[name, variant, run] for run in range(results.spec.runs)])
+            for variant in lists.VARIANTS
+        }
+        _draw_sums(figure, axes, results, name, runs, min(results.optimal_lists[name].values()), log=True)
+    row[0].set_ylabel("candidates shown")
+    return figure
+
+
 def _draw_blocks(
     figure: Figure, axes: Axes, results: Results, name: str, policies: Sequence[str], *, log: bool = False
 ) -> None:
-    """Mean list lengths over blocks of rounds, from their running sums."""
+    """Mean list lengths of policies, against the optimal threshold's."""
+    runs = {policy: results.stack(name, policy, "set_size") for policy in policies}
+    best = float(results.yardstick(name, "set_size")[:, -1].mean() / results.spec.rounds)
+    _draw_sums(figure, axes, results, name, runs, best, log=log)
+
+
+def _draw_sums(
+    figure: Figure, axes: Axes, results: Results, name: str, runs: dict[str, Array], best: float, *, log: bool
+) -> None:
+    """Means over blocks of rounds, from running sums."""
     blocks = 40
     picks = np.unique(np.linspace(0, results.rounds.size - 1, blocks + 1).astype(int))
     picks = picks[np.concatenate([[True], np.diff(results.rounds[picks]) > results.spec.rounds / blocks / 4])]
     rounds = results.rounds[picks]
     ends: Ends = []
-    for policy in policies:
-        sums = results.stack(name, policy, "set_size")
+    for policy, sums in runs.items():
         if sums.size:
             ends.append(line(axes, rounds[1:], np.diff(sums[:, picks], axis=1) / np.diff(rounds), policy))
-    best = float(results.yardstick(name, "set_size")[:, -1].mean() / results.spec.rounds)
     axes.axhline(best, color=GREY, lw=1.2, ls="--")
     ends.append((best, "optimal", GREY))
     if log:
@@ -174,7 +204,8 @@ def _draw_blocks(
         low, high = axes.get_ylim()
         axes.set_ylim(low * 0.8, high * 1.1)
         axes.yaxis.set_major_formatter("{x:,.0f}")
-        axes.yaxis.set_minor_formatter("{x:,.0f}" if high / low < 30 else "")
+        axes.yaxis.set_minor_locator(LogLocator(subs=(2.0, 3.0, 5.0)))
+        axes.yaxis.set_minor_formatter("{x:,.0f}" if high / low < 100 else "")
         axes.tick_params(axis="y", which="minor", labelsize=8)
     else:
         axes.set_ylim(bottom=0)

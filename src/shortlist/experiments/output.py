@@ -16,6 +16,7 @@ import numpy as np
 import shortlist
 from shortlist.experiments.claims import Claim, claims
 from shortlist.experiments.figures import draw_all
+from shortlist.experiments.lists import ListRow
 from shortlist.experiments.report import write_report
 from shortlist.experiments.run import Results, Row
 
@@ -32,6 +33,10 @@ def write_results(results: Results, folder: Path) -> None:
     found = claims(results)
     write_table(folder / "claims.csv", [field.name for field in dataclasses.fields(Claim)], found)
     _write_revenue(results, folder / "revenue.csv")
+    if results.list_rows:
+        write_table(
+            folder / "list_lengths.csv", [field.name for field in dataclasses.fields(ListRow)], results.list_rows
+        )
     figures = draw_all(results, folder / "figures")
     write_report(results, found, figures, folder)
     _write_manifest(results, folder)

@@ -36,7 +36,7 @@ code, pre { font: .88rem/1.5 ui-monospace, monospace; background: #f5f5f5; borde
 """
 
 _FEATURED: Final = ("regret", "coverage", "undercoverage", "list_length")
-_HIDDEN: Final = ("headline",)  # the README's: both panels are among the others
+_HIDDEN: Final = ("headline", "shorter_lists")  # the README's: both panels are among the others
 _NARROW: Final = ("regret_vs_horizon", "revenue")
 
 
@@ -51,6 +51,7 @@ def write_report(results: Results, claims: Sequence[Claim], figures: dict[str, s
         *(_figure(folder, name, figures) for name in figures if name in _FEATURED),
         "<h2>Results</h2>",
         *(_table(results, name) for name in results.spec.task_names),
+        _shorter(results, folder, figures),
         "<h2>Claims</h2>",
         _claims(claims),
         "<h2>More figures</h2>",
@@ -131,6 +132,38 @@ def _table(results: Results, name: str) -> str:
     return (
         f"<h3>{html.escape(spec.task(name).title)}</h3>"
         f'<div class="scroll"><table><tr><th>policy</th>{head}</tr>{"".join(lines)}</table></div>'
+    )
+
+
+def _shorter(results: Results, folder: Path, figures: dict[str, str]) -> str:
+    """Show what relative scores do to the length of lists: the paper's result, and how much shorter it gets."""
+    if not results.list_rows:
+        return ""
+    names = {"sps": "SPS, raw (the paper)", "anytime": "AnytimeSPS, raw", "relative": "relative(0.4)", "auto": "auto"}
+    lines = []
+    for task, optimal in results.optimal_lists.items():
+        best = min(optimal, key=lambda score: optimal[score])
+        for variant, label in names.items():
+            rows = [row for row in results.list_rows if (row.task, row.variant) == (task, variant)]
+            cells = "".join(
+                _cell(np.array([getattr(row, column) for row in rows]), form)
+                for column, form in (("mean_set_size", "{:,.2f}"), ("last_tenth", "{:,.2f}"), ("coverage", "{:.4f}"))
+            )
+            chosen = ", ".join(sorted({row.score for row in rows})) if variant == "auto" else ""
+            lines.append(f"<tr><td>{html.escape(task)}</td><td>{label}</td>{cells}<td>{html.escape(chosen)}</td></tr>")
+        lines.append(
+            f'<tr><td>{html.escape(task)}</td><td class="soft">optimal threshold of {html.escape(best)}</td>'
+            f'<td class="n soft">{optimal[best]:,.2f}</td><td></td><td></td><td></td></tr>'
+        )
+    return (
+        "<h2>Shorter lists at the same promise</h2><p>The promise holds for any score that is a function of the "
+        "question and its candidates. A raw similarity is a poor one, because questions differ in level. Relative scores "
+        "are the softmax of a list's z-scores; <em>auto</em> finds out which of five scores gives the shortest lists, and "
+        "shows the union of their lists meanwhile.</p>"
+        f"{_figure(folder, 'shorter_lists', figures)}"
+        '<div class="scroll"><table><tr><th>task</th><th>lists by</th><th class="n">list length</th>'
+        '<th class="n">in the last tenth</th><th class="n">coverage</th><th>chosen</th></tr>'
+        f"{''.join(lines)}</table></div>"
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist import metrics
-from shortlist.experiments import sweeps
+from shortlist.experiments import lists, sweeps
 from shortlist.experiments.spec import TUNED, Spec, make_policy
 from shortlist.metrics import Law, Population, Uniform
 from shortlist.replay import replay
@@ -29,6 +29,8 @@ CURVES = ("regret", "coverage", "undercoverage_count", "threshold", "set_size", 
 Array = NDArray[np.float64]
 Settings = dict[tuple[str, str], float]
 Progress = Callable[[str, int, int], None]
+Unit = tuple[Callable[..., Any], tuple[Any, ...]]
+Submit = Callable[[Unit], "concurrent.futures.Future[Any]"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,9 @@ class Results:
     optimal: dict[tuple[str, int], dict[str, Array]] = field(default_factory=dict)
     horizons: list[sweeps.HorizonRow] = field(default_factory=list)
     coverages: list[sweeps.CoverageRow] = field(default_factory=list)
+    list_rows: list[lists.ListRow] = field(default_factory=list)
+    list_curves: dict[tuple[str, str, int], Array] = field(default_factory=dict)
+    optimal_lists: dict[str, dict[str, float]] = field(default_factory=dict)
     complete: bool = False
 
     def stack(self, task: str, policy: str, curve: str) -> Array:
@@ -186,6 +191,7 @@ def run(spec: Spec, *, jobs: int = 1, with_sweeps: bool = True, progress: Progre
                 units = [*sweeps.horizon_units(spec.seed), *sweeps.coverage_units(spec.seed, spec.rounds)]
                 for (work, _), row in _finish(submit, units, "sweeping", tell):
                     (results.horizons if work is sweeps.horizon_row else results.coverages).append(row)
+                _compare_lists(results, submit, tell)
         results.complete = True
     except KeyboardInterrupt:
         pass
@@ -193,7 +199,24 @@ def run(spec: Spec, *, jobs: int = 1, with_sweeps: bool = True, progress: Progre
     results.rows.sort(key=lambda row: (spec.task_names.index(row.task), spec.policies.index(row.policy), row.run))
     results.horizons.sort(key=lambda row: (row.policy, row.rounds, row.run))
     results.coverages.sort(key=lambda row: (row.policy, row.coverage, row.run))
+    results.list_rows.sort(
+        key=lambda row: (spec.task_names.index(row.task), lists.VARIANTS.index(row.variant), row.run)
+    )
     return results
+
+
+def _compare_lists(results: Results, submit: Submit, tell: Progress) -> None:
+    """Measure how short lists get with other scores, on the tasks that have candidates."""
+    spec, names = results.spec, lists.with_lists(results.spec)
+    units: list[Unit] = [(lists.list_rows, (spec, name, i)) for name in names for i in range(spec.runs)]
+    if not units:
+        return
+    for _, found in _finish(submit, units, "comparing lists", tell):
+        for row, sizes in found:
+            results.list_rows.append(row)
+            results.list_curves[row.task, row.variant, row.run] = np.cumsum(sizes, dtype=np.float64)[results.rounds - 1]
+    for name in names:
+        results.optimal_lists[spec.task(name).name] = lists.optimal_lengths(spec, name)
 
 
 def _choose(results: Results, finished: Iterable[tuple[Any, dict[tuple[str, float], float]]]) -> None:
@@ -208,10 +231,6 @@ def _choose(results: Results, finished: Iterable[tuple[Any, dict[tuple[str, floa
         means = {setting: float(np.mean(sorted(regrets))) for setting, regrets in sorted(settings.items())}
         results.tuning[key] = means
         results.settings[key] = min(means, key=lambda setting: (means[setting], setting))
-
-
-Unit = tuple[Callable[..., Any], tuple[Any, ...]]
-Submit = Callable[[Unit], "concurrent.futures.Future[Any]"]
 
 
 def _finish(submit: Submit, units: list[Unit], what: str, tell: Progress) -> Iterator[tuple[Unit, Any]]:

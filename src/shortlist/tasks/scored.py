@@ -12,7 +12,7 @@ from shortlist.tasks.scorefile import ScoreSet
 __all__ = ["ScoredTask"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ScoredTask:
     """Rounds drawn with replacement from the questions of a score set."""
 

@@ -24,7 +24,7 @@ from shortlist.errors import InvalidScores
 __all__ = ["ScoreSet", "read_scores", "write_scores"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ScoreSet:
     """The content of a score file."""
 

@@ -1,0 +1,263 @@
+"""One list's raw scores in, comparable scores out.
+
+A raw similarity is a poor thing to put a threshold on: questions differ in level, and what is a high
+score for one is a low one for another. The promise holds for *any* score that is a function of the
+question and its candidates, so each list may first be brought to a common scale:
+
+====================  ====================================================================
+:class:`Raw`          the scores as they are
+:class:`Margin`       the score minus the list's best
+:class:`Relative`     softmax of the list's z-scores: free of shift and scale
+:class:`Rank`         minus the number of better candidates
+:class:`Adaptive`     the softmax mass of all that is less good (APS, RAPS)
+====================  ====================================================================
+
+Each is a pure function of one list, works on a table of lists row by row, keeps the order of the
+list, and gives equal scores to equals. So a threshold on it still cuts a list from below.
+
+Edge cases are settled: a single candidate, and candidates that are all equal, get the score of a
+uniform list; scores of any size and spread are all right, 1e308 included. A list that was cut short
+before it came here is taken as it is: the promise is then about lists that are cut short that way.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.errors import InvalidParameter, MissingScore
+from shortlist.parameters import check_count, check_number
+
+__all__ = [
+    "SCORES",
+    "Adaptive",
+    "Margin",
+    "Rank",
+    "Raw",
+    "Relative",
+    "Score",
+    "name_of",
+    "score_from_dict",
+    "score_to_dict",
+    "to_score",
+]
+
+Array = NDArray[np.float64]
+
+
+class Score(Protocol):
+    """Anything that turns the raw scores of a list, or of a table of lists, into comparable ones."""
+
+    def __call__(self, values: Array) -> Array:
+        """Return the comparable scores, of the same shape; lists are along the last axis."""
+
+
+def _mass(values: Array, temperature: float) -> Array:
+    """Return the softmax of each list's z-scores."""
+    # First to [0, 1]: z-scores do not depend on shift and scale, and nothing overflows on the way.
+    # Halves, because the spread of +-1e308 is more than a float can hold.
+    low = values.min(axis=-1, keepdims=True) / 2
+    spread = values.max(axis=-1, keepdims=True) / 2 - low
+    unit = (values / 2 - low) / np.where(spread > 0, spread, 1.0)
+    deviation = unit.std(axis=-1, keepdims=True)
+    z = (unit - unit.mean(axis=-1, keepdims=True)) / np.where(deviation > 0, deviation, 1.0)
+    weights = np.exp((z - z.max(axis=-1, keepdims=True)) / temperature)
+    mass: Array = weights / weights.sum(axis=-1, keepdims=True)
+    return mass
+
+
+@dataclass(frozen=True)
+class Raw:
+    """The scores as they are: the paper's choice, and the default.
+
+    >>> Raw()(np.array([0.2, 0.9])).tolist()
+    [0.2, 0.9]
+    """
+
+    key: ClassVar[str] = "raw"
+
+    def __call__(self, values: Array) -> Array:
+        """Return the scores themselves."""
+        return values
+
+
+@dataclass(frozen=True)
+class Margin:
+    """The score minus the list's best: 0 for the best, negative for the rest. Free of shift.
+
+    >>> Margin()(np.array([0.25, 0.75, 0.5])).tolist()
+    [-0.5, 0.0, -0.25]
+    """
+
+    key: ClassVar[str] = "margin"
+
+    def __call__(self, values: Array) -> Array:
+        """Return each score's distance from the best one."""
+        best = values.max(axis=-1, keepdims=True)
+        with np.errstate(over="ignore"):
+            margin: Array = np.maximum(values - best, -np.finfo(np.float64).max)
+        return margin
+
+
+@dataclass(frozen=True)
+class Relative:
+    """The softmax of the list's z-scores: free of shift and scale, between 0 and 1, adding up to 1.
+
+    Parameters
+    ----------
+    temperature
+        Lower is more like a race for the first place, higher more like a share. 0.4 is within a few
+        percent of the best on retrieval and images alike.
+
+    Examples
+    --------
+    >>> Relative(temperature=1.0)(np.array([1.0, 2.0, 3.0])).round(3).tolist()
+    [0.063, 0.213, 0.725]
+    >>> Relative()(np.array([5.0])).tolist(), Relative()(np.array([2.0, 2.0])).tolist()
+    ([1.0], [0.5, 0.5])
+    """
+
+    key: ClassVar[str] = "relative"
+    temperature: float = 0.4
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "temperature", check_number("temperature", self.temperature, "a number above 0", above=0.0)
+        )
+
+    def __call__(self, values: Array) -> Array:
+        """Return each candidate's share of the softmax mass."""
+        return _mass(values, self.temperature)
+
+
+@dataclass(frozen=True)
+class Rank:
+    """Minus the number of better candidates: 0 for the best; equals share a rank.
+
+    A threshold on it is a top-k that is learnt.
+
+    >>> Rank()(np.array([0.2, 0.9, 0.2, 0.5])).tolist()
+    [-2.0, 0.0, -2.0, -1.0]
+    """
+
+    key: ClassVar[str] = "rank"
+
+    def __call__(self, values: Array) -> Array:
+        """Return minus the number of candidates with a larger score."""
+        ordered = np.sort(values, axis=-1)
+        if values.ndim == 1:
+            at_most = np.searchsorted(ordered, values, side="right")
+        else:
+            at_most = np.stack([np.searchsorted(a, b, side="right") for a, b in zip(ordered, values, strict=True)])
+        rank: Array = at_most.astype(np.float64) - values.shape[-1]
+        return rank
+
+
+@dataclass(frozen=True)
+class Adaptive:
+    """The softmax mass of all that is less good (APS), less a penalty (RAPS).
+
+    One minus the mass from the best candidate down to this one, equals included. The mass is that of
+    the list's z-scores, so it is free of shift and scale. Deterministic: no random tie-breaking.
+
+    Parameters
+    ----------
+    temperature
+        Of the softmax.
+    penalty
+        What each place beyond the `free` ones costs (RAPS); 0 is APS.
+    free
+        How many places cost nothing.
+
+    Examples
+    --------
+    >>> Adaptive(temperature=1.0)(np.array([1.0, 2.0, 3.0])).round(3).tolist()
+    [0.0, 0.063, 0.275]
+
+    References
+    ----------
+    Romano, Sesia and Candès, Classification with Valid and Adaptive Coverage, NeurIPS 2020;
+    Angelopoulos, Bates, Malik and Jordan, Uncertainty Sets for Image Classifiers using Conformal
+    Prediction, ICLR 2021.
+    """
+
+    key: ClassVar[str] = "adaptive"
+    temperature: float = 0.4
+    penalty: float = 0.0
+    free: int = 5
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "temperature", check_number("temperature", self.temperature, "a number above 0", above=0.0)
+        )
+        object.__setattr__(self, "penalty", check_number("penalty", self.penalty, "0 or more", above=-1e-300))
+        object.__setattr__(self, "free", check_count("free", self.free, least=0))
+
+    def __call__(self, values: Array) -> Array:
+        """Return the mass of everything less good, less the penalty of the candidate's place.
+
+        Added up from below, where the small masses are: one minus a sum that is nearly one would make
+        ties of all the rest.
+        """
+        order = np.argsort(values, axis=-1, kind="stable")
+        mass = np.take_along_axis(_mass(values, self.temperature), order, axis=-1)
+        below = np.concatenate([np.zeros_like(mass[..., :1]), np.cumsum(mass, axis=-1)], axis=-1)
+        less_good = -Rank()(-values)
+        score: Array = np.take_along_axis(below, less_good.astype(np.intp), axis=-1)
+        place = 1 - Rank()(values)
+        return score - self.penalty * np.maximum(place - self.free, 0.0)
+
+
+#: The scores that ship, by the name used in settings and files.
+SCORES: Final[dict[str, type[Any]]] = {kind.key: kind for kind in (Raw, Margin, Relative, Rank, Adaptive)}
+
+
+def to_score(score: Any) -> Score:
+    """Return the score that a setting names: one of our names, or any callable of your own."""
+    if isinstance(score, str):
+        if score not in SCORES:
+            raise InvalidParameter(f"score is {score!r}; it must be one of {', '.join(SCORES)}, auto, or an object")
+        chosen: Score = SCORES[score]()
+        return chosen
+    if isinstance(score, type) or not callable(score):
+        raise InvalidParameter(
+            f"score is {score!r}; it must be one of {', '.join(SCORES)}, auto, or an object that turns an array of "
+            "scores into another"
+        )
+    return score  # type: ignore[no-any-return]
+
+
+def score_to_dict(score: Any) -> dict[str, Any]:
+    """Return a score as plain data; one that is not ours keeps only its name."""
+    if type(score) in SCORES.values():
+        return {"kind": score.key} | dataclasses.asdict(score)
+    return {"kind": "custom", "name": repr(score)}
+
+
+def score_from_dict(data: dict[str, Any], custom: Any = None) -> Score:
+    """Return the score that `score_to_dict` described; one that is not ours must be handed in."""
+    parameters = dict(data)
+    kind = parameters.pop("kind")
+    if kind == "custom":
+        if custom is None:
+            raise MissingScore(
+                f"the score {data.get('name')} is one of your own, and a file cannot hold it; hand it in again: "
+                "load(path, score=...)"
+            )
+        return to_score(custom)
+    score: Score = SCORES[kind](**parameters)
+    return score
+
+
+def name_of(score: Any) -> str:
+    """Return a short name: ``relative(0.4)``.
+
+    >>> name_of(Relative(0.3)), name_of(Raw())
+    ('relative(0.3)', 'raw')
+    """
+    if type(score) not in SCORES.values():
+        return type(score).__name__
+    values = [f"{value:g}" for value in dataclasses.asdict(score).values()]
+    return f"{score.key}({', '.join(values)})" if values else str(score.key)
