@@ -26,7 +26,7 @@ def blocks(page: Path) -> list[str]:
 
 def headline() -> None:
     """Run the experiment on retrieval and keep its headline figure."""
-    results = run(Spec(tasks=("retrieval",)), with_sweeps=False)
+    results = run(Spec(tasks=("retrieval",)))
     with tempfile.TemporaryDirectory() as folder:
         draw_all(results, Path(folder))
         (DOCS / "figures" / "headline.png").write_bytes((Path(folder) / "headline.png").read_bytes())

@@ -44,7 +44,7 @@ LINES: dict[str, dict[str, Any]] = {
     "conservative-etc": {"color": "#6B6B9A", "lw": 1.5, "ls": (0, (3, 1, 1, 1))},
 }
 # Other ways of making lists, in one figure with "sps".
-LABELS |= {"anytime": "AnytimeSPS, raw", "relative": "relative", "auto": "auto"}
+LABELS |= {"anytime": "AnytimeSPS, raw", "relative": "AnytimeSPS, relative", "auto": "AnytimeSPS, auto"}
 LINES |= {
     "anytime": LINES["anytime@2/T"] | {"ls": (0, (5, 1.5)), "lw": 1.6},
     "relative": {"color": "#009E73", "lw": 2.2},

@@ -115,7 +115,10 @@ def _figures(results: Results) -> Iterator[tuple[str, str, Figure]]:
 def _headline(results: Results) -> Figure:
     """Show what is gained, at a glance: lists and regret on retrieval."""
     figure, (left, right) = panels(2, width=4.9, height=3.5)
-    _draw_blocks(figure, left, results, "retrieval", ("anytime@2/T", "sps"))
+    if results.list_rows:
+        _draw_sums(figure, left, results, "retrieval", _variants(results, "retrieval", ("sps", "anytime", "relative")))
+    else:
+        _draw_blocks(figure, left, results, "retrieval", ("anytime@2/T", "sps"))
     left.set_title("Passages shown, of 51")
     policies = [policy for policy in MAIN if policy in results.spec.policies]
     _draw_curves(figure, right, results, "retrieval", policies, "regret")
@@ -167,13 +170,16 @@ def _shorter(results: Results) -> Figure:
     names = list(results.optimal_lists)
     figure, row = panels(len(names), width=5.2)
     for axes, name in zip(row, names, strict=True):
-        runs = {
-            variant: np.array([results.list_curves[name, variant, run] for run in range(results.spec.runs)])
-            for variant in lists.VARIANTS
-        }
-        _draw_sums(figure, axes, results, name, runs, min(results.optimal_lists[name].values()), log=True)
+        best = min(results.optimal_lists[name].values())
+        _draw_sums(figure, axes, results, name, _variants(results, name, lists.VARIANTS), best, log=True)
     row[0].set_ylabel("candidates shown")
     return figure
+
+
+def _variants(results: Results, name: str, variants: Sequence[str]) -> dict[str, Array]:
+    """Return the running sums of list lengths of several ways of making lists, a row a run."""
+    runs = range(results.spec.runs)
+    return {variant: np.array([results.list_curves[name, variant, run] for run in runs]) for variant in variants}
 
 
 def _draw_blocks(
@@ -186,7 +192,14 @@ def _draw_blocks(
 
 
 def _draw_sums(
-    figure: Figure, axes: Axes, results: Results, name: str, runs: dict[str, Array], best: float, *, log: bool
+    figure: Figure,
+    axes: Axes,
+    results: Results,
+    name: str,
+    runs: dict[str, Array],
+    best: float | None = None,
+    *,
+    log: bool = False,
 ) -> None:
     """Means over blocks of rounds, from running sums."""
     blocks = 40
@@ -197,8 +210,9 @@ def _draw_sums(
     for policy, sums in runs.items():
         if sums.size:
             ends.append(line(axes, rounds[1:], np.diff(sums[:, picks], axis=1) / np.diff(rounds), policy))
-    axes.axhline(best, color=GREY, lw=1.2, ls="--")
-    ends.append((best, "optimal", GREY))
+    if best is not None:
+        axes.axhline(best, color=GREY, lw=1.2, ls="--")
+        ends.append((best, "optimal", GREY))
     if log:
         axes.set_yscale("log")
         low, high = axes.get_ylim()
