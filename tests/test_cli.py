@@ -75,6 +75,24 @@ def test_a_strangers_score_file(tmp_path):
         (("replay", "empty.csv"), "empty.csv: this cannot be read as CSV"),
         (("replay", "log.parquet"), "log.parquet: this cannot be read as Parquet"),
         (("replay", "nan.csv"), "row 2 of 'true_score' is inf"),
+        (("replay", "log.csv", "--policy", "sps@inf"), "what follows the @ must be a number"),
+        (("replay", "log.csv", "--policy", "anytime@"), "what follows the @ must be a number"),
+        (("replay", "log.csv", "--policy", "etc@0.5"), "must be a number of rounds"),
+        (("replay", "log.csv", "--policy", "greedy@1"), "greedy has no setting"),
+        (("replay", "log.csv", "--policy", "oracle"), "it needs its threshold"),
+        (("replay", "log.csv", "--policy", "sps,sps"), "a policy is named twice"),
+        (("replay", "log.csv", "--policy", ""), "name one or more"),
+        (("replay", "."), "this is a folder"),
+        (("replay", "twice.csv"), "there are 2 columns called 'true_score'"),
+        (("replay", "latin.csv"), "is it UTF-8 text?"),
+        (("replay", "times.csv", "--column", "when"), "the column 'when' is not all numbers"),
+        (
+            ("replay", "words.csv", "--time", "when"),
+            "neither numbers nor times, for example '1.2.2024'",
+        ),
+        (("replay", "semicolon.csv"), "is it another --separator?"),
+        (("replay", "header.csv"), "there are no rows"),
+        (("reproduce", "--policies", ""), "name one or more"),
     ],
 )
 def test_errors_are_one_line(arguments, message, tmp_path):
@@ -84,6 +102,12 @@ def test_errors_are_one_line(arguments, message, tmp_path):
     (tmp_path / "nan.csv").write_text("true_score,x\n0.5,1\ninf,2\n")
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "log.parquet").write_text("no")
+    (tmp_path / "twice.csv").write_text("true_score,true_score\n1,2\n")
+    (tmp_path / "latin.csv").write_bytes("true_score,gr\xf6\xdfe\n1,2\n".encode("latin-1"))
+    (tmp_path / "times.csv").write_text("true_score,when\n1,2024-01-01 00:00:00\n")
+    (tmp_path / "words.csv").write_text("true_score,when\n1,1.2.2024\n2,10.1.2024\n")
+    (tmp_path / "semicolon.csv").write_text("true_score;who\n1;2\n")
+    (tmp_path / "header.csv").write_text("true_score,who\n")
     refused(shortlist(*arguments, cwd=tmp_path), message)
 
 
@@ -120,3 +144,35 @@ def test_replay_of_a_log(tmp_path):
     first = rows.splitlines()[1].split(",")
     assert first[:3] == ["a", "anytime", "1500"]
     assert 0.9 <= float(first[3]) <= 1
+
+
+def test_replay_takes_a_log_at_its_word(tmp_path):
+    """Empty lines of a single column are misses, 007 is not 7, and names may hold anything."""
+    cells = ["" if i % 20 == 0 else str(i % 97) for i in range(600)]
+    (tmp_path / "one.csv").write_text("true_score\n" + "\n".join(cells) + "\n")
+    (tmp_path / "two.csv").write_text("true_score,x\n" + "".join(f"{cell},1\n" for cell in cells))
+    rows = []
+    for name in ("one", "two"):
+        assert shortlist("replay", f"{name}.csv", "--out", name, cwd=tmp_path).returncode == 0
+        rows.append((tmp_path / name / "replay.csv").read_text().replace(name, "log"))
+    assert rows[0] == rows[1]
+    assert ",600," in rows[0]
+    wild = ["007", "7", "a$x^$b", "[/x]"]
+    lines = [f"{i};{wild[i % 4]}" for i in range(400)]
+    (tmp_path / "[red]$^$.csv").write_text("true_score;who\n" + "\n".join(lines) + "\n")
+    done = shortlist("replay", "[red]$^$.csv", "--separator", ";", "--stream", "who", "--out", "[red]y", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "[red]y" in done.stdout
+    with (tmp_path / "[red]y" / "replay.csv").open() as file:
+        assert sorted({row["stream"] for row in csv.DictReader(file)}) == sorted(wild)
+
+
+def test_an_earlier_experiment_is_replaced_and_nothing_else(tmp_path):
+    common = ("reproduce", "--rounds", 300, "--runs", 1, "--jobs", 1, "--policies", "sps,dlr", "--out", "out")
+    assert shortlist(*common, "--tasks", "auctions", cwd=tmp_path).returncode == 0
+    (tmp_path / "out" / "figures" / "mine.png").write_text("mine")
+    assert (tmp_path / "out" / "revenue.csv").exists()
+    assert shortlist(*common, "--tasks", "uniform", cwd=tmp_path).returncode == 0
+    assert not (tmp_path / "out" / "revenue.csv").exists()
+    assert (tmp_path / "out" / "figures" / "mine.png").read_text() == "mine"
+    assert "mine.png" not in (tmp_path / "out" / "manifest.json").read_text()

@@ -41,7 +41,7 @@ def test_too_much_silence_stops_the_threshold_safely_and_says_why():
             answer(lister, shown)
     assert lister.threshold <= 0.1
     words = lister.summary()["waiting_for"]
-    assert "were missed or are unanswered" in words
+    assert "were missed, are unanswered or lie below today's threshold" in words
     assert "coverage allows 10.0%" in words
     assert "report questions without a right answer as absent" in words
 
@@ -187,6 +187,9 @@ def test_drift_settings_are_checked():
         (lambda: Shortlister(policy=Greedy(0.9), on_drift="report"), 'needs unanswered="miss"'),
         (lambda: Shortlister(on_drift="report", false_alarm_rounds=0), "false_alarm_rounds is 0"),
         (lambda: Shortlister(shadow=True, at_most=3), "shadow mode shows everything"),
+        (lambda: Shortlister(shadow="no"), "shadow is 'no'"),
+        (lambda: Shortlister(false_alarm_rounds=-5), "false_alarm_rounds is -5"),
+        (lambda: Shortlister(on_drift="report", patience=0), "no miss would ever be seen"),
     ):
         with pytest.raises(InvalidParameter) as caught:
             make()
@@ -223,6 +226,18 @@ def test_shadow_mode_shows_everything_and_learns_the_same():
     assert summary["hidden_share"] == hidden / 20_000 == real.summary()["hidden_share"]
     assert summary["would_have_missed"] == missed == real.summary()["misses"]
     assert real.summary()["would_have_missed"] is None
+    shadow.miss(shadow.propose([0.5]).round_id)
+    assert shadow.summary()["would_have_missed"] == missed + 1
+
+
+def test_shadow_mode_knows_at_least():
+    lister = Shortlister(0.9, shadow=True, at_least=20)
+    for _ in range(300):
+        shown = lister.propose(np.linspace(0, 1, 20))
+        assert shown.cut == 20
+        lister.hit(shown.round_id, 10)
+    assert lister.threshold > -np.inf
+    assert (lister.summary()["hidden_share"], lister.summary()["would_have_missed"]) == (0.0, 0)
 
 
 def test_a_warm_start_is_as_good_as_rounds():

@@ -82,6 +82,20 @@ def test_ten_thousand_groups_at_length():
     assert memory / groups < 20 * 1024
 
 
+def test_alarms_and_open_rounds_of_a_group_are_named_by_their_own_ids():
+    lister = GroupedShortlister(0.9, on_drift="report", false_alarm_rounds=20)
+    missed = []
+    while not lister.summary("b")["drift"]["alarm_count"] if missed else True:
+        lister.hit(lister.propose([0.5], group="a").round_id, 0)
+        shown = lister.propose([0.5], group="b")
+        lister.miss(shown.round_id)
+        missed.append(shown.round_id)
+    assert lister.summary("b")["drift"]["alarms"][0]["round"] == missed[-1]
+    lister.propose([0.5], group="a")
+    waiting = lister.propose([0.5], group="b").round_id
+    assert f"; round {waiting} is unanswered" in lister.summary("b")["waiting_for"]
+
+
 def test_small_groups_show_everything():
     lister = teach(GroupedShortlister(0.9), 500, groups=list(range(50)))
     for group in range(50):

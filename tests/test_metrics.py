@@ -71,10 +71,7 @@ def test_weights_are_repetitions(population, data, coverage):
     weighted = metrics.Population(population, weights=counts)
     grid = np.linspace(-1, 8, 37)
     assert weighted.miscoverage(grid) == pytest.approx(metrics.miscoverage(grid, repeated))
-    exact = metrics.optimal_threshold(repeated, coverage)
-    at_the_edge = math.isclose(float(metrics.miscoverage(exact, repeated)), 1 - coverage, abs_tol=1e-9)
-    if not at_the_edge:  # there floats may fall on either side
-        assert weighted.optimal_threshold(coverage) == exact
+    assert weighted.optimal_threshold(coverage) == metrics.optimal_threshold(repeated, coverage)
 
 
 @given(THRESHOLDS, st.data())
@@ -120,6 +117,21 @@ def test_shapes_that_do_not_match_are_refused():
         metrics.coverage([0.5, 0.5], [0.5])
     with pytest.raises(InvalidScores, match="one row of candidates for each round"):
         metrics.set_size([0.5, 0.5], [[0.1, 0.6]])
+
+
+def test_weights_at_the_edge():
+    assert metrics.Population(range(100), [0.01] * 100).optimal_threshold(0.8) == 20.0
+
+
+def test_a_label_that_is_not_there_is_below_every_threshold():
+    population = [-math.inf] + [0.5] * 19
+    assert metrics.miscoverage([-math.inf, -1e308, 0.5], population).tolist() == [0.05, 0.05, 0.05]
+    assert metrics.regret([-math.inf], population, 0.9)[-1] == metrics.regret([0.5], population, 0.9)[-1] == 0.0
+
+
+def test_regret_is_of_one_run():
+    with pytest.raises(InvalidScores, match="thresholds have 2 dimensions"):
+        metrics.regret([[0.1, 0.2]], metrics.Uniform(), 0.9)
 
 
 def test_bad_coverages_are_refused():

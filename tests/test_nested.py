@@ -78,7 +78,7 @@ def test_save_and_load(tmp_path):
     assert "NestedShortlister" in repr(loaded)
 
 
-@pytest.mark.parametrize("coverages", [(), (0.9, 0.9), (0.9, 1.0)])
+@pytest.mark.parametrize("coverages", [(), (0.9, 0.9), (0.9, 1.0), 0.9, None, "0.9"])
 def test_bad_coverages_are_refused(coverages):
     with pytest.raises(InvalidParameter):
         NestedShortlister(coverages)

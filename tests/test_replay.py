@@ -10,7 +10,7 @@ import pytest
 
 import shortlist
 from shortlist import DKW, AnytimeSPS, InvalidParameter, InvalidScores
-from shortlist.replay import _parts
+from shortlist.replay import _parts, _stamp
 
 # `shortlist.replay` is the function; the module of the same name is behind it.
 replay = shortlist.replay
@@ -55,6 +55,28 @@ def test_everything_a_rule_calls_is_compiled_with_it():
     names = {part.__name__ for part in _parts(AnytimeSPS.rule)}
     assert names == {"join", "next_limit", "place", "settle"}
     assert all(isinstance(part, types.FunctionType) for part in _parts(AnytimeSPS.rule))
+
+
+def test_an_edited_rule_is_compiled_anew(tmp_path):
+    """The stamp in numba's cache key changes with the file: names and constants of the module included."""
+    path, stamps = tmp_path / "rule.py", []
+    for text in ("import math\nK = 0\ndef f(x):\n    return math.floor(x) + K\n",) * 2 + (
+        "import math\nK = 3\ndef f(x):\n    return math.floor(x) + K\n",
+        "import math\nK = 3\ndef f(x):\n    return math.ceil(x) + K\n",
+    ):
+        path.write_text(text)
+        namespace: dict[str, types.FunctionType] = {}
+        exec(compile(text, str(path), "exec"), namespace)
+        stamps.append(_stamp([namespace["f"]]))
+    assert stamps[0] == stamps[1]
+    assert len(set(stamps)) == 3
+
+
+def test_two_zeros_are_one():
+    for seed in range(30):
+        scores = np.where(np.random.default_rng(seed).random(3000) < 0.5, -0.0, 0.0)
+        plain = replay(AnytimeSPS(0.9, 1e-8), scores, compiled=False)
+        assert replay(AnytimeSPS(0.9, 1e-8), scores, compiled=True).tobytes() == plain.tobytes()
 
 
 def test_without_numba_nothing_is_missing():

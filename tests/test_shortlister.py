@@ -1,11 +1,13 @@
 """The Shortlister: what it shows, what it takes, what it refuses, and that nothing is lost."""
 
 import copy
+import enum
 import json
 import math
 import os
 import pickle
 import re
+import sys
 import threading
 
 import numpy as np
@@ -31,6 +33,7 @@ from shortlist import (
     NotShown,
     Oracle,
     RoundClosed,
+    SaveFileError,
     Shortlister,
     ShortlistError,
     UnknownRound,
@@ -156,6 +159,62 @@ def test_the_same_answer_twice_changes_nothing():
                 assert everything(lister) == before
 
 
+class Colour(str, enum.Enum):  # noqa: UP042 - the kind whose str() is not its value
+    RED = "red"
+
+
+def test_members_of_any_string_or_integer_kind_are_plain(tmp_path):
+    lister = Shortlister()
+    names = np.array(["a", "b"])
+    lister.propose([0.1, 0.2], ids=names)
+    lister.hit(0, names[0])
+    lister.hit(0, "a")
+    assert lister.propose([0.1], ids=[Colour.RED]).members == ("red",)
+    lister.hit(1, Colour.RED)
+    lister.propose([0.1, 0.2], ids={"x": 1, "y": 2}.keys())
+    lister.hit(2, "y")
+    lister.save(tmp_path / "lister.json")
+    loaded = Shortlister.load(tmp_path / "lister.json")
+    loaded.hit(0, names[0])
+    loaded.hit(1, Colour.RED)
+    assert Oracle(np.float32(0.5)).threshold == 0.5
+
+
+def test_a_file_keeps_its_mode_and_a_link_stays_a_link(tmp_path):
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    real.write_text("")
+    real.chmod(0o664)
+    link.symlink_to(real)
+    Shortlister().save(link)
+    assert link.is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o664
+    assert Shortlister.load(real).summary()["rounds"] == 0
+
+
+def test_a_number_that_became_too_large_is_damage(tmp_path):
+    lister, path = Shortlister(), tmp_path / "lister.json"
+    lister.propose([9.1234])
+    lister.save(path)
+    path.write_text(path.read_text().replace("9.1234", "9e1234"))
+    with pytest.raises(DamagedFile, match="checksum"):
+        Shortlister.load(path)
+
+
+def test_ignoring_silence_does_not_ignore_misses_of_lists_cut_short():
+    """With at_most, hits and misses of one list must be taken alike, or the threshold would run away."""
+    rng = np.random.default_rng(0)
+    lister = Shortlister(0.9, unanswered="ignore", at_most=2)
+    for _ in range(3000):
+        scores = rng.random(10)
+        right = int(rng.choice(10, p=scores / scores.sum()))
+        shown = lister.propose(scores)
+        if right in shown.members:
+            lister.hit(shown.round_id, right)
+        else:
+            lister.miss(shown.round_id)
+    assert lister.threshold <= 0.316
+
+
 def test_skip_counts_as_low_and_absent_leaves_the_count():
     lister = Shortlister()
     for verb in ("skip", "absent", "miss"):
@@ -187,7 +246,7 @@ def test_old_rounds_are_closed():
     for _ in range(5):
         lister.propose([0.5])
     before = everything(lister)
-    with pytest.raises(RoundClosed, match="round 1 is closed: it is too old"):
+    with pytest.raises(RoundClosed, match="round 1 is closed: it was expired, or is older than the last 3 rounds"):
         lister.hit(1, 0)
     assert everything(lister) == before
     lister.hit(2, 0)
@@ -374,14 +433,21 @@ def test_damaged_and_newer_files_are_refused(tmp_path):
     refused(text[:digit] + "9" + text[digit + 1 :], DamagedFile, "its checksum does not match")
     refused(json.dumps(document | {"version": 2}), NewerFile, "upgrade shortlist")
     refused(json.dumps(document | {"version": "x"}), DamagedFile, "its version is 'x'")
-    refused(json.dumps(document | {"format": "other"}), DamagedFile, "is not a shortlist shortlister file")
-    refused("[1, 2]", DamagedFile, "is not a shortlist shortlister file")
+    refused(json.dumps(document | {"format": "other"}), DamagedFile, "is not a file that shortlist saved")
+    refused("[1, 2]", DamagedFile, "is not a file that shortlist saved")
+    grouped = json.dumps(document | {"format": "shortlist grouped shortlister"})
+    refused(grouped, SaveFileError, "was saved by a grouped shortlister, not by a shortlister")
     with pytest.raises(MissingFile, match="there is no such file"):
         Shortlister.load(tmp_path / "missing.json")
     with pytest.raises(MissingFile, match="there is no folder"):
         Shortlister().save(tmp_path / "nowhere" / "lister.json")
     with pytest.raises(UnwritableFile, match="this is a folder"):
         Shortlister().save(tmp_path)
+    with pytest.raises(SaveFileError, match="is a folder"):
+        Shortlister.load(tmp_path)
+    for wrong in (None, 5, ""):
+        with pytest.raises(InvalidParameter, match="it must be the path of a file"):
+            Shortlister.load(wrong)
 
 
 def test_a_file_whose_content_makes_no_sense_is_refused(tmp_path):
@@ -426,12 +492,15 @@ def test_several_threads(tmp_path):
             if summary["hits"] + summary["misses"] + summary["open"] != summary["rounds"]:
                 failures.append(AssertionError(i, summary))
 
+    switching = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # as many chances to collide as there can be
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
     threads.append(threading.Thread(target=watch))
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+    sys.setswitchinterval(switching)
     assert not failures
     summary = lister.summary()
     assert summary["rounds"] == 3200 == summary["hits"] + summary["misses"]
@@ -456,9 +525,12 @@ def test_the_summary_says_what_it_waits_for():
     assert re.fullmatch(r"at least \d+ more counted rounds before the threshold can move again", words())
     for _ in range(3000):
         lister.miss(lister.propose([0.1]).round_id)
-    assert "(97.7%) were missed or are unanswered (0 of them unanswered), and coverage allows 10.0%" in words()
+    assert "3,000 (97.7%) were missed, are unanswered or lie below today's threshold" in words()
+    assert "coverage allows 10.0%" in words()
     assert Shortlister(policy=Greedy(0.9)).summary()["waiting_for"] == "more answers"
     frozen = Shortlister(policy=SPS(0.5, 100))
     for i in range(200):
         frozen.hit(frozen.propose([i / 200]).round_id, 0)
-    assert "used up its horizon" in frozen.summary()["waiting_for"]
+    assert "planned for 100 rounds" in frozen.summary()["waiting_for"]
+    far = Shortlister(0.9999).summary()["waiting_for"]
+    assert far == "more than 10,000 more counted rounds before the threshold can move"

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from shortlist.crossing import crossing
 from shortlist.errors import InvalidParameter
-from shortlist.parameters import check_count, check_number, check_probability, miss_rate
+from shortlist.parameters import check_count, check_delta, check_number, check_probability, miss_rate
 
 __all__ = [
     "DKW",
@@ -126,6 +126,11 @@ class Boundary(abc.ABC):
     def start(self, coverage: float) -> Memory:
         """Return what the boundary remembers before the first round, where k is -1."""
 
+    @property
+    def last(self) -> float:
+        """The round after which k stands still; infinity if it never does."""
+        return math.inf
+
     def walk(self, coverage: float) -> Iterator[int]:
         """Return an iterator over k_1, k_2, ..., without end, in O(1) a round."""
         coverage = check_probability("coverage", coverage, 0.9)
@@ -167,6 +172,11 @@ class DKW(Boundary):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "horizon", check_count("horizon", self.horizon))
+
+    @property
+    def last(self) -> float:
+        """The round after which k stands still."""
+        return float(self.horizon)
 
     def constants(self, coverage: float, share: float = 1.0) -> Constants:
         """Return p0, log T (more of it for a smaller share of delta) and T."""
@@ -219,7 +229,7 @@ class BetaBinomial(Boundary):
     weight: float = 100.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "delta", check_probability("delta", self.delta, 0.05))
+        object.__setattr__(self, "delta", check_delta(self.delta))
         relative_mean = check_number("relative_mean", self.relative_mean, "in (0, 1]", above=0.0)
         if relative_mean > 1.0:
             raise InvalidParameter(
@@ -265,8 +275,13 @@ class Binomial(Boundary):
     horizon: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "delta", check_probability("delta", self.delta, 0.05))
+        object.__setattr__(self, "delta", check_delta(self.delta))
         object.__setattr__(self, "horizon", check_count("horizon", self.horizon))
+
+    @property
+    def last(self) -> float:
+        """The round after which k stands still."""
+        return float(self.horizon)
 
     def constants(self, coverage: float, share: float = 1.0) -> Constants:
         """Return p0, coverage, the level that is spent on each round, and T."""
@@ -312,8 +327,8 @@ class Calibrated(Binomial):
 
 
 def _binomial_constants(coverage: float, level: float, horizon: int) -> Constants:
-    # The level is shaved by more than the walk's rounding errors, so that it is never exceeded.
-    return float(miss_rate(coverage)), coverage, level * (1 - 1e-9), float(horizon), 0.0
+    # The level is shaved by more than the walk's rounding errors (2e-9 at 10^8 rounds), so that it is never exceeded.
+    return float(miss_rate(coverage)), coverage, level * (1 - 1e-8), float(horizon), 0.0
 
 
 @functools.lru_cache(maxsize=256)
@@ -396,6 +411,11 @@ class Held(Boundary):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rounds", check_count("rounds", self.rounds))
+
+    @property
+    def last(self) -> float:
+        """The round after which k stands still."""
+        return float(self.rounds)
 
     def constants(self, coverage: float, share: float = 1.0) -> Constants:
         """Return the round and the limit that holds from it on."""

@@ -5,13 +5,14 @@ Scores are float64 from here on. NaN and infinities stop here; the one exception
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.errors import DuplicateIds, InvalidIds, InvalidScores, NoCandidates
 
-__all__ = ["Member", "check_ids", "check_scores", "check_true_scores"]
+__all__ = ["Member", "check_ids", "check_scores", "check_true_scores", "plain_member"]
 
 #: A candidate: its position in the list handed in, or the id given for it.
 Member = int | str
@@ -28,7 +29,7 @@ def check_scores(scores: ArrayLike) -> NDArray[np.float64]:
         raise NoCandidates("scores are empty; a round needs at least one candidate")
     if raw.dtype.kind not in "fiu":
         raise InvalidScores(f"scores are of type {raw.dtype}; they must be numbers")
-    values = raw.astype(np.float64)
+    values = raw.astype(np.float64) + 0.0  # one zero, not two
     finite = np.isfinite(values)
     if not finite.all():
         first = int(np.flatnonzero(~finite)[0])
@@ -38,22 +39,33 @@ def check_scores(scores: ArrayLike) -> NDArray[np.float64]:
 
 def check_ids(ids: Sequence[Member], count: int) -> list[Member]:
     """Return one distinct id for each candidate, or say what is wrong with them."""
-    if isinstance(ids, (str, bytes)) or not isinstance(ids, (Sequence, np.ndarray)):
+    if isinstance(ids, (str, bytes, dict, set, frozenset)) or not (
+        hasattr(ids, "__iter__") and hasattr(ids, "__len__")
+    ):
         raise InvalidIds(f"ids are of type {type(ids).__name__}; give a list, in the order of the scores")
-    names = [int(name) if isinstance(name, np.integer) else name for name in ids]
+    names = [plain_member(name) for name in ids]
     if len(names) != count:
         raise InvalidIds(f"there are {len(names)} ids for {count} scores; give one id for each score")
     for name in names:
         if isinstance(name, bool) or not isinstance(name, (int, str)):
             raise InvalidIds(f"id {name!r} is a {type(name).__name__}; ids must be strings or integers")
-        if isinstance(name, int) and abs(name) >= 2**63:
+        if isinstance(name, int) and not -(2**63) <= name < 2**64:
             raise InvalidIds("an integer id must fit into 64 bits; make it a string")
         if isinstance(name, str) and not _is_unicode(name):
             raise InvalidIds(f"id {name!r} has half a surrogate pair in it and cannot be stored as UTF-8")
     if len(set(names)) < count:
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise DuplicateIds(f"id {twice!r} is given twice; each candidate needs an id of its own")
-    return [str(name) if isinstance(name, str) else name for name in names]
+    return names
+
+
+def plain_member(member: Any) -> Any:
+    """Return a string or an integer of any kind (numpy's, an enum's) as a plain one; all else as it is."""
+    if isinstance(member, str):
+        return str.__str__(member)
+    if isinstance(member, (int, np.integer)) and not isinstance(member, bool):
+        return int(member)
+    return member
 
 
 def _is_unicode(text: str) -> bool:
@@ -73,7 +85,7 @@ def check_true_scores(true_scores: ArrayLike) -> NDArray[np.float64]:
         )
     if raw.size and raw.dtype.kind not in "fiu":
         raise InvalidScores(f"true_scores are of type {raw.dtype}; they must be numbers")
-    scores = np.ascontiguousarray(raw, dtype=np.float64)
+    scores = np.ascontiguousarray(raw, dtype=np.float64) + 0.0  # one zero, not two
     bad = np.flatnonzero(np.isnan(scores) | (scores == np.inf))
     if bad.size:
         raise InvalidScores(
@@ -90,5 +102,5 @@ def _array(name: str, values: ArrayLike) -> NDArray[np.generic]:
         raise InvalidScores(f"{name} are of type {type(values).__name__}; give a list or an array of numbers")
     try:
         return np.asarray(values)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:
         raise InvalidScores(f"{name} cannot be read as an array of numbers: {error}") from None

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -42,8 +43,9 @@ def reproduce(
         str, typer.Option(help=f"Tasks, separated by commas: {', '.join(TASKS)}.")
     ] = "images,retrieval,auctions",
     policies: Annotated[
-        str, typer.Option(help="Policies, separated by commas; all of them by default. See --list.")
-    ] = "",
+        str,
+        typer.Option(help="Policies, separated by commas: see --list. Without its @ a name means all its settings."),
+    ] = "all",
     rounds: Annotated[int, typer.Option(help="Rounds a run, the paper's T.")] = 10_000,
     runs: Annotated[int, typer.Option(help="Runs to average over.")] = 10,
     coverage: Annotated[float, typer.Option(help="Share of rounds that must be covered.")] = 0.9,
@@ -62,8 +64,8 @@ def reproduce(
         _list(POLICIES)
         return
     spec = Spec(
-        tasks=_names(tasks),
-        policies=_expand(_names(policies), POLICIES),
+        tasks=_chosen("tasks", tasks),
+        policies=_expand(_chosen("policies", policies), POLICIES),
         rounds=rounds,
         runs=runs,
         coverage=coverage,
@@ -96,7 +98,8 @@ def reproduce(
         raise typer.Exit(130)
     for name in spec.task_names:
         console.print(_summary_table(results, name))
-    console.print(f"Everything is in [bold]{out}[/]; open [bold]{out / 'report.html'}[/].", highlight=False)
+    page = escape(str(out / "report.html"))
+    console.print(f"Everything is in [bold]{escape(str(out))}[/]; open [bold]{page}[/].", highlight=False)
 
 
 @app.command()
@@ -112,47 +115,51 @@ def replay(
     ] = "true_score",
     stream: Annotated[str | None, typer.Option(help="A column that tells streams apart.")] = None,
     time: Annotated[str | None, typer.Option(help="A column to sort by; otherwise the file's order.")] = None,
+    separator: Annotated[str, typer.Option(help="What stands between the cells of a CSV file.")] = ",",
     out: Annotated[Path, typer.Option(help="Folder for rows and figure.")] = Path("results-replay"),
 ) -> None:
     """Show what any policy would have done on your own log."""
     from shortlist.experiments.logs import ReplayRow, read_log, replay_log  # noqa: PLC0415 - brings pyarrow
 
     check_probability("coverage", coverage, 0.9)
-    log = read_log(file, column=column, stream=stream, time=time)
-    rows, paths = replay_log(log, _names(policies) or ("anytime", "sps"), coverage)
+    log = read_log(file, column=column, stream=stream, time=time, separator=separator)
+    rows, paths = replay_log(log, _chosen("policies", policies), coverage)
     _check_folder(out)
     from shortlist.experiments.figures import draw_replay  # noqa: PLC0415 - brings matplotlib
     from shortlist.experiments.output import write_table  # noqa: PLC0415
 
     write_table(out / "replay.csv", [field.name for field in dataclasses.fields(ReplayRow)], rows)
     draw_replay(out, log, paths, coverage)
-    table = Table(title=f"{file.name}: coverage {coverage}", title_justify="left")
-    for heading in ("stream", "policy"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("rounds", "coverage", "threshold", "optimal", "past optimum", "first cut"):
-        table.add_column(heading, justify="right")
+    table = Table(title=escape(f"{file.name}: coverage {coverage}"), title_justify="left")
+    table.add_column("stream", overflow="ellipsis", no_wrap=True, max_width=16)
+    table.add_column("policy", no_wrap=True)
+    for heading in ("rounds", "coverage", "threshold", "optimal", "past", "first cut"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in rows[:40]:
         table.add_row(
-            row.stream,
+            escape(row.stream),
             row.policy,
             f"{row.rounds:,}",
             f"{row.coverage:.4f}",
-            f"{row.threshold:.4g}",
-            f"{row.optimal_threshold:.4g}",
+            f"{row.threshold:.3g}",
+            f"{row.optimal_threshold:.3g}",
             f"{row.undercoverage_count:,}",
             f"{row.first_cut:,}" if row.first_cut else "never",
         )
     console = Console()
     console.print(table)
     if len(rows) > 40:
-        console.print(f"... and {len(rows) - 40} more rows in {out / 'replay.csv'}", highlight=False)
-    console.print(f"Rows and figure are in [bold]{out}[/].", highlight=False)
+        console.print(f"... and {len(rows) - 40} more rows in {escape(str(out / 'replay.csv'))}", highlight=False)
+    console.print(f"Rows and figure are in [bold]{escape(str(out))}[/].", highlight=False)
 
 
 def _summary_table(results: Any, name: str) -> Table:
     spec = results.spec
     table = Table(
-        title=f"{spec.task(name).title}: coverage {spec.coverage}, {spec.rounds:,} rounds, mean of {spec.runs} runs",
+        title=escape(
+            f"{spec.task(name).title}: coverage {spec.coverage}, {spec.rounds:,} rounds, "
+            f"mean of {spec.runs} run{'s' * (spec.runs > 1)}"
+        ),
         title_justify="left",
     )
     table.add_column("policy", no_wrap=True)
@@ -175,13 +182,17 @@ def _list(policies: tuple[str, ...]) -> None:
     console.print(f"[bold]policies[/]: {', '.join(policies)}", highlight=False)
 
 
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+def _chosen(option: str, text: str) -> tuple[str, ...]:
+    """Return the names in a list separated by commas."""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise InvalidParameter(f"{option} is {text!r}; name one or more, separated by commas")
+    return names
 
 
 def _expand(names: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the named policies, all settings of each; all policies if none is named."""
-    if not names:
+    """Return the named policies, all settings of each."""
+    if names == ("all",):
         return known
     found: list[str] = []
     for name in names:

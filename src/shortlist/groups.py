@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist.candidates import Member, check_ids, check_scores
+from shortlist.candidates import Member, check_ids, check_scores, plain_member
 from shortlist.errors import InvalidParameter
 from shortlist.learner import Learner, OnDrift
 from shortlist.lister import Lister, Shown
@@ -170,8 +170,7 @@ class GroupedShortlister(Lister):
 
 
 def _check_group(group: Any) -> Group:
-    if isinstance(group, np.integer):
-        return int(group)
+    group = plain_member(group)
     if isinstance(group, bool) or not isinstance(group, (int, str)):
         raise InvalidParameter(f"group is {group!r}; it must be a string or an integer")
     return check_ids([group], 1)[0]

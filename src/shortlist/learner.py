@@ -48,14 +48,15 @@ class Learner:
         self.policy = policy
         self.unanswered = _check_unanswered(unanswered, policy)
         self.patience = check_count("patience", patience, least=0)
-        self.on_drift = _check_on_drift(on_drift, self.unanswered)
+        self.on_drift = _check_on_drift(on_drift, self.unanswered, self.patience)
+        check_count("false_alarm_rounds", false_alarm_rounds)
         # The share of the policy's delta that is this learner's.
         self.share = share
         self.state = self._fresh(epoch=0)
         # Rounds of the "ignore" mode, each with the threshold it was shown with.
         self._shown: dict[int, float] = {}
-        # The id of the round with index 0 in this epoch; negative after a warm start.
-        self._first_id: int | None = None
+        # The ids of this epoch's rounds that have not joined yet, by their index.
+        self._ids: dict[int, int] = {}
         self.silent = 0
         self.detector = DriftDetector(getattr(policy, "coverage", 0.9), false_alarm_rounds) if on_drift else None
         self.drift = DriftState()
@@ -79,8 +80,7 @@ class Learner:
             self._shown[round_id] = self.threshold
             return
         policy, state = self._orderly()
-        if self._first_id is None:
-            self._first_id = round_id - state.shown
+        self._ids[state.shown] = round_id
         policy.show(state, round_id)
         self._watch(policy.advance(state, until=state.shown - self.patience))
 
@@ -130,17 +130,18 @@ class Learner:
             return "more answers"
         state = self.state
         more = _rounds_needed(state)
-        if more is None or self._too_many_low():
+        if self._too_many_low():
             words = self._why_stuck()
+        elif more is None:
+            words = self._beyond_sight()
         else:
             again = " again" * (state.limit >= 0)
             words = f"at least {more} more counted round{'s' * (more != 1)} before the threshold can move{again}"
         held = state.shown - state.passed
         if held:
-            first = "" if self._first_id is None else f" {self._first_id + state.passed}"
             words += (
-                f"; round{first} is unanswered and holds back {held - 1} later one{'s' * (held != 2)}"
-                f" until {self.patience} have been shown after it"
+                f"; round {self._ids[state.passed]} is unanswered and holds back {held - 1} later "
+                f"one{'s' * (held != 2)} until {self.patience} have been shown after it"
             )
         return words
 
@@ -172,39 +173,47 @@ class Learner:
         """Say why the threshold has stopped: too many misses and silence for the coverage asked for."""
         assert isinstance(self.state, OrderStatisticState)  # noqa: S101 - for the type checker
         state, p0 = self.state, float(miss_rate(getattr(self.policy, "coverage", 0.9)))
-        share = state.low / max(state.rounds, 1)
         silent = min(self.silent + state.pending, state.low)
-        if share < p0:
-            return "nothing: the policy has used up its horizon, and the threshold stays where it is"
         return (
-            f"fewer misses: {state.low:,} of {state.rounds:,} counted rounds ({share:.1%}) were missed or are "
-            f"unanswered ({silent:,} of them unanswered), and coverage allows {p0:.1%}, so the threshold can no "
-            "longer move; answer more rounds, report questions without a right answer as absent, or ask for less "
-            "coverage"
+            f"fewer misses: of {state.rounds:,} counted rounds {state.low:,} ({state.low / state.rounds:.1%}) were "
+            f"missed, are unanswered or lie below today's threshold ({silent:,} were skipped, expired, cut short by "
+            f"at_most or are not answered yet), and coverage allows {p0:.1%}; while that is so the threshold cannot "
+            "move: answer more rounds, report questions without a right answer as absent, or ask for less coverage"
         )
+
+    def _beyond_sight(self) -> str:
+        """Say that the next move is far away, or will not come."""
+        assert isinstance(self.policy, OrderStatistic)  # noqa: S101 - for the type checker
+        horizon = getattr(self.policy.boundary, "horizon", None) or getattr(self.policy, "explore", None)
+        if horizon is not None and self.state.rounds >= horizon:
+            return f"nothing: the policy planned for {horizon:,} rounds, and the threshold stays where it is"
+        return f"more than {_LOOKAHEAD:,} more counted rounds before the threshold can move"
 
     def _watch(self, joined: list[Joined]) -> None:
         """Show the rounds that have joined to the detector, and start over if it says so."""
+        policy, state = self._orderly()
+        named = [(self._ids[index], seen) for index, seen in joined]
+        while self._ids and next(iter(self._ids)) < state.passed:  # withdrawn rounds have passed too
+            self._ids.pop(next(iter(self._ids)))
         if self.detector is None:
             return
-        for index, seen in joined:
+        for round_id, seen in named:
             strength = self.detector.update(self.drift, seen == MISS)
             if strength is None:
                 continue
-            self._ring(index, strength)
+            self._ring(round_id, strength)
             if self.on_drift == "restart":
-                policy, state = self._orderly()
                 policy.restart(state, self.share * _share(state.epoch + 1))
-                self._first_id = None
+                self._ids = {}
                 self.silent = 0
                 return  # the rest of `joined` belongs to the old world
 
-    def _ring(self, index: int, strength: float) -> None:
+    def _ring(self, round_id: int, strength: float) -> None:
         state = self.state
         self.alarm_count += 1
         self.alarms.append(
             {
-                "round": None if self._first_id is None else self._first_id + index,
+                "round": round_id,
                 "strength": strength,
                 "epoch": self.epoch,
                 "threshold": state.threshold,
@@ -235,7 +244,7 @@ class Learner:
             "false_alarm_rounds": None if self.detector is None else self.detector.false_alarm_rounds,
             "state": self.state.to_dict(),
             "shown": [[round_id, threshold] for round_id, threshold in self._shown.items()],
-            "first_id": self._first_id,
+            "ids": [[index, round_id] for index, round_id in self._ids.items()],
             "silent": self.silent,
             "drift": self.drift.to_dict(),
             "alarms": self.alarms,
@@ -256,7 +265,7 @@ class Learner:
         )
         learner.state = policy.state_type.from_dict(data["state"])
         learner._shown = dict(data["shown"])
-        learner._first_id = data["first_id"]
+        learner._ids = dict(data["ids"])
         learner.silent = data["silent"]
         learner.drift = DriftState(**data["drift"])
         learner.alarms = data["alarms"]
@@ -298,7 +307,7 @@ def _check_unanswered(unanswered: str | None, policy: Policy) -> Unanswered:
     return "miss"
 
 
-def _check_on_drift(on_drift: str | None, unanswered: Unanswered) -> OnDrift | None:
+def _check_on_drift(on_drift: str | None, unanswered: Unanswered, patience: int) -> OnDrift | None:
     if on_drift is None:
         return None
     if on_drift not in ("report", "restart"):
@@ -307,5 +316,10 @@ def _check_on_drift(on_drift: str | None, unanswered: Unanswered) -> OnDrift | N
         raise InvalidParameter(
             f'on_drift is {on_drift!r}, which needs unanswered="miss" and an order-statistic policy: the alarm reads '
             "rounds in the order they were shown"
+        )
+    if patience == 0:
+        raise InvalidParameter(
+            f"on_drift is {on_drift!r} and patience is 0: every round would be counted before it can be answered, "
+            "and no miss would ever be seen; give the patience in which nearly all answers arrive"
         )
     return on_drift  # type: ignore[return-value]

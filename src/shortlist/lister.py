@@ -12,10 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Self
 
-import numpy as np
-
 from shortlist import savefile
-from shortlist.candidates import Member
+from shortlist.candidates import Member, plain_member
 from shortlist.errors import DamagedFile, MissingScore, NotShown, ShortlistError
 from shortlist.learner import Learner
 from shortlist.parameters import check_count
@@ -42,8 +40,8 @@ class Shown:
     scores
         Their scores, as they were handed in.
     cut
-        How many of them reach the threshold: the first `cut` members. All of them, unless
-        `at_least` or shadow mode shows more.
+        How many of them reach the threshold: the first `cut` members. All of them, unless `at_least`
+        shows more. In shadow mode, how many would have been shown.
     truncated
         Whether `at_most` cut candidates off; the promise does not cover such a list.
     """
@@ -103,7 +101,7 @@ class Lister(abc.ABC):
     def hit(self, round_id: int, member: Member) -> None:
         """Take the answer "this one": a member of the list that is right."""
         with self._lock:
-            member = int(member) if isinstance(member, np.integer) else member
+            member = plain_member(member)
             if not self._book.is_new(round_id, member):
                 return
             shown = self._book.open[int(round_id)]
@@ -213,11 +211,19 @@ class Lister(abc.ABC):
                 return
             shown = self._book.close(round_id, answer)
             self._counts[_COUNTERS[answer]] += 1
+            if answer is Answer.MISS:
+                self._miss(shown, int(round_id))
+                return
             for learner in self._learners(shown):
                 if answer is Answer.ABSENT:
                     learner.withdraw(int(round_id))
-                elif answer is Answer.SKIP or shown.truncated:
-                    # "Not in here" of a list that was cut short says nothing about the threshold.
-                    learner.silence(int(round_id))
                 else:
-                    learner.answer(int(round_id), None)
+                    learner.silence(int(round_id))
+
+    def _miss(self, shown: Any, round_id: int) -> None:
+        """Tell the learners that it was none of the members."""
+        for learner in self._learners(shown):
+            if shown.truncated and learner.unanswered == "miss":
+                learner.silence(round_id)  # low, but it says nothing about how often the threshold misses
+            else:
+                learner.answer(round_id, None)

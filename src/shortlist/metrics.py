@@ -66,7 +66,9 @@ class Population:
 
     def miscoverage(self, thresholds: ArrayLike) -> Array:
         """Return P(s < threshold) for each threshold."""
-        ranks = np.searchsorted(self._scores, np.asarray(thresholds, dtype=np.float64), side="left")
+        # A label that is not there (-inf) is below every threshold, -inf included.
+        cuts = np.maximum(np.asarray(thresholds, dtype=np.float64), -np.finfo(np.float64).max)
+        ranks = np.searchsorted(self._scores, cuts, side="left")
         return ranks / self._scores.size if self._below is None else self._below[ranks]
 
     def optimal_threshold(self, coverage: float) -> float:
@@ -74,7 +76,8 @@ class Population:
         p0 = miss_rate(check_probability("coverage", coverage, 0.9))
         if self._below is None:
             return float(self._scores[math.floor(self._scores.size * p0)])
-        allowed = np.searchsorted(self._below[:-1], float(p0), side="right") - 1
+        # The running sums of weights are off by rounding errors; what is as good as equal counts as equal.
+        allowed = np.searchsorted(self._below[:-1], float(p0) + 1e-12, side="right") - 1
         return float(self._scores[allowed])
 
 
@@ -136,6 +139,8 @@ def regret(
     >>> float(regret([-np.inf, 0.05, 0.1, 0.2], Uniform(), coverage=0.9)[-1].round(6))
     1.015
     """
+    if np.ndim(thresholds) != 1:
+        raise InvalidScores(f"thresholds have {np.ndim(thresholds)} dimensions; regret adds up one run: give one")
     law = _law(population)
     best = reward(law.optimal_threshold(coverage), law, coverage, lambda1=lambda1, lambda2=lambda2)
     return np.cumsum(best - reward(thresholds, law, coverage, lambda1=lambda1, lambda2=lambda2))

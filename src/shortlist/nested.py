@@ -77,11 +77,15 @@ class NestedShortlister(Lister):
         keep: int = 10_000,
     ) -> None:
         super().__init__(keep)
+        if not isinstance(coverages, (Sequence, np.ndarray)) or isinstance(coverages, str):
+            raise InvalidParameter(f"coverages is {coverages!r}; it must be a list, for example (0.8, 0.95)")
+        if not isinstance(jointly, bool):
+            raise InvalidParameter(f"jointly is {jointly!r}; it must be True or False")
         chosen = sorted(check_probability("coverage", coverage, 0.9) for coverage in coverages)
         if not chosen or len(set(chosen)) < len(chosen):
             raise InvalidParameter(f"coverages are {coverages}; they must be one or more, and different")
         self._delta = check_probability("delta", delta, 0.05)
-        self._jointly = bool(jointly)
+        self._jointly = jointly
         share = self._delta / len(chosen) if jointly else self._delta
         self._tracks = {coverage: Learner(AnytimeSPS(coverage, share), patience=patience) for coverage in chosen}
 

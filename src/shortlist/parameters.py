@@ -12,7 +12,10 @@ from typing import Any
 
 from shortlist.errors import InvalidParameter
 
-__all__ = ["check_count", "check_number", "check_probability", "miss_rate"]
+__all__ = ["check_count", "check_delta", "check_number", "check_probability", "miss_rate"]
+
+#: Below this the boundaries' walks would leave the range of floats.
+_LEAST_DELTA = 1e-200
 
 
 def miss_rate(coverage: float) -> Fraction:
@@ -30,6 +33,14 @@ def check_probability(name: str, value: Any, example: float) -> float:
     if not 0.0 < number < 1.0:
         raise InvalidParameter(f"{name} is {value}; it must lie strictly between 0 and 1, for example {name}={example}")
     return number
+
+
+def check_delta(value: Any) -> float:
+    """Return `value` as a probability of failure that floats can work with."""
+    delta = check_probability("delta", value, 0.05)
+    if delta < _LEAST_DELTA:
+        raise InvalidParameter(f"delta is {value}; it must be at least {_LEAST_DELTA}: floats cannot count further")
+    return delta
 
 
 def check_count(name: str, value: Any, least: int = 1) -> int:

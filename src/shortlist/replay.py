@@ -6,8 +6,10 @@ code is kept on disk, so that only the first call ever waits for it.
 """
 
 import functools
+import hashlib
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -91,9 +93,16 @@ def _compiled_loop(step: Step) -> Loop:
     parts = _parts(step)
     for part in parts:
         register_jitable(part)
-    stamp = "".join(f"{part.__code__.co_code.hex()}{part.__code__.co_consts}" for part in parts)
-    loop: Loop = numba.njit(cache=True)(_loop(step, stamp))
+    loop: Loop = numba.njit(cache=True)(_loop(step, _stamp(parts)))
     return loop
+
+
+def _stamp(parts: list[types.FunctionType]) -> str:
+    """Return a digest of the files that the functions stand in: code, names and constants alike."""
+    digest = hashlib.sha256()
+    for name in sorted({part.__code__.co_filename for part in parts}):
+        digest.update(Path(name).read_bytes() if Path(name).is_file() else name.encode())
+    return digest.hexdigest()
 
 
 def _parts(step: Step) -> list[types.FunctionType]:

@@ -64,8 +64,8 @@ class RoundBook(Generic[Record]):
             raise UnknownRound(f"round {round_id} was never shown; {so_far}")
         if round_id < self.oldest:
             raise RoundClosed(
-                f"round {round_id} is closed: it is too old, or was expired (rounds are kept from {self.oldest} on); "
-                f"give a larger keep= than {self.keep} to take later answers"
+                f"round {round_id} is closed: it was expired, or is older than the last {self.keep} rounds (keep=); "
+                f"answers are taken from round {self.oldest} on"
             )
         return self._answers[int(round_id) - self.oldest]
 

@@ -10,18 +10,19 @@ import hashlib
 import json
 import math
 import os
+import stat
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from shortlist.errors import DamagedFile, MissingFile, NewerFile, SaveFileError, UnwritableFile
+from shortlist.errors import DamagedFile, InvalidParameter, MissingFile, NewerFile, SaveFileError, UnwritableFile
 
 __all__ = ["read", "write"]
 
 
 def write(path: str | os.PathLike[str], kind: str, version: int, content: dict[str, Any]) -> None:
     """Write `content` to `path` atomically: whatever happens, the old file or the new one is there."""
-    target = Path(path)
+    target = Path(os.path.realpath(_path(path)))  # a link stays a link
     text = _dump(_encode(content))
     header = f'{{"format":"shortlist {kind}","version":{version},"sha256":"{_digest(text)}","content":'
     if not target.parent.is_dir():
@@ -37,6 +38,8 @@ def write(path: str | os.PathLike[str], kind: str, version: int, content: dict[s
 def _replace(target: Path, text: str) -> None:
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
     try:
+        if target.exists():
+            Path(temporary).chmod(stat.S_IMODE(target.stat().st_mode))
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
@@ -51,16 +54,23 @@ def _replace(target: Path, text: str) -> None:
 
 def read(path: str | os.PathLike[str], kind: str, version: int) -> dict[str, Any]:
     """Return the content of a file that `write` wrote, or say why it cannot be used."""
+    source = _path(path)
+    if source.is_dir():
+        raise SaveFileError(f"{source} is a folder; name a file in it")
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        document = json.loads(source.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise MissingFile(f"{path}: there is no such file") from None
     except OSError as error:
         raise SaveFileError(f"{path} cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:
         raise DamagedFile(f"{path} is damaged: it is not complete JSON ({error}); restore it from a backup") from None
-    if not isinstance(document, dict) or document.get("format") != f"shortlist {kind}":
-        raise DamagedFile(f"{path} is not a shortlist {kind} file")
+    form = document.get("format") if isinstance(document, dict) else None
+    if not isinstance(form, str) or not form.startswith("shortlist "):
+        raise DamagedFile(f"{path} is not a file that shortlist saved")
+    if form != f"shortlist {kind}":
+        found = form.removeprefix("shortlist ")
+        raise SaveFileError(f"{path} was saved by a {found}, not by a {kind}: load it with that class")
     found = document.get("version")
     if not isinstance(found, int) or isinstance(found, bool) or found < 1:
         raise DamagedFile(f"{path} is damaged: its version is {found!r}")
@@ -69,10 +79,23 @@ def read(path: str | os.PathLike[str], kind: str, version: int) -> dict[str, Any
             f"{path} has format version {found}, and this shortlist reads up to {version}: upgrade shortlist"
         )
     content = document.get("content")
-    if not isinstance(content, dict) or document.get("sha256") != _digest(_dump(content)):
+    if not isinstance(content, dict) or not _matches(content, document.get("sha256")):
         raise DamagedFile(f"{path} is damaged: its checksum does not match; restore it from a backup")
     decoded: dict[str, Any] = _decode(content)
     return decoded
+
+
+def _matches(content: dict[str, Any], digest: Any) -> bool:
+    try:
+        return bool(digest == _digest(_dump(content)))
+    except ValueError:  # a number that has become too large for a float
+        return False
+
+
+def _path(path: Any) -> Path:
+    if not isinstance(path, (str, os.PathLike)) or not str(path):
+        raise InvalidParameter(f"path is {path!r}; it must be the path of a file")
+    return Path(path)
 
 
 def _dump(content: Any) -> str:

@@ -54,13 +54,18 @@ class Shortlister(Lister):
         always safe, for order-statistic policies only, and their default. ``"ignore"``: a round
         counts when it is answered; safe only if neither silence nor delay depends on the score.
     patience
-        How many later rounds are shown before an unanswered one is counted as low (it is corrected
-        when its answer comes). Silence holds the count back by at most that many rounds; answers
-        that take longer cost speed until they come. Any value is safe; choose the number of rounds
-        in which nearly all answers arrive. 200, the default, is a few minutes of a busy search box.
+        How many later rounds are shown before an unanswered one is counted as low. It is corrected
+        when its answer comes, but a miss that comes later than that is not seen by `on_drift`.
+        Silence holds the count back by at most that many rounds; answers that take longer cost speed
+        until they come. Any value is safe; choose the number of rounds in which nearly all answers
+        arrive. 200, the default, is a few minutes of a busy search box.
     on_drift
-        Watch the misses for a change of the world: ``"report"`` an alarm in the summary, or
-        ``"restart"`` learning. Restarts share delta between them, the first start included.
+        Watch for a world in which lists miss more often than they may: ``"report"`` alarms in the
+        summary, or ``"restart"`` learning. Restarts share delta between them, the first start
+        included, so it learns a little later. Only misses that are answered within `patience` rounds
+        are seen, and skipped rounds are not. In the summary, ``level`` is how near the next alarm is
+        (1 rings it), and an alarm's ``strength`` the level it rang at; while nothing is done about a
+        change, alarms go on.
     false_alarm_rounds
         The promised mean distance between false alarms.
     at_least
@@ -140,7 +145,9 @@ class Shortlister(Lister):
         if self._at_most is not None and (shadow or self._at_least > self._at_most):
             rule = "shadow mode shows everything" if shadow else f"at_least is {at_least}"
             raise InvalidParameter(f"at_most is {at_most}, but {rule}: drop one of the two")
-        self._shadow = bool(shadow)
+        if not isinstance(shadow, bool):
+            raise InvalidParameter(f"shadow is {shadow!r}; it must be True or False")
+        self._shadow = shadow
         self._tally = {"candidates": 0, "hidden": 0, "would_have_missed": 0}
 
     def __repr__(self) -> str:
@@ -324,11 +331,17 @@ class Shortlister(Lister):
             order = _best_first(np.arange(values.size), values, made)
             # What reaches a threshold comes first, even if a score of your own does not keep the order.
             order = np.concatenate([order[reached[order]], order[~reached[order]]])
-            return (order if self._shadow else order[: self._at_least]), kept.size, False
+            if self._shadow:
+                return order, min(max(kept.size, self._at_least), values.size), False
+            return order[: self._at_least], kept.size, False
         order = _best_first(kept, values, made)
         if self._at_most is not None and order.size > self._at_most:
             return order[: self._at_most], self._at_most, True
         return order, order.size, False
+
+    def _miss(self, shown: Shown, round_id: int) -> None:
+        self._tally["would_have_missed"] += 1
+        super()._miss(shown, round_id)
 
     def _hit(self, shown: Shown, round_id: int, place: int) -> None:
         self._tally["would_have_missed"] += place >= shown.cut

@@ -2,11 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist import SPS, AnytimeSPS, BetaBinomial, OrderStatistic
+from shortlist import SPS, AnytimeSPS, BetaBinomial, Binomial, ExploreThenCommit, OrderStatistic, replay
 from shortlist.policies import MISS
 from tests.strategies import COVERAGES
 
@@ -208,6 +209,31 @@ def test_the_window_allows_for_rounds_that_may_still_be_revealed():
         ends.append((state.threshold, state.dropped > 0))
     assert ends[0][0] == ends[1][0] > 0.08
     assert [dropped for _, dropped in ends] == [True, False]
+
+
+def test_the_window_is_never_less_safe_than_no_window():
+    """Scores that change their level: a window may lag behind, but never go ahead.
+
+    (Raising the ceiling again would break this: scores between the old and the new one are missing.)
+    """
+    lagged = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        levels = rng.normal(0, 2, 6)
+        scores = np.concatenate([rng.normal(level, 1, 700) for level in levels])
+        whole = replay(OrderStatistic(0.9, BetaBinomial(0.05), window=False), scores)
+        windowed = replay(OrderStatistic(0.9, BetaBinomial(0.05)), scores)
+        assert (windowed <= whole).all()
+        lagged += bool((windowed < whole).any())
+    assert lagged > 5  # the streams do put the window to the test
+
+
+def test_a_boundary_that_stands_still_needs_no_growing_window():
+    for policy in (SPS(0.9, 1000), ExploreThenCommit(0.9, 1000), OrderStatistic(0.9, Binomial(0.05, 1000))):
+        state = policy.init()
+        for score in np.random.default_rng(0).random(20_000).tolist():
+            policy.update(state, score)
+        assert len(state.values) < 1000
 
 
 def test_misses_are_lower_than_everything():

@@ -1,5 +1,7 @@
 """Score files: a stranger's are read, a broken one gets one clear line."""
 
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -70,10 +72,13 @@ def test_what_is_not_a_score_file_gets_one_clear_line(tmp_path):
     whole = tmp_path / "whole.npz"
     np.savez(whole, true_scores=TRUE)
     (tmp_path / "cut.npz").write_bytes(whole.read_bytes()[:-30])
+    with zipfile.ZipFile(tmp_path / "stranger.npz", "w") as archive:
+        archive.writestr("true_scores.npy", "hello")
     for name, message in (
-        ("text.npz", "cannot be read as an .npz file"),
-        ("empty.npz", "cannot be read as an .npz file"),
-        ("cut.npz", "cannot be read as an .npz file"),
+        ("text.npz", "this is not an .npz file"),
+        ("empty.npz", "this is not an .npz file"),
+        ("cut.npz", "this is not an .npz file"),
+        ("stranger.npz", "true_scores is not an array"),
         ("single.npy", "this is a single array"),
         ("missing.npz", "there is no such file"),
         ("", "this is a folder"),

@@ -43,7 +43,7 @@ class _Task:
         return float(self.results.values(self.name, policy, "coverage").mean())
 
     def coverage_half_width(self, policy: str) -> float:
-        return float(np.nan_to_num(half_width(self.results.values(self.name, policy, "coverage"))))
+        return float(half_width(self.results.values(self.name, policy, "coverage")))  # NaN for a single run
 
     def past(self, policy: str) -> Array:
         return self.results.values(self.name, policy, "undercoverage_count")
@@ -85,9 +85,9 @@ def _statements(coverage: float, rounds: int) -> Iterator[Statement]:
         ),
     )
     yield (
-        "SPS's regret is sublinear (log-log slope below 1)",
+        "SPS's regret is sublinear (log-log slope below 0.95)",
         ("sps",),
-        lambda t: (f"slope {t.growth('sps'):.2f}", t.growth("sps") < 1),
+        lambda t: (f"slope {t.growth('sps'):.2f}", t.growth("sps") < 0.95),
     )
     yield (
         "ACI's regret is comparable to greedy's (within a factor of 3)",

@@ -102,9 +102,14 @@ def line(axes: Axes, x: NDArray[Any], runs: Array, policy: str, floor: float = -
     return float(mean[-1]), LABELS[policy], LINES[policy]["color"]
 
 
+def plain(text: str) -> str:
+    """Return a text in which a dollar sign is a dollar sign, not the start of a formula."""
+    return text.replace("$", r"\$")
+
+
 def finish(axes: Axes, title: str, rounds: int) -> None:
     """Title a panel over rounds, and number its axis."""
-    axes.set_title(title)
+    axes.set_title(plain(title))
     axes.set_xlim(0, rounds)
     axes.set_xticks(np.linspace(0, rounds, 5))
     axes.xaxis.set_major_formatter("{x:,.0f}")

@@ -24,22 +24,43 @@ __all__ = ["write_results", "write_table"]
 
 
 def write_results(results: Results, folder: Path) -> None:
-    """Write everything into a folder; an interrupted experiment leaves its finished rows."""
+    """Write everything into a folder; an interrupted experiment leaves its finished rows.
+
+    What an earlier experiment wrote there is removed first, as its manifest lists it.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    _remove_earlier(folder)
     write_table(folder / "summary.csv", [field.name for field in dataclasses.fields(Row)], results.rows)
     if not results.complete:
         return
+    written = ["summary.csv", "curves.npz", "claims.csv", "report.html"]
     _write_curves(results, folder / "curves.npz")
     found = claims(results)
     write_table(folder / "claims.csv", [field.name for field in dataclasses.fields(Claim)], found)
-    _write_revenue(results, folder / "revenue.csv")
+    if _write_revenue(results, folder / "revenue.csv"):
+        written.append("revenue.csv")
     if results.list_rows:
-        write_table(
-            folder / "list_lengths.csv", [field.name for field in dataclasses.fields(ListRow)], results.list_rows
-        )
+        columns = [field.name for field in dataclasses.fields(ListRow)]
+        write_table(folder / "list_lengths.csv", columns, results.list_rows)
+        written.append("list_lengths.csv")
     figures = draw_all(results, folder / "figures")
+    written += [f"figures/{name}.{kind}" for name in figures for kind in ("svg", "png")]
     write_report(results, found, figures, folder)
-    _write_manifest(results, folder)
+    _write_manifest(results, folder, written)
+
+
+def _remove_earlier(folder: Path) -> None:
+    """Remove the files that an earlier experiment's manifest lists, and nothing else."""
+    manifest = folder / "manifest.json"
+    try:
+        earlier = json.loads(manifest.read_text(encoding="utf-8"))["sha256"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    root = folder.resolve()
+    for name in [*earlier, "manifest.json"]:
+        path = (folder / name).resolve()
+        if path.is_relative_to(root) and path.is_file():
+            path.unlink()
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Any]) -> None:
@@ -65,8 +86,8 @@ def _write_curves(results: Results, path: Path) -> None:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
-def _write_revenue(results: Results, path: Path) -> None:
-    """Write the seller's mean revenue a round, run by run, where there is a seller."""
+def _write_revenue(results: Results, path: Path) -> bool:
+    """Write the seller's mean revenue a round, run by run; return whether there is a seller."""
     rounds = results.spec.rounds
     rows: list[list[Any]] = []
     for (task, policy, run), kept in sorted(results.curves.items()):
@@ -79,27 +100,24 @@ def _write_revenue(results: Results, path: Path) -> None:
     if rows:
         with path.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file, lineterminator="\n").writerows([["task", "policy", "run", "revenue_a_round"], *rows])
+    return bool(rows)
 
 
-def _write_manifest(results: Results, folder: Path) -> None:
+def _write_manifest(results: Results, folder: Path, written: list[str]) -> None:
     spec = results.spec
     manifest = {
         "shortlist": shortlist.__version__,
         "python": platform.python_version(),
         "platform": f"{sys.platform} {platform.machine()}",
         "packages": {name: _version(name) for name in ("numpy", "numba", "matplotlib")},
-        "options": dataclasses.asdict(spec),
+        "options": dataclasses.asdict(spec) | {"tasks": spec.task_names},
         "chosen_settings": {f"{task}/{policy}": value for (task, policy), value in sorted(results.settings.items())},
         "tuning_regret": {
             f"{task}/{policy}": {str(setting): regret for setting, regret in found.items()}
             for (task, policy), found in sorted(results.tuning.items())
         },
         "sources": {spec.task(name).name: spec.task(name).source for name in spec.task_names},
-        "sha256": {
-            str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in sorted(folder.rglob("*"))
-            if path.is_file() and path.name != "manifest.json"
-        },
+        "sha256": {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in sorted(written)},
     }
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 

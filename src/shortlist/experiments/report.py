@@ -82,7 +82,8 @@ def _what_was_run(results: Results) -> str:
         f"<p>{len(spec.policies)} policies on {tasks}: coverage {spec.coverage}, {spec.rounds:,} rounds, "
         f"{spec.runs} runs. In each round a list <code>{{score &ge; threshold}}</code> is shown; the right answer's "
         "score is revealed if it is in the list, and stays unknown if not. All policies see the same rounds. "
-        "Bands are 95 % confidence intervals of the mean over runs. The paper is Ge, Bastani and Bastani, ICML 2025.</p>"
+        "Regret adds up how far the share of right answers below the threshold is from 1 - coverage: times 0.1 if it covers "
+        "too much, times 10 if too little. Bands are 95 % confidence intervals of the mean over runs. The paper is Ge, Bastani and Bastani, ICML 2025.</p>"
     )
 
 

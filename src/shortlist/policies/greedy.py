@@ -64,5 +64,5 @@ class Greedy(Policy):
         boundary, p0 = Quantile(), float(miss_rate(self.coverage))
         first, second = boundary.start(self.coverage)
         carry = (-math.inf, 0, -1, first, second, 0, 0, math.inf, 0)
-        constants = (boundary.kind, p0, self.coverage, False, boundary.constants(self.coverage))
+        constants = (boundary.kind, p0, self.coverage, False, boundary.constants(self.coverage), boundary.last)
         return State(carry, [], constants)

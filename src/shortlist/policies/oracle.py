@@ -1,6 +1,7 @@
 """Oracle: a threshold that somebody already knows."""
 
 import math
+import numbers
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -40,7 +41,7 @@ class Oracle(Policy):
     threshold: float
 
     def __post_init__(self) -> None:
-        if isinstance(self.threshold, bool) or not isinstance(self.threshold, (int, float)):
+        if isinstance(self.threshold, bool) or not isinstance(self.threshold, numbers.Real):
             raise InvalidParameter(f"threshold is {self.threshold!r}; it must be a number")
         if math.isnan(self.threshold):
             raise InvalidParameter("threshold is nan; it must be a number, -inf or inf")

@@ -37,8 +37,8 @@ __all__ = ["OrderStatistic", "OrderStatisticState"]
 
 # threshold, n, k, the boundary's two memories, low, dropped, ceiling, pending
 Tally = tuple[float, int, int, float, float, int, int, float, int]
-# the boundary's kind, p0, coverage, whether to keep a window, the boundary's constants
-Constants = tuple[int, float, float, bool, boundaries.Constants]
+# the boundary's kind, p0, coverage, whether to keep a window, the boundary's constants and last round
+Constants = tuple[int, float, float, bool, boundaries.Constants, float]
 
 
 def settle(k: int, low: int, threshold: float, heap: list[float]) -> tuple[int, float]:
@@ -60,12 +60,13 @@ def place(
     again: a score between an old and a new ceiling would be missing, and the threshold too high.
     """
     n, k, dropped, ceiling = tally
-    _, p0, coverage, windowed, _ = constants
+    _, p0, coverage, windowed, _, last = constants
     if seen > ceiling:
         return dropped + 1, ceiling
     heappush(heap, seen)
     if windowed:
-        width = math.floor(n * p0 - k + 5 * math.sqrt(n * p0 * coverage)) + pending + 64
+        moving = min(float(n), last)  # k does not move after `last`, and needs no wider window
+        width = math.floor(moving * p0 - k + 5 * math.sqrt(moving * p0 * coverage)) + pending + 64
         if len(heap) > 2 * width:
             heap.sort()
             dropped += len(heap) - width
@@ -234,6 +235,7 @@ class OrderStatistic(Policy):
             self.coverage,
             self.window,
             self.boundary.constants(self.coverage, share),
+            self.boundary.last,
         )
         first, second = self.boundary.start(self.coverage)
         carry = (-math.inf, 0, -1, first, second, 0, 0, math.inf, 0)

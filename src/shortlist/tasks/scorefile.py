@@ -73,18 +73,23 @@ def read_scores(path: str | os.PathLike[str]) -> ScoreSet:
 def _load(path: str | os.PathLike[str]) -> dict[str, NDArray[np.generic]]:
     try:
         with Path(path).open("rb") as file:
-            archive = np.load(file, allow_pickle=False)
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise InvalidScores(f"{path}: this is a single array; a score file is an .npz with true_scores")
-            return {name: archive[name] for name in archive.files}
+            is_npz, start = zipfile.is_zipfile(file), file.seek(0) or file.read(6)
+            file.seek(0)
+            archive = np.load(file, allow_pickle=False) if is_npz else None
+            arrays = {name: archive[name] for name in archive.files} if archive is not None else {}
     except FileNotFoundError:
         raise InvalidScores(f"{path}: there is no such file") from None
     except IsADirectoryError:
         raise InvalidScores(f"{path}: this is a folder; a score file is an .npz") from None
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
-        if isinstance(error, InvalidScores):
-            raise
         raise InvalidScores(f"{path}: this cannot be read as an .npz file ({error})") from None
+    if not is_npz:
+        kind = "a single array" if start == b"\x93NUMPY" else "not an .npz file"
+        raise InvalidScores(f"{path}: this is {kind}; a score file is an .npz with true_scores")
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):
+            raise InvalidScores(f"{path}: {name} is not an array")
+    return arrays
 
 
 def _floats(
