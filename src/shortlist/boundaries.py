@@ -21,23 +21,30 @@ boundary              k_n                                                   hori
 ====================  ====================================================  =======  ============
 
 Here p0 = 1 - coverage. A boundary is walked in O(1) a round by one plain function over numbers,
-:func:`next_limit`: streaming calls it as it is, replay compiles it.
+:func:`shortlist.limits.next_limit`: streaming calls it as it is, replay compiles it.
 """
 
-import abc
 import functools
 import itertools
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from shortlist.crossing import crossing
 from shortlist.errors import InvalidParameter
-from shortlist.parameters import check_count, check_delta, check_number, check_probability, miss_rate
+from shortlist.limits import (
+    BINOMIAL,
+    DKW_BAND,
+    HELD,
+    MIXTURE,
+    QUANTILE,
+    Boundary,
+    Constants,
+    Memory,
+    as_array,
+    walk_limits,
+)
+from shortlist.parameters import check_count, check_delta, check_number, miss_rate
 
 __all__ = [
     "DKW",
@@ -49,97 +56,6 @@ __all__ = [
     "Quantile",
     "crossing_probability",
 ]
-
-Constants = tuple[float, float, float, float, float]
-Memory = tuple[float, float]
-
-_DKW, _MIXTURE, _BINOMIAL, _QUANTILE, _HELD = range(5)
-
-
-def next_limit(  # noqa: C901 - five short formulas, side by side
-    kind: int, n: int, k: int, first: float, second: float, constants: Constants
-) -> tuple[int, float, float]:
-    """Walk from (n, k_n) to k_{n+1}; `first` and `second` are what the boundary remembers."""
-    if kind == _MIXTURE:
-        # e, kept at (n, k + 1), is multiplied along: exact to 2e-11 at 10^6 rounds, where
-        # recomputing it from lgamma is off by 3e-9; it stays near the bar, so nothing overflows.
-        a, b, coverage, p0, bar = constants
-        first *= (b + n - k - 1) / ((a + b + n) * coverage)
-        if first >= bar:
-            k += 1
-            first *= (a + k) * coverage / ((b + n - k) * p0)
-    elif kind == _DKW:
-        p0, log_term, horizon, _, _ = constants
-        if n < horizon:
-            k = max(k, math.floor((n + 1) * p0 - math.sqrt((n + 1) * log_term)))
-    elif kind == _BINOMIAL:
-        # first = P(Bin(n, p0) = k + 1), second = P(Bin(n, p0) <= k + 1), moved on to n + 1.
-        p0, coverage, level, horizon, _ = constants
-        if n < horizon:
-            second -= p0 * first
-            first *= (n + 1) * coverage / (n - k)
-            if k < 0:
-                second = first  # the same event; the difference above would keep an error of 1e-16
-            if second <= level:
-                k += 1
-                first *= (n + 1 - k) * p0 / ((k + 1) * coverage)
-                second += first
-    elif kind == _QUANTILE:
-        # first is the remainder of n * numerator divided by the denominator: exact in floats.
-        numerator, denominator, _, _, _ = constants
-        first += numerator
-        if first >= denominator:
-            first -= denominator
-            k += 1
-    else:
-        held_until, held_limit, _, _, _ = constants
-        if n + 1 >= held_until:
-            k = int(held_limit)
-    return k, first, second
-
-
-def _walk(kind: int, constants: Constants, memory: Memory) -> Iterator[int]:
-    k, (first, second) = -1, memory
-    for n in itertools.count():
-        k, first, second = next_limit(kind, n, k, first, second, constants)
-        yield k
-
-
-def _array(limits: Iterator[int], rounds: int) -> NDArray[np.int64]:
-    return np.fromiter(itertools.islice(limits, rounds), np.int64, rounds)
-
-
-class Boundary(abc.ABC):
-    """What all boundaries can do; each subclass adds its parameters and its constants.
-
-    `constants` takes the *share* of delta to be spent: a policy that restarts, or shares its delta
-    with others, walks the same boundary at ``share * delta``.
-    """
-
-    kind: ClassVar[int]
-
-    @abc.abstractmethod
-    def constants(self, coverage: float, share: float = 1.0) -> Constants:
-        """Return the numbers that :func:`next_limit` needs at this coverage."""
-
-    @abc.abstractmethod
-    def start(self, coverage: float) -> Memory:
-        """Return what the boundary remembers before the first round, where k is -1."""
-
-    @property
-    def last(self) -> float:
-        """The round after which k stands still; infinity if it never does."""
-        return math.inf
-
-    def walk(self, coverage: float) -> Iterator[int]:
-        """Return an iterator over k_1, k_2, ..., without end, in O(1) a round."""
-        coverage = check_probability("coverage", coverage, 0.9)
-        return _walk(self.kind, self.constants(coverage), self.start(coverage))
-
-    def limits(self, coverage: float, rounds: int) -> NDArray[np.int64]:
-        """Return k_1, ..., k_rounds as an array."""
-        rounds = check_count("rounds", rounds, least=0)
-        return _array(self.walk(coverage), rounds)
 
 
 @dataclass(frozen=True)
@@ -167,7 +83,7 @@ class DKW(Boundary):
     ICML 2025, equation (4).
     """
 
-    kind: ClassVar[int] = _DKW
+    kind: ClassVar[int] = DKW_BAND
     horizon: int
 
     def __post_init__(self) -> None:
@@ -223,7 +139,7 @@ class BetaBinomial(Boundary):
     [-1, 0]
     """
 
-    kind: ClassVar[int] = _MIXTURE
+    kind: ClassVar[int] = MIXTURE
     delta: float
     relative_mean: float = 0.8
     weight: float = 100.0
@@ -270,7 +186,7 @@ class Binomial(Boundary):
     [-1, 0]
     """
 
-    kind: ClassVar[int] = _BINOMIAL
+    kind: ClassVar[int] = BINOMIAL
     delta: float
     horizon: int
 
@@ -347,7 +263,7 @@ def _calibrated_level(delta: float, horizon: int, coverage: float) -> float:
 
     def within_budget(index: int) -> bool:
         constants = _binomial_constants(coverage, level(index), horizon)
-        limits = _array(_walk(_BINOMIAL, constants, (1.0, 1.0)), horizon)
+        limits = as_array(walk_limits(BINOMIAL, constants, (1.0, 1.0)), horizon)
         return crossing(limits, coverage) <= delta
 
     within, beyond = 0, math.ceil(steps * math.log(horizon)) + 1
@@ -370,7 +286,7 @@ class Quantile(Boundary):
     [0, 1, 1, 2]
     """
 
-    kind: ClassVar[int] = _QUANTILE
+    kind: ClassVar[int] = QUANTILE
 
     def constants(self, coverage: float, share: float = 1.0) -> Constants:  # noqa: ARG002 - spends nothing
         """Return numerator and denominator of p0.
@@ -405,7 +321,7 @@ class Held(Boundary):
     [-1, 10, 10]
     """
 
-    kind: ClassVar[int] = _HELD
+    kind: ClassVar[int] = HELD
     boundary: Boundary
     rounds: int
 
@@ -420,7 +336,7 @@ class Held(Boundary):
     def constants(self, coverage: float, share: float = 1.0) -> Constants:
         """Return the round and the limit that holds from it on."""
         inner = self.boundary
-        limits = _walk(inner.kind, inner.constants(coverage, share), inner.start(coverage))
+        limits = walk_limits(inner.kind, inner.constants(coverage, share), inner.start(coverage))
         held = next(itertools.islice(limits, self.rounds - 1, None))
         return float(self.rounds), float(held), 0.0, 0.0, 0.0
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from shortlist.candidates import Member, check_ids, check_scores, plain_member
 from shortlist.errors import InvalidParameter
 from shortlist.learner import Learner, OnDrift
-from shortlist.lister import Lister, Shown
+from shortlist.lister import Lister, Shown, cut_list
 from shortlist.parameters import check_probability
 from shortlist.policies import AnytimeSPS
 
@@ -109,15 +109,13 @@ class GroupedShortlister(Lister):
             learner = self._groups.get(group) or self._new_learner(len(self._groups) + 1)
             self._groups[group] = learner
             threshold = learner.threshold
-            kept = np.flatnonzero(values >= threshold)
-            order = kept[np.argsort(-values[kept], kind="stable")]
-            positions = order.tolist()
+            members, kept = cut_list(values, names, threshold)
             shown = GroupShown(
                 round_id=self._book.next_id,
                 threshold=threshold,
-                members=tuple(positions if names is None else [names[i] for i in positions]),
-                scores=tuple(values[order].tolist()),
-                cut=len(positions),
+                members=members,
+                scores=kept,
+                cut=len(members),
                 group=group,
             )
             self._open(shown, [learner])

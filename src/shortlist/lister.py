@@ -12,6 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shortlist import savefile
 from shortlist.candidates import Member, plain_member
 from shortlist.errors import DamagedFile, MissingScore, NotShown, ShortlistError
@@ -19,7 +22,7 @@ from shortlist.learner import Learner
 from shortlist.parameters import check_count
 from shortlist.rounds import Answer, RoundBook
 
-__all__ = ["Lister", "Shown"]
+__all__ = ["Lister", "Shown", "cut_list"]
 
 _VERSION: Final = 1
 _COUNTERS: Final = {Answer.MISS: "misses", Answer.SKIP: "skipped", Answer.ABSENT: "absent"}
@@ -54,6 +57,17 @@ class Shown:
     truncated: bool = False
     #: For each score in use, its index and what it made of the scores above.
     comparable: dict[int, tuple[float, ...]] = field(default_factory=dict, repr=False)
+
+
+def cut_list(
+    values: NDArray[np.float64], names: list[Member] | None, threshold: float
+) -> tuple[tuple[Member, ...], tuple[float, ...]]:
+    """Return the members of the list at a threshold, best first, ties in the order given, and their scores."""
+    kept = np.flatnonzero(values >= threshold)
+    order = kept[np.argsort(-values[kept], kind="stable")]
+    positions = order.tolist()
+    members = tuple(positions if names is None else [names[i] for i in positions])
+    return members, tuple(values[order].tolist())
 
 
 class Lister(abc.ABC):

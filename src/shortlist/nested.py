@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from shortlist.candidates import Member, check_ids, check_scores
 from shortlist.errors import InvalidParameter
 from shortlist.learner import Learner
-from shortlist.lister import Lister, Shown
+from shortlist.lister import Lister, Shown, cut_list
 from shortlist.parameters import check_probability
 from shortlist.policies import AnytimeSPS
 
@@ -116,16 +116,14 @@ class NestedShortlister(Lister):
         with self._lock:
             thresholds = self.thresholds
             lowest = min(thresholds.values())
-            kept = np.flatnonzero(values >= lowest)
-            order = kept[np.argsort(-values[kept], kind="stable")]
-            positions = order.tolist()
+            members, kept = cut_list(values, names, lowest)
             shown = NestedShown(
                 round_id=self._book.next_id,
                 threshold=lowest,
-                members=tuple(positions if names is None else [names[i] for i in positions]),
-                scores=tuple(values[order].tolist()),
-                cut=len(positions),
-                cuts={c: int(np.count_nonzero(values[order] >= tau)) for c, tau in thresholds.items()},
+                members=members,
+                scores=kept,
+                cut=len(members),
+                cuts={coverage: sum(score >= tau for score in kept) for coverage, tau in thresholds.items()},
             )
             self._open(shown, self._tracks.values())
             return shown

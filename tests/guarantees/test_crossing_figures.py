@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from shortlist import DKW, AnytimeSPS, BetaBinomial, Binomial, Calibrated, crossing_probability
-from shortlist.boundaries import Quantile, _array, _walk
+from shortlist.boundaries import Quantile
 from shortlist.crossing import crossing
+from shortlist.limits import as_array, walk_limits
 
 # coverage, rounds, first cut of SPS / anytime at 2/T / anytime at 0.05, exact crossing of SPS / anytime
 TABLE = [
@@ -74,7 +75,7 @@ def test_a_share_of_delta_is_all_that_is_spent(share):
         (Calibrated(0.05, rounds), 0.05),
     ):
         constants, memory = boundary.constants(coverage, share), boundary.start(coverage)
-        limits = _array(_walk(boundary.kind, constants, memory), rounds)
+        limits = as_array(walk_limits(boundary.kind, constants, memory), rounds)
         spent = crossing(limits, coverage)
         assert 0 < spent <= share * budget, boundary
     # The paper's band leaves so much unused that its own formula has to be checked: delta is 2/T^2 a round.

@@ -27,9 +27,9 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Any, ClassVar, Final
 
-from shortlist import boundaries
-from shortlist.boundaries import Boundary, next_limit
+from shortlist import limits
 from shortlist.errors import InvalidParameter
+from shortlist.limits import Boundary, next_limit
 from shortlist.parameters import check_probability, miss_rate
 from shortlist.policies.base import MISS, Policy, State
 
@@ -38,7 +38,7 @@ __all__ = ["OrderStatistic", "OrderStatisticState"]
 # threshold, n, k, the boundary's two memories, low, dropped, ceiling, pending
 Tally = tuple[float, int, int, float, float, int, int, float, int]
 # the boundary's kind, p0, coverage, whether to keep a window, the boundary's constants and last round
-Constants = tuple[int, float, float, bool, boundaries.Constants, float]
+Constants = tuple[int, float, float, bool, limits.Constants, float]
 
 
 def settle(k: int, low: int, threshold: float, heap: list[float]) -> tuple[int, float]:
