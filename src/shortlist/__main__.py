@@ -9,10 +9,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line."""
     if any(importlib.util.find_spec(name) is None for name in ("typer", "rich")):
-        sys.stderr.write(
-            "shortlist: the command line needs an extra: pip install 'shortlist[experiments]' "
-            "to reproduce and replay, 'shortlist[service]' to serve\n"
-        )
+        sys.stderr.write("shortlist: the command line needs an extra: pip install 'shortlist[experiments]'\n")
         sys.exit(2)
     from shortlist.cli import run  # noqa: PLC0415 - needs the extra
 
