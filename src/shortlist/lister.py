@@ -161,12 +161,15 @@ class Lister(abc.ABC):
         """
         before = check_count("before", before, least=0)
         with self._lock:
-            expired = self._book.expire(min(before, self._book.next_id))
-            for round_id, record in expired:
-                self._counts["expired"] += 1
-                for learner in self._learners(record):
-                    learner.silence(round_id)
-            return len(expired)
+            return self._expire(min(before, self._book.next_id))
+
+    def _expire(self, before: int) -> int:
+        expired = self._book.expire(before)
+        for round_id, record in expired:
+            self._counts["expired"] += 1
+            for learner in self._learners(record):
+                learner.silence(round_id)
+        return len(expired)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a JSON file; a crash in the middle leaves the old file as it was."""
@@ -217,7 +220,8 @@ class Lister(abc.ABC):
         self._book.add(shown)
         for learner in learners:
             learner.show(shown.round_id)
-        self.expire(max(self._book.overdue(), 0))
+        if self._book.overdue() > self._book.oldest:
+            self._expire(self._book.overdue())
 
     def _without_member(self, round_id: int, answer: Answer) -> None:
         with self._lock:

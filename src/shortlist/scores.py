@@ -58,13 +58,15 @@ def _mass(values: Array, temperature: float) -> Array:
     """Return the softmax of each list's z-scores."""
     # First to [0, 1]: z-scores do not depend on shift and scale, and nothing overflows on the way.
     # Halves, because the spread of +-1e308 is more than a float can hold.
-    low = values.min(axis=-1, keepdims=True) / 2
-    spread = values.max(axis=-1, keepdims=True) / 2 - low
+    count = values.shape[-1]
+    low = np.minimum.reduce(values, axis=-1, keepdims=True) / 2
+    spread = np.maximum.reduce(values, axis=-1, keepdims=True) / 2 - low
     unit = (values / 2 - low) / np.where(spread > 0, spread, 1.0)
-    deviation = unit.std(axis=-1, keepdims=True)
-    z = (unit - unit.mean(axis=-1, keepdims=True)) / np.where(deviation > 0, deviation, 1.0)
-    weights = np.exp((z - z.max(axis=-1, keepdims=True)) / temperature)
-    mass: Array = weights / weights.sum(axis=-1, keepdims=True)
+    centred = unit - np.add.reduce(unit, axis=-1, keepdims=True) / count
+    deviation = np.sqrt(np.add.reduce(centred * centred, axis=-1, keepdims=True) / count)
+    z = centred / np.where(deviation > 0, deviation, 1.0)
+    weights = np.exp((z - np.maximum.reduce(z, axis=-1, keepdims=True)) / temperature)
+    mass: Array = weights / np.add.reduce(weights, axis=-1, keepdims=True)
     return mass
 
 

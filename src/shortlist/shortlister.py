@@ -325,7 +325,7 @@ class Shortlister(Lister):
         self, values: NDArray[np.float64], made: NDArray[np.float64], lists: dict[int, NDArray[np.bool_]]
     ) -> tuple[NDArray[np.intp], int, bool]:
         """Return the positions to show, best first, how many reach a threshold, and if some were cut off."""
-        reached = np.logical_or.reduce(list(lists.values()))
+        reached = next(iter(lists.values())) if len(lists) == 1 else np.logical_or.reduce(list(lists.values()))
         kept = np.flatnonzero(reached)
         if self._shadow or kept.size < self._at_least:
             order = _best_first(np.arange(values.size), values, made)
