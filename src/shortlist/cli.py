@@ -226,3 +226,6 @@ def run() -> None:
     except ShortlistError as error:
         sys.stderr.write(f"shortlist: {error}\n")
         sys.exit(2)
+    except KeyboardInterrupt:
+        sys.stderr.write("shortlist: interrupted\n")
+        sys.exit(130)

@@ -4,16 +4,14 @@ import csv
 import dataclasses
 import hashlib
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
 
 from shortlist import InvalidParameter
+from shortlist.__main__ import main
 from shortlist.experiments import sweeps
 from shortlist.experiments.claims import claims
 from shortlist.experiments.output import write_results
@@ -203,26 +201,35 @@ def test_policies_by_name():
         make_policy("aci", 0.9, 100)
 
 
-def test_interrupted_it_leaves_its_finished_rows(tmp_path):
-    """Ctrl-C in the middle of a long experiment."""
-    command = [sys.executable, "-m", "shortlist", "reproduce", "--rounds", "3000", "--runs", "20000"]
-    process = subprocess.Popen(
-        [*command, "--jobs", "1", "--tasks", "uniform", "--policies", "sps", "--out", str(tmp_path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONUNBUFFERED": "1"},
-    )
-    time.sleep(8)  # long enough to have started on a slow machine; the whole takes minutes
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=120)
-    assert process.returncode == 130, errors
-    assert "Traceback" not in errors
-    assert "interrupted" in errors
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_interrupted_it_leaves_its_finished_rows(jobs, tmp_path, small):
+    """Ctrl-C in the middle: after the second of six runs."""
+
+    def press(what, done, _of):
+        if (what, done) == ("replaying", 2):
+            raise KeyboardInterrupt
+
+    results = run(SMALL, jobs=jobs, with_sweeps=False, progress=press)
+    assert not results.complete
+    write_results(results, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["summary.csv"]
     with (tmp_path / "summary.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) < 20_000
-    assert all(row["policy"] == "sps" for row in rows)
+    assert len(rows) == 2 * len(POLICIES)
+    finished = {(row.task, row.policy, row.run): row.regret for row in small.rows}
+    for row in rows:
+        assert finished[row["task"], row["policy"], int(row["run"])] == float(row["regret"])
+
+
+def test_ctrl_c_on_the_command_line_is_one_line_and_status_130(monkeypatch, capsys):
+    def press():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("shortlist.cli.app", press)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "shortlist: interrupted\n"
 
 
 def test_without_numba_the_rows_are_the_same(small):

@@ -6,6 +6,7 @@ are pure functions of the specification, so where and in which order they run ch
 
 import concurrent.futures
 import multiprocessing
+import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -253,7 +254,11 @@ class _pool:  # noqa: N801 - used like a function
         if self._jobs == 1:
             return _at_once
         self._executor = concurrent.futures.ProcessPoolExecutor(
-            self._jobs, mp_context=multiprocessing.get_context("spawn")
+            self._jobs,
+            mp_context=multiprocessing.get_context("spawn"),
+            # Ctrl-C reaches every process of a terminal; the first one decides what becomes of the others.
+            initializer=signal.signal,
+            initargs=(signal.SIGINT, signal.SIG_IGN),
         )
         executor = self._executor
         return lambda unit: executor.submit(unit[0], *unit[1])
