@@ -278,6 +278,8 @@ def test_a_warm_start_needs_whole_lists():
         lister = Shortlister(0.9, score=setting)
         with pytest.raises(InvalidParameter, match="candidate_scores are missing"):
             lister.warm_start(lists[:, 0])
+        with pytest.raises(InvalidScores, match="cannot be read as a table of numbers"):
+            lister.warm_start(lists[:, 0], [[1.0], [1.0, 2.0]])
         with pytest.raises(InvalidScores, match="a row for each true score"):
             lister.warm_start(lists[:, 0], lists[:5])
         with pytest.raises(InvalidScores, match=r"true_scores\[0\] is 9.0, which is not among its candidates"):

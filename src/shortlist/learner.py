@@ -95,11 +95,11 @@ class Learner:
 
     def silence(self, round_id: int) -> None:
         """Say that a round will never be answered."""
-        self.silent += 1
         if self.unanswered == "ignore":
             self._shown.pop(round_id)
             return
         policy, state = self._orderly()
+        self.silent += state.open[round_id][0] == state.epoch
         self._watch(policy.silence(state, round_id))
 
     def withdraw(self, round_id: int) -> None:

@@ -22,7 +22,7 @@ from shortlist.learner import Learner
 from shortlist.parameters import check_count
 from shortlist.rounds import Answer, RoundBook
 
-__all__ = ["Lister", "Shown", "cut_list"]
+__all__ = ["Lister", "Shown", "best_first", "cut_list"]
 
 _VERSION: Final = 1
 _COUNTERS: Final = {Answer.MISS: "misses", Answer.SKIP: "skipped", Answer.ABSENT: "absent"}
@@ -59,12 +59,18 @@ class Shown:
     comparable: dict[int, tuple[float, ...]] = field(default_factory=dict, repr=False)
 
 
+def best_first(positions: NDArray[np.intp], values: NDArray[np.float64], made: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return positions by comparable score, then by raw score, then in the order given."""
+    if made is values:
+        return positions[np.argsort(-values[positions], kind="stable")]
+    return positions[np.lexsort((-values[positions], -made[positions]))]
+
+
 def cut_list(
     values: NDArray[np.float64], names: list[Member] | None, threshold: float
 ) -> tuple[tuple[Member, ...], tuple[float, ...]]:
     """Return the members of the list at a threshold, best first, ties in the order given, and their scores."""
-    kept = np.flatnonzero(values >= threshold)
-    order = kept[np.argsort(-values[kept], kind="stable")]
+    order = best_first(np.flatnonzero(values >= threshold), values, values)
     positions = order.tolist()
     members = tuple(positions if names is None else [names[i] for i in positions])
     return members, tuple(values[order].tolist())

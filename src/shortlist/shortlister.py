@@ -16,7 +16,7 @@ from shortlist.candidates import Member, check_ids, check_scores, check_true_sco
 from shortlist.chooser import Chooser
 from shortlist.errors import InvalidParameter, InvalidScores
 from shortlist.learner import Learner, OnDrift, Unanswered
-from shortlist.lister import Lister, Shown
+from shortlist.lister import Lister, Shown, best_first
 from shortlist.parameters import check_count
 from shortlist.policies import AnytimeSPS, OrderStatistic, Policy
 from shortlist.scores import Margin, Raw, Relative, Score, name_of, score_from_dict, score_to_dict, to_score
@@ -271,7 +271,10 @@ class Shortlister(Lister):
             return true_scores
         if candidate_scores is None:
             raise InvalidParameter(f"candidate_scores are missing; {name_of(self._scores[index])} needs whole lists")
-        rows = np.asarray(candidate_scores, dtype=np.float64)
+        try:
+            rows = np.asarray(candidate_scores, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidScores(f"candidate_scores cannot be read as a table of numbers: {error}") from None
         if rows.ndim != 2 or len(rows) != true_scores.size:
             raise InvalidScores(
                 f"candidate_scores have the shape {rows.shape}; there must be a row for each true score"
@@ -328,13 +331,13 @@ class Shortlister(Lister):
         reached = next(iter(lists.values())) if len(lists) == 1 else np.logical_or.reduce(list(lists.values()))
         kept = np.flatnonzero(reached)
         if self._shadow or kept.size < self._at_least:
-            order = _best_first(np.arange(values.size), values, made)
+            order = best_first(np.arange(values.size), values, made)
             # What reaches a threshold comes first, even if a score of your own does not keep the order.
             order = np.concatenate([order[reached[order]], order[~reached[order]]])
             if self._shadow:
                 return order, min(max(kept.size, self._at_least), values.size), False
             return order[: self._at_least], kept.size, False
-        order = _best_first(kept, values, made)
+        order = best_first(kept, values, made)
         if self._at_most is not None and order.size > self._at_most:
             return order[: self._at_most], self._at_most, True
         return order, order.size, False
@@ -390,12 +393,3 @@ class Shortlister(Lister):
         lister._chooser, lister._decided_at = Chooser.from_dict(content["chooser"]), content["decided_at"]
         lister._tally = content["tally"]
         return lister
-
-
-def _best_first(
-    positions: NDArray[np.intp], values: NDArray[np.float64], made: NDArray[np.float64]
-) -> NDArray[np.intp]:
-    """Return positions by comparable score, then by raw score, then in the order given."""
-    if made is values:
-        return positions[np.argsort(-values[positions], kind="stable")]
-    return positions[np.lexsort((-values[positions], -made[positions]))]
