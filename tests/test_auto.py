@@ -16,10 +16,10 @@ from shortlist import (
     replay,
 )
 from shortlist.chooser import Chooser
+from shortlist.cutter import AUTO
 from shortlist.experiments.lists import VARIANTS, _race, _scored, list_rows, optimal_lengths
 from shortlist.experiments.spec import Spec
 from shortlist.scores import Margin, Relative, name_of
-from shortlist.shortlister import AUTO
 from shortlist.tasks import load_task
 
 DELTA = 0.05
@@ -48,7 +48,7 @@ def test_a_score_learns_as_its_policy_would(name):
     rows = rows_of(task, 1500)
     lister = Shortlister(0.9, score=name)
     lists = play(lister, task, rows)
-    scored = _scored(task, lister._scores[0])
+    scored = _scored(task, lister._cutter.scores[0])
     thresholds = replay(AnytimeSPS(0.9, DELTA), scored.true[rows])
     assert [shown.threshold for shown in lists] == thresholds.tolist()
     assert [len(shown.members) for shown in lists] == scored.sizes(rows, thresholds).tolist()
@@ -88,7 +88,7 @@ def test_while_undecided_the_union_is_shown():
     raw = task.scores.candidate_scores[7].astype(np.float64)
     shown = lister.propose(raw)
     union = set()
-    for i, learner in lister._tracks.items():
+    for i, learner in lister._cutter.tracks.items():
         alone = np.flatnonzero(AUTO[i](raw) >= shown_with(learner, shown.round_id))
         union |= set(alone.tolist())
     assert set(shown.members) == union

@@ -15,10 +15,12 @@ from shortlist.parameters import check_count, miss_rate
 from shortlist.policies import MISS, OrderStatistic, OrderStatisticState, Policy, policy_from_dict
 from shortlist.policies.order_statistic import Joined
 
-__all__ = ["Learner", "OnDrift", "Unanswered"]
+__all__ = ["Learner", "OnDrift", "RoundName", "Unanswered"]
 
 Unanswered = Literal["miss", "ignore"]
 OnDrift = Literal["report", "restart"]
+#: What a round is called: a lister numbers them, a service has ids.
+RoundName = int | str
 
 #: How many rounds ahead to look for the next move of the threshold.
 _LOOKAHEAD: Final = 10_000
@@ -54,9 +56,9 @@ class Learner:
         self.share = share
         self.state = self._fresh(epoch=0)
         # Rounds of the "ignore" mode, each with the threshold it was shown with.
-        self._shown: dict[int, float] = {}
+        self._shown: dict[RoundName, float] = {}
         # The ids of this epoch's rounds that have not joined yet, by their index.
-        self._ids: dict[int, int] = {}
+        self._ids: dict[int, RoundName] = {}
         self.silent = 0
         self.detector = DriftDetector(getattr(policy, "coverage", 0.9), false_alarm_rounds) if on_drift else None
         self.drift = DriftState()
@@ -74,17 +76,23 @@ class Learner:
         """How often the learner has started over."""
         return getattr(self.state, "epoch", 0)
 
-    def show(self, round_id: int) -> None:
-        """Take note of a round that is shown with the threshold in force."""
+    def show(self, round_id: RoundName, *, threshold: float | None = None, epoch: int | None = None) -> None:
+        """Take note of a round that is shown, with the threshold in force or with an earlier one.
+
+        An earlier threshold of this epoch is safe. A round of an earlier epoch is never counted.
+        """
+        if threshold is None:
+            threshold = self.threshold
         if self.unanswered == "ignore":
-            self._shown[round_id] = self.threshold
+            self._shown[round_id] = threshold
             return
         policy, state = self._orderly()
-        self._ids[state.shown] = round_id
-        policy.show(state, round_id)
+        if epoch is None or epoch == state.epoch:
+            self._ids[state.shown] = round_id
+        policy.show(state, round_id, threshold, state.epoch if epoch is None else epoch)
         self._watch(policy.advance(state, until=state.shown - self.patience))
 
-    def answer(self, round_id: int, score: float | None) -> None:
+    def answer(self, round_id: RoundName, score: float | None) -> None:
         """Take a round's answer: the score of what was picked, or None for a miss."""
         if self.unanswered == "ignore":
             threshold = self._shown.pop(round_id)
@@ -93,7 +101,14 @@ class Learner:
         policy, state = self._orderly()
         self._watch(policy.answer(state, round_id, score))
 
-    def silence(self, round_id: int) -> None:
+    def miss(self, round_id: RoundName, *, truncated: bool = False) -> None:
+        """Take a miss; of a truncated list it is low, but says nothing of how often the threshold misses."""
+        if truncated and self.unanswered == "miss":
+            self.silence(round_id)
+        else:
+            self.answer(round_id, None)
+
+    def silence(self, round_id: RoundName) -> None:
         """Say that a round will never be answered."""
         if self.unanswered == "ignore":
             self._shown.pop(round_id)
@@ -102,7 +117,7 @@ class Learner:
         self.silent += state.open[round_id][0] == state.epoch
         self._watch(policy.silence(state, round_id))
 
-    def withdraw(self, round_id: int) -> None:
+    def withdraw(self, round_id: RoundName) -> None:
         """Take a round out of the count, for no candidate at all was right."""
         if self.unanswered == "ignore":
             self._shown.pop(round_id)
@@ -208,7 +223,7 @@ class Learner:
                 self.silent = 0
                 return  # the rest of `joined` belongs to the old world
 
-    def _ring(self, round_id: int, strength: float) -> None:
+    def _ring(self, round_id: RoundName, strength: float) -> None:
         state = self.state
         self.alarm_count += 1
         self.alarms.append(

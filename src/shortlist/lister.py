@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from shortlist import savefile
 from shortlist.candidates import Member, plain_member
+from shortlist.cutter import best_first
 from shortlist.errors import DamagedFile, MissingScore, NotShown, ShortlistError
-from shortlist.learner import Learner
+from shortlist.learner import Learner, RoundName
 from shortlist.parameters import check_count
 from shortlist.rounds import Answer, RoundBook
 
-__all__ = ["Lister", "Shown", "best_first", "cut_list"]
+__all__ = ["Lister", "Shown", "cut_list"]
 
 _VERSION: Final = 1
 _COUNTERS: Final = {Answer.MISS: "misses", Answer.SKIP: "skipped", Answer.ABSENT: "absent"}
@@ -49,7 +50,7 @@ class Shown:
         Whether `at_most` cut candidates off; the promise does not cover such a list.
     """
 
-    round_id: int
+    round_id: RoundName
     threshold: float
     members: tuple[Member, ...]
     scores: tuple[float, ...]
@@ -57,13 +58,6 @@ class Shown:
     truncated: bool = False
     #: For each score in use, its index and what it made of the scores above.
     comparable: dict[int, tuple[float, ...]] = field(default_factory=dict, repr=False)
-
-
-def best_first(positions: NDArray[np.intp], values: NDArray[np.float64], made: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return positions by comparable score, then by raw score, then in the order given."""
-    if made is values:
-        return positions[np.argsort(-values[positions], kind="stable")]
-    return positions[np.lexsort((-values[positions], -made[positions]))]
 
 
 def cut_list(
@@ -226,6 +220,9 @@ class Lister(abc.ABC):
         self._book.add(shown)
         for learner in learners:
             learner.show(shown.round_id)
+        self._close_overdue()
+
+    def _close_overdue(self) -> None:
         if self._book.overdue() > self._book.oldest:
             self._expire(self._book.overdue())
 
@@ -245,9 +242,6 @@ class Lister(abc.ABC):
                     learner.silence(int(round_id))
 
     def _miss(self, shown: Any, round_id: int) -> None:
-        """Tell the learners that it was none of the members."""
+        """Say to the learners that it was none of the members."""
         for learner in self._learners(shown):
-            if shown.truncated and learner.unanswered == "miss":
-                learner.silence(round_id)  # low, but it says nothing about how often the threshold misses
-            else:
-                learner.answer(round_id, None)
+            learner.miss(round_id, truncated=shown.truncated)

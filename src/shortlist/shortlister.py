@@ -7,24 +7,19 @@ against that, never against today's.
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from shortlist.candidates import Member, check_ids, check_scores, check_true_scores
-from shortlist.chooser import Chooser
-from shortlist.errors import InvalidParameter, InvalidScores
+from shortlist.cutter import Cutter
+from shortlist.errors import InvalidParameter
 from shortlist.learner import Learner, OnDrift, Unanswered
-from shortlist.lister import Lister, Shown, best_first
-from shortlist.parameters import check_count
-from shortlist.policies import AnytimeSPS, OrderStatistic, Policy
-from shortlist.scores import Margin, Raw, Relative, Score, name_of, score_from_dict, score_to_dict, to_score
+from shortlist.lister import Lister, Shown
+from shortlist.policies import AnytimeSPS, Policy
+from shortlist.scores import Score
 
-__all__ = ["AUTO", "Shortlister", "Shown"]
-
-#: The scores that ``score="auto"`` chooses from.
-AUTO: Final = (Raw(), Margin(), Relative(0.3), Relative(0.5), Relative(1.0))
+__all__ = ["Shortlister", "Shown"]
 
 
 class Shortlister(Lister):
@@ -83,6 +78,7 @@ class Shortlister(Lister):
     Examples
     --------
     >>> lister = Shortlister(coverage=0.9)
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> for _ in range(2000):
     ...     scores = rng.random(20)  # what a model thinks of 20 candidates
@@ -119,36 +115,17 @@ class Shortlister(Lister):
             policy = AnytimeSPS(0.9 if coverage is None else coverage, 0.05 if delta is None else delta)
         elif not (coverage is None and delta is None):
             raise InvalidParameter("coverage and delta belong to the policy: give them, or a policy, not both")
-        self._auto = isinstance(score, str) and score == "auto"
-        self._scores: tuple[Score, ...] = AUTO if self._auto else (to_score(score),)
-        if self._auto and (on_drift == "restart" or not isinstance(policy, OrderStatistic)):
-            raise InvalidParameter(
-                'score is "auto", which needs an order-statistic policy, and on_drift="report" or None: '
-                "a restart would have to choose again"
-            )
-        # A learner for each score that is still in use.
-        self._tracks = {
-            index: Learner(
-                policy,
-                unanswered=unanswered,
-                patience=patience,
-                on_drift=on_drift,
-                false_alarm_rounds=false_alarm_rounds,
-                share=1 / len(self._scores),
-            )
-            for index in range(len(self._scores))
-        }
-        self._chooser = Chooser(len(self._scores))
-        self._decided_at: int | None = None
-        self._at_least = check_count("at_least", at_least, least=0)
-        self._at_most = None if at_most is None else check_count("at_most", at_most)
-        if self._at_most is not None and (shadow or self._at_least > self._at_most):
-            rule = "shadow mode shows everything" if shadow else f"at_least is {at_least}"
-            raise InvalidParameter(f"at_most is {at_most}, but {rule}: drop one of the two")
-        if not isinstance(shadow, bool):
-            raise InvalidParameter(f"shadow is {shadow!r}; it must be True or False")
-        self._shadow = shadow
-        self._tally = {"candidates": 0, "hidden": 0, "would_have_missed": 0}
+        self._cutter = Cutter(
+            policy,
+            score=score,
+            unanswered=unanswered,
+            patience=patience,
+            on_drift=on_drift,
+            false_alarm_rounds=false_alarm_rounds,
+            at_least=at_least,
+            at_most=at_most,
+            shadow=shadow,
+        )
 
     def __repr__(self) -> str:
         return f"<Shortlister {self.policy}, {self._book.next_id} rounds, threshold {self.threshold:.6g}>"
@@ -161,12 +138,11 @@ class Shortlister(Lister):
     @property
     def score(self) -> str:
         """The score in use: its name, or those of the scores whose lists are shown together."""
-        return " | ".join(name_of(self._scores[i]) for i in self._chooser.remaining)
+        return self._cutter.score
 
     @property
     def _learner(self) -> Learner:
-        """The learner of the score in use; while several are, of the one with the shortest lists."""
-        return self._tracks[self._chooser.leader]
+        return self._cutter.leader
 
     @property
     def threshold(self) -> float:
@@ -186,56 +162,24 @@ class Shortlister(Lister):
         values = check_scores(scores)
         names = None if ids is None else check_ids(ids, values.size)
         with self._lock:
-            made = {i: self._comparable(i, values) for i in self._tracks}
-            thresholds = {i: learner.threshold for i, learner in self._tracks.items()}
-            reached = {i: made[i] >= threshold for i, threshold in thresholds.items()}
-            lengths = self._expected_lengths(made)
-            order, cut, truncated = self._select(values, made[self._chooser.leader], reached)
-            positions = order.tolist()
-            raw = tuple(values[order].tolist())
+            cut = self._cutter.cut(values)
+            raw = tuple(values[cut.positions].tolist())
             shown = Shown(
                 round_id=self._book.next_id,
-                threshold=self.threshold,
-                members=tuple(positions if names is None else [names[i] for i in positions]),
+                threshold=cut.threshold,
+                members=tuple(cut.positions if names is None else [names[i] for i in cut.positions]),
                 scores=raw,
-                cut=cut,
-                truncated=truncated,
-                comparable={i: raw if m is values else tuple(m[order].tolist()) for i, m in made.items()},
+                cut=cut.reached,
+                truncated=cut.truncated,
+                comparable={
+                    i: raw if made is values else tuple(made[cut.positions].tolist())
+                    for i, made in cut.comparable.items()
+                },
             )
-            self._tally["candidates"] += values.size
-            self._tally["hidden"] += values.size - (cut if self._shadow else len(positions))
-            self._open(shown, self._tracks.values())
-            if lengths is not None:
-                self._choose(lengths)
+            self._book.add(shown)
+            self._cutter.show(shown.round_id, cut)
+            self._close_overdue()
             return shown
-
-    def _comparable(self, index: int, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what a score makes of a list, checked if the score is not one of ours."""
-        made = np.asarray(self._scores[index](values), dtype=np.float64)
-        if made is values:
-            return made
-        if made.shape != values.shape or not np.isfinite(made).all():
-            raise InvalidScores(
-                f"the score {name_of(self._scores[index])} made an array of shape {made.shape} of {values.size} "
-                "scores, or one that is not finite; it must return one finite number for each"
-            )
-        return made
-
-    def _expected_lengths(self, made: dict[int, NDArray[np.float64]]) -> list[int] | None:
-        """Return the lengths to compare scores by: of their lists at the thresholds they expect to end at."""
-        if self._chooser.decided or min(learner.threshold for learner in self._tracks.values()) == -np.inf:
-            return None
-        lengths = [0] * len(self._scores)
-        for i, learner in self._tracks.items():
-            lengths[i] = int(np.count_nonzero(made[i] >= learner.estimate()))
-        return lengths
-
-    def _choose(self, lengths: list[int]) -> None:
-        """Drop the scores with clearly longer lists, from the next round on."""
-        self._chooser.compare(lengths)
-        self._tracks = {i: self._tracks[i] for i in self._chooser.remaining}
-        if self._chooser.decided:
-            self._decided_at = self._book.next_id
 
     def warm_start(self, true_scores: ArrayLike, candidate_scores: ArrayLike | None = None) -> None:
         """Learn from labelled examples before the first list is shown.
@@ -254,39 +198,12 @@ class Shortlister(Lister):
             unless ``score="raw"``.
         """
         scores = check_true_scores(true_scores)
-        made = [self._true_comparable(i, scores, candidate_scores) for i in range(len(self._scores))]
         with self._lock:
             if self._book.next_id:
                 raise InvalidParameter(
                     f"{self._book.next_id} rounds have been shown already; a warm start comes before the first"
                 )
-            for index, learner in self._tracks.items():
-                learner.warm_start(made[index].tolist())
-
-    def _true_comparable(
-        self, index: int, true_scores: NDArray[np.float64], candidate_scores: ArrayLike | None
-    ) -> NDArray[np.float64]:
-        """Return what a score makes of the right answers of labelled examples."""
-        if isinstance(self._scores[index], Raw):
-            return true_scores
-        if candidate_scores is None:
-            raise InvalidParameter(f"candidate_scores are missing; {name_of(self._scores[index])} needs whole lists")
-        try:
-            rows = np.asarray(candidate_scores, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InvalidScores(f"candidate_scores cannot be read as a table of numbers: {error}") from None
-        if rows.ndim != 2 or len(rows) != true_scores.size:
-            raise InvalidScores(
-                f"candidate_scores have the shape {rows.shape}; there must be a row for each true score"
-            )
-        found = np.full(true_scores.size, -np.inf)
-        for i, (row, true) in enumerate(zip(rows, true_scores, strict=True)):
-            places = np.flatnonzero(row == true)
-            if places.size:
-                found[i] = self._comparable(index, check_scores(row))[places[0]]
-            elif true > -np.inf:
-                raise InvalidScores(f"true_scores[{i}] is {true}, which is not among its candidates")
-        return found
+            self._cutter.warm_start(scores, candidate_scores)
 
     def summary(self) -> dict[str, Any]:
         """Return what has happened so far.
@@ -297,75 +214,24 @@ class Shortlister(Lister):
         say what would have been.
         """
         with self._lock:
-            candidates = self._tally["candidates"]
             return (
                 {"policy": self.policy.to_dict(), "coverage_target": getattr(self.policy, "coverage", None)}
                 | self._summary()
-                | self._learner.summary()
-                | self._score_summary()
-                | {
-                    "hidden_share": self._tally["hidden"] / candidates if candidates else None,
-                    "shadow": self._shadow,
-                    "would_have_missed": self._tally["would_have_missed"] if self._shadow else None,
-                }
+                | self._cutter.summary()
             )
 
-    def _score_summary(self) -> dict[str, Any]:
-        """Say which score is in use, and why."""
-        chooser = self._chooser
-        if not self._auto:
-            why = "as set"
-        elif chooser.decided:
-            why = f"its lists were the shortest over {chooser.rounds} rounds; decided before round {self._decided_at}"
-        elif chooser.rounds:
-            why = f"undecided after comparing {chooser.rounds} rounds, so the union of their lists is shown"
-        else:
-            why = "undecided: the comparison begins when all of them have a threshold"
-        thresholds = {name_of(self._scores[i]): self._tracks[i].threshold for i in chooser.remaining}
-        return {"score": self.score, "score_why": why, "score_thresholds": thresholds}
-
-    def _select(
-        self, values: NDArray[np.float64], made: NDArray[np.float64], lists: dict[int, NDArray[np.bool_]]
-    ) -> tuple[NDArray[np.intp], int, bool]:
-        """Return the positions to show, best first, how many reach a threshold, and if some were cut off."""
-        reached = next(iter(lists.values())) if len(lists) == 1 else np.logical_or.reduce(list(lists.values()))
-        kept = np.flatnonzero(reached)
-        if self._shadow or kept.size < self._at_least:
-            order = best_first(np.arange(values.size), values, made)
-            # What reaches a threshold comes first, even if a score of your own does not keep the order.
-            order = np.concatenate([order[reached[order]], order[~reached[order]]])
-            if self._shadow:
-                return order, min(max(kept.size, self._at_least), values.size), False
-            return order[: self._at_least], kept.size, False
-        order = best_first(kept, values, made)
-        if self._at_most is not None and order.size > self._at_most:
-            return order[: self._at_most], self._at_most, True
-        return order, order.size, False
-
     def _miss(self, shown: Shown, round_id: int) -> None:
-        self._tally["would_have_missed"] += 1
-        super()._miss(shown, round_id)
+        self._cutter.miss(round_id, truncated=shown.truncated)
 
     def _hit(self, shown: Shown, round_id: int, place: int) -> None:
-        self._tally["would_have_missed"] += place >= shown.cut
-        for i, learner in self._tracks.items():
-            learner.answer(round_id, shown.comparable[i][place])
+        scores = {i: made[place] for i, made in shown.comparable.items()}
+        self._cutter.hit(round_id, scores, beyond=place >= shown.cut)
 
     def _learners(self, record: Shown) -> Iterable[Learner]:  # noqa: ARG002 - all learn from all
-        return self._tracks.values()
+        return self._cutter.learners()
 
     def _content(self) -> dict[str, Any]:
-        return {
-            "scores": [score_to_dict(score) for score in self._scores],
-            "auto": self._auto,
-            "learners": [[index, learner.to_dict()] for index, learner in self._tracks.items()],
-            "chooser": self._chooser.to_dict(),
-            "decided_at": self._decided_at,
-            "at_least": self._at_least,
-            "at_most": self._at_most,
-            "shadow": self._shadow,
-            "tally": self._tally,
-        }
+        return self._cutter.to_dict()
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, score: Score | None = None) -> Self:
@@ -382,14 +248,7 @@ class Shortlister(Lister):
 
     @classmethod
     def _from_content(cls, content: dict[str, Any], **extras: Any) -> Self:
-        learners = {index: Learner.from_dict(data) for index, data in content["learners"]}
-        scores = tuple(score_from_dict(data, extras.get("score")) for data in content["scores"])
-        lister = cls(
-            policy=next(iter(learners.values())).policy,
-            score="auto" if content["auto"] else scores[0],
-            **{name: content[name] for name in ("at_least", "at_most", "shadow")},
-        )
-        lister._scores, lister._tracks = scores, learners
-        lister._chooser, lister._decided_at = Chooser.from_dict(content["chooser"]), content["decided_at"]
-        lister._tally = content["tally"]
+        cutter = Cutter.from_dict(content, extras.get("score"))
+        lister = cls(policy=cutter.leader.policy)
+        lister._cutter = cutter
         return lister

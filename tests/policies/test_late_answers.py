@@ -238,3 +238,24 @@ def test_a_boundary_that_stands_still_needs_no_growing_window():
 
 def test_misses_are_lower_than_everything():
     assert MISS == -INF
+
+
+def test_a_round_shown_from_an_older_copy_of_the_state():
+    """It is judged against its own threshold; one of an older epoch is never counted."""
+    policy = AnytimeSPS(0.9)
+    state = policy.init()
+    for i in range(300):
+        policy.update(state, i / 300)
+    now = state.threshold
+    assert now > 0
+    policy.show(state, "late", threshold=-math.inf, epoch=0)
+    low = state.low
+    policy.answer(state, "late", now / 2)  # above its own threshold, below today's: low, and not a miss
+    assert (state.rounds, state.low) == (301, low + 1)
+    policy.restart(state, 0.5)
+    policy.show(state, "old world", threshold=now, epoch=0)
+    policy.show(state, "new world")
+    policy.answer(state, "old world", 0.9)
+    assert (state.shown, state.rounds, state.low) == (1, 0, 0)
+    policy.answer(state, "new world", 0.9)
+    assert (state.shown, state.rounds) == (1, 1)

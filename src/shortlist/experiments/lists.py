@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from shortlist import metrics
 from shortlist.chooser import Chooser
+from shortlist.cutter import AUTO
 from shortlist.experiments.spec import Spec
 from shortlist.parameters import miss_rate
 from shortlist.policies import SPS, AnytimeSPS
 from shortlist.replay import replay
 from shortlist.scores import Raw, Relative, Score, name_of
-from shortlist.shortlister import AUTO
 from shortlist.tasks import ScoredTask, Stream
 
 __all__ = ["VARIANTS", "ListRow", "list_rows", "optimal_lengths", "with_lists"]

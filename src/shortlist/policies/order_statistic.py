@@ -254,10 +254,20 @@ class OrderStatistic(Policy):
             state.waiting[index] = seen
             self.advance(state)
 
-    def show(self, state: OrderStatisticState, name: Hashable) -> None:
-        """Open a round under a name; its answer is judged against the threshold in force now."""
-        state.open[name] = (state.epoch, state.shown, state.threshold)
-        state.shown += 1
+    def show(
+        self, state: OrderStatisticState, name: Hashable, threshold: float | None = None, epoch: int | None = None
+    ) -> None:
+        """Open a round under a name; its answer is judged against its own threshold: the one in force now.
+
+        Whoever shows lists from an older copy of the state says with which `threshold` and `epoch`; a
+        round of an older epoch has no place in the count.
+        """
+        state.open[name] = (
+            state.epoch if epoch is None else epoch,
+            state.shown,
+            state.threshold if threshold is None else threshold,
+        )
+        state.shown += epoch is None or epoch == state.epoch
 
     def answer(self, state: OrderStatisticState, name: Hashable, score: float | None) -> list[Joined]:
         """Take an open round's answer. A score below that round's own threshold counts as a miss."""
