@@ -12,13 +12,24 @@
     │   ├── UnknownRound         a round id that was never given out
     │   ├── RoundClosed          a round too old to be kept
     │   ├── NotShown             a member that was not in the list shown
-    │   └── ConflictingAnswer    another answer to a round that has one
+    │   ├── ConflictingAnswer    another answer to a round that has one
+    │   ├── ConflictingRound     another list under the id of a round that was shown
+    │   ├── ConflictingStream    other settings under the name of a stream that is there
+    │   ├── ScorerChanged        scores of another version than the stream's: a new scale
+    │   └── UnknownStream        a stream that is not there
     ├── SaveFileError            a file that cannot be written or read back
     │   ├── MissingFile          there is no such file or folder (also a FileNotFoundError)
     │   ├── UnwritableFile       the system refused: full, read-only, forbidden (also an OSError)
     │   ├── MissingScore         the score was a function of your own: hand it in again
     │   ├── DamagedFile          truncated, altered, or not one of ours
     │   └── NewerFile            written by a later version
+    ├── ServiceError             the service, or the way to it
+    │   ├── ServiceUnavailable   cannot be reached, or cannot store anything now; try again
+    │   ├── NotAllowed           no key, a wrong one, or one without the right to do this
+    │   ├── StoreUnavailable     its database: full, read-only, out of reach
+    │   ├── NewerDatabase        its database was written by a later version
+    │   ├── DatabaseInUse        its database file is held by another process
+    │   └── DamagedLog           its log does not give the state that is stored
     └── MissingExtra (also an ImportError): an optional dependency is not installed
 
 Every message states the value, the rule and the remedy.
@@ -26,7 +37,11 @@ Every message states the value, the rule and the remedy.
 
 __all__ = [
     "ConflictingAnswer",
+    "ConflictingRound",
+    "ConflictingStream",
     "DamagedFile",
+    "DamagedLog",
+    "DatabaseInUse",
     "DuplicateIds",
     "InvalidIds",
     "InvalidInput",
@@ -35,13 +50,20 @@ __all__ = [
     "MissingExtra",
     "MissingFile",
     "MissingScore",
+    "NewerDatabase",
     "NewerFile",
     "NoCandidates",
+    "NotAllowed",
     "NotShown",
     "RoundClosed",
     "SaveFileError",
+    "ScorerChanged",
+    "ServiceError",
+    "ServiceUnavailable",
     "ShortlistError",
+    "StoreUnavailable",
     "UnknownRound",
+    "UnknownStream",
     "UnwritableFile",
 ]
 
@@ -90,6 +112,22 @@ class ConflictingAnswer(InvalidInput):
     """An answer that differs from the one the round already has."""
 
 
+class ConflictingRound(InvalidInput):
+    """Another list under the id of a round that was shown already."""
+
+
+class ConflictingStream(InvalidInput):
+    """Other settings under the name of a stream that is there already."""
+
+
+class ScorerChanged(InvalidInput):
+    """Scores of another version than the stream's: on a new scale the old threshold means nothing."""
+
+
+class UnknownStream(InvalidInput):
+    """A stream that is not there."""
+
+
 class SaveFileError(ShortlistError):
     """A save file that cannot be written or read back."""
 
@@ -112,6 +150,34 @@ class DamagedFile(SaveFileError):
 
 class NewerFile(SaveFileError):
     """A save file written by a later version of shortlist."""
+
+
+class ServiceError(ShortlistError):
+    """Something about the service, or the way to it."""
+
+
+class ServiceUnavailable(ServiceError):
+    """The service cannot be reached, or cannot store anything now. Trying again is safe."""
+
+
+class NotAllowed(ServiceError):
+    """No key, a wrong key, or a key without the right to do this."""
+
+
+class StoreUnavailable(ServiceError):
+    """The database is full, read-only or out of reach; what was sent is not stored."""
+
+
+class NewerDatabase(ServiceError):
+    """The database was written by a later version of shortlist."""
+
+
+class DatabaseInUse(ServiceError):
+    """The database file is held by another process that writes to it."""
+
+
+class DamagedLog(ServiceError):
+    """The log does not give the state that is stored beside it."""
 
 
 class MissingExtra(ShortlistError, ImportError):

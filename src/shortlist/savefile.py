@@ -17,13 +17,13 @@ from typing import Any
 
 from shortlist.errors import DamagedFile, InvalidParameter, MissingFile, NewerFile, SaveFileError, UnwritableFile
 
-__all__ = ["read", "write"]
+__all__ = ["from_text", "read", "to_text", "write"]
 
 
 def write(path: str | os.PathLike[str], kind: str, version: int, content: dict[str, Any]) -> None:
     """Write `content` to `path` atomically: whatever happens, the old file or the new one is there."""
     target = Path(os.path.realpath(_path(path)))  # a link stays a link
-    text = _dump(_encode(content))
+    text = to_text(content)
     header = f'{{"format":"shortlist {kind}","version":{version},"sha256":"{_digest(text)}","content":'
     if not target.parent.is_dir():
         raise MissingFile(f"{target}: there is no folder {target.parent}")
@@ -33,6 +33,16 @@ def write(path: str | os.PathLike[str], kind: str, version: int, content: dict[s
         _replace(target, f"{header}{text}}}\n")
     except OSError as error:
         raise UnwritableFile(f"{target} cannot be written ({error.strerror}); the old file is as it was") from error
+
+
+def to_text(content: Any) -> str:
+    """Return plain data as JSON in which every float comes back bit for bit, infinities too."""
+    return _dump(_encode(content))
+
+
+def from_text(text: str) -> Any:
+    """Return the plain data that `to_text` wrote."""
+    return _decode(json.loads(text))
 
 
 def _replace(target: Path, text: str) -> None:

@@ -1,0 +1,159 @@
+"""A stream in memory: the fold of its events.
+
+`apply` is the only way in which a stream changes, and it looks at nothing but the event: each carries
+the threshold and the epoch of its list, and what was made of its scores, so that the same log gives
+the same bits on any machine.
+"""
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from shortlist import savefile
+from shortlist.cutter import Cut, Cutter
+from shortlist.service.engine.settings import Settings
+from shortlist.service.store import Event, Snapshot, StreamRow
+
+__all__ = ["STATE_VERSION", "Stream", "cut_from_body", "cut_to_body", "from_json", "to_json"]
+
+#: Raised when the state changes its form: older snapshots are then not used, and the log is.
+STATE_VERSION: Final = 1
+_COUNTED: Final = {"hit": "hits", "miss": "misses", "skip": "skipped", "absent": "absent", "expired": "expired"}
+
+
+class Stream:
+    """The state of one stream after its last folded event."""
+
+    def __init__(self, row: StreamRow) -> None:
+        self.id, self.name, self.created = row.id, row.name, row.created
+        self.settings = Settings(**row.settings)
+        #: The number of the last event in it.
+        self.number = 0
+        self.cutter = self.settings.cutter()
+        #: The rounds without an answer, oldest first, each with the number of its first event.
+        self.open: dict[str, int] = {}
+        self.counts = {"hits": 0, "misses": 0, "skipped": 0, "absent": 0, "expired": 0}
+        #: The version of the scorer: as set, or that of the first round that names one.
+        self.scorer_version = self.settings.scorer_version
+        #: Whether it was deleted while somebody still holds it.
+        self.deleted = False
+        #: When something last happened.
+        self.last_at: float | None = None
+
+    def apply(self, event: Event) -> None:
+        """Take the next event."""
+        if event.number != self.number + 1:
+            raise ValueError(f"event {event.number} of stream {self.name} does not follow {self.number}")
+        name, body = event.round_id, event.body
+        if event.kind == "shown":
+            self.cutter.show(name, cut_from_body(body))
+            self.open[name] = event.number
+            self.scorer_version = self.scorer_version or body.get("scorer_version")
+        else:
+            del self.open[name]
+            self.counts[_COUNTED[event.kind]] += 1
+            if event.kind == "hit":
+                made = {int(i): value for i, value in body["made"].items()}
+                self.cutter.hit(name, made, beyond=body["beyond"])
+            elif event.kind == "miss":
+                self.cutter.miss(name, truncated=body["truncated"])
+            elif event.kind == "absent":
+                self.cutter.withdraw(name)
+            else:
+                self.cutter.silence(name)
+        self.number, self.last_at = event.number, event.at
+
+    def snapshot(self) -> Snapshot:
+        """Return the state as text, the same bits for the same events."""
+        state = {
+            "cutter": self.cutter.to_dict(),
+            "open": list(self.open.items()),
+            "counts": self.counts,
+            "scorer_version": self.scorer_version,
+            "last_at": self.last_at,
+        }
+        return Snapshot(self.number, STATE_VERSION, savefile.to_text(state))
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go to the state of a snapshot."""
+        state = savefile.from_text(snapshot.state)
+        self.cutter = Cutter.from_dict(state["cutter"])
+        self.open = dict(state["open"])
+        self.counts = state["counts"]
+        self.scorer_version = state["scorer_version"]
+        self.last_at = state["last_at"]
+        self.number = snapshot.number
+
+    def summary(self) -> dict[str, Any]:
+        """Return settings, counts, coverage with its interval, and what was learnt, as plain data."""
+        hits, answered = self.counts["hits"], self.counts["hits"] + self.counts["misses"]
+        low, high = wilson(hits, answered)
+        return {
+            "name": self.name,
+            "created": self.created,
+            "settings": self.settings.to_dict(),
+            "scorer_version": self.scorer_version,
+            "events": self.number,
+            "last_event": self.last_at,
+            "rounds": self.cutter.rounds,
+            **self.counts,
+            "open": len(self.open),
+            "coverage_target": self.settings.coverage,
+            "coverage_seen": hits / answered if answered else None,
+            "coverage_interval": [low, high] if answered else None,
+            **self.cutter.summary(),
+        }
+
+
+def wilson(hits: int, of: int, z: float = 1.959963984540054) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share.
+
+    >>> [round(end, 4) for end in wilson(90, 100)]
+    [0.8256, 0.9448]
+    """
+    if not of:
+        return 0.0, 1.0
+    share, spread = hits / of, z * z / of
+    middle = (share + spread / 2) / (1 + spread)
+    half = z * math.sqrt(share * (1 - share) / of + spread / of / 4) / (1 + spread)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def to_json(threshold: float) -> float | None:
+    """Return a threshold as JSON has it: -inf is null."""
+    return None if threshold == -math.inf else threshold
+
+
+def from_json(threshold: float | None) -> float:
+    """Return the threshold that JSON had."""
+    return -math.inf if threshold is None else threshold
+
+
+def cut_to_body(cut: Cut, ids: list[Any], values: np.ndarray) -> dict[str, Any]:
+    """Return a decision as the body of an event: everything that was looked at, and what came of it."""
+    return {
+        "ids": ids,
+        "scores": values.tolist(),
+        "made": {str(i): made.tolist() for i, made in cut.comparable.items() if made is not values},
+        "threshold": to_json(cut.threshold),
+        "thresholds": {str(i): to_json(threshold) for i, threshold in cut.thresholds.items()},
+        "epoch": cut.epoch,
+        "positions": cut.positions,
+        "reached": cut.reached,
+        "truncated": cut.truncated,
+    }
+
+
+def cut_from_body(body: dict[str, Any]) -> Cut:
+    """Return the decision that an event's body tells of."""
+    made = body["made"]
+    return Cut(
+        positions=body["positions"],
+        reached=body["reached"],
+        truncated=body["truncated"],
+        threshold=from_json(body["threshold"]),
+        epoch=body["epoch"],
+        thresholds={int(i): from_json(threshold) for i, threshold in body["thresholds"].items()},
+        comparable={int(i): np.asarray(made.get(i, body["scores"])) for i in body["thresholds"]},
+    )

@@ -1,0 +1,5 @@
+"""The log on disk: streams, their events, snapshots and texts, on SQLite or PostgreSQL. No statistics."""
+
+from shortlist.service.store.log import Event, Snapshot, Store, StreamRow, Text, View
+
+__all__ = ["Event", "Snapshot", "Store", "StreamRow", "Text", "View"]

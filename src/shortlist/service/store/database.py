@@ -1,0 +1,170 @@
+"""Opening a database: its address, its settings, its schema, and who may write to it."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, Final
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from shortlist.errors import DatabaseInUse, InvalidParameter, NewerDatabase, StoreUnavailable
+
+__all__ = ["default_address", "make_engine", "migrate", "only_writer", "refusal", "shown_address", "translated"]
+
+_MIGRATIONS: Final = Path(__file__).parent / "migrations"
+#: PostgreSQL's advisory lock for migrations: "shortlist" as a number.
+_MIGRATION_LOCK: Final = 0x5110_7115
+
+
+def default_address() -> str:
+    """Return the address of the database in the user's data directory."""
+    import platformdirs  # noqa: PLC0415 - only where no address is given
+
+    return f"sqlite:///{Path(platformdirs.user_data_dir('shortlist', appauthor=False)) / 'shortlist.db'}"
+
+
+def make_engine(address: str, *, read_only: bool = False) -> sa.Engine:
+    """Return an engine for ``sqlite:///file`` or ``postgresql://...``, with one connection."""
+    url = _parse(address)
+    if url.get_backend_name() == "postgresql":
+        return _postgresql(url.set(drivername="postgresql+psycopg"), read_only=read_only)
+    path = Path(url.database or "")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidParameter(f"the folder {path.parent} cannot be made: {error.strerror}") from None
+    return _sqlite(url, read_only=read_only)
+
+
+def _parse(address: str) -> sa.URL:
+    remedy = "give sqlite:///file or postgresql://user@host/name"
+    try:
+        url = sa.make_url(address)
+    except sa.exc.ArgumentError:
+        raise InvalidParameter(f"the database address cannot be read; {remedy}") from None
+    if url.get_backend_name() not in ("sqlite", "postgresql"):
+        raise InvalidParameter(f"the database is of kind {url.get_backend_name()!r}; {remedy}")
+    if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
+        raise InvalidParameter(f"the database has no file, and nothing would be kept; {remedy}")
+    return url
+
+
+def shown_address(address: str) -> str:
+    """Return an address without its password."""
+    return _parse(address).render_as_string(hide_password=True)
+
+
+def _sqlite(url: sa.URL, *, read_only: bool) -> sa.Engine:
+    engine = sa.create_engine(
+        url.set(drivername="sqlite+pysqlite"),
+        poolclass=sa.pool.StaticPool,
+        connect_args={"check_same_thread": False, "timeout": 10.0},
+    )
+
+    @sa.event.listens_for(engine, "connect")
+    def _connect(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None  # transactions are begun below, not guessed by the driver
+        if not read_only:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
+            connection.execute("PRAGMA journal_size_limit = 67108864")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA busy_timeout = 10000")
+        if read_only:
+            connection.execute("PRAGMA query_only = ON")
+
+    @sa.event.listens_for(engine, "begin")
+    def _begin(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _postgresql(url: sa.URL, *, read_only: bool) -> sa.Engine:
+    engine = sa.create_engine(
+        url,
+        poolclass=sa.pool.QueuePool,
+        pool_size=1,
+        max_overflow=0,
+        pool_pre_ping=True,
+        isolation_level="REPEATABLE READ" if read_only else "READ COMMITTED",
+        connect_args={"connect_timeout": 5, "application_name": "shortlist"},
+    )
+
+    @sa.event.listens_for(engine, "connect")
+    def _connect(connection: Any, _record: Any) -> None:
+        connection.execute("SET synchronous_commit = on")  # whatever the server's default is
+        if read_only:
+            connection.execute("SET default_transaction_read_only = on")
+        connection.commit()
+
+    return engine
+
+
+def migrate(engine: sa.Engine) -> None:
+    """Bring the schema up to this version's; refuse one that is newer."""
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    with translated(), engine.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
+        found = MigrationContext.configure(connection).get_current_revision()
+        if found is not None and found not in known:
+            raise NewerDatabase(
+                f"the database has schema {found}, and this shortlist knows up to {max(known)}: upgrade shortlist, "
+                "or give another --database"
+            )
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+@contextlib.contextmanager
+def translated() -> Iterator[None]:
+    """Turn what a database driver raises into one line without SQL."""
+    try:
+        yield
+    except sa.exc.DBAPIError as error:
+        raise refusal(error) from error
+
+
+def refusal(error: sa.exc.DBAPIError) -> StoreUnavailable:
+    """Return what to tell of a driver's error: its first line, never the statement."""
+    lines = str(error.orig).strip().splitlines() or [type(error.orig).__name__]
+    return StoreUnavailable(f"the database does not take this now ({lines[0]}); nothing was stored: try again later")
+
+
+@contextlib.contextmanager
+def only_writer(address: str) -> Iterator[None]:
+    """Hold a SQLite file for writing: two writers at once can corrupt it."""
+    url = _parse(address)
+    if url.get_backend_name() != "sqlite":
+        yield
+        return
+    path = Path(f"{url.database}.lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        if not _lock(file):
+            raise DatabaseInUse(
+                f"{url.database} is in use by another shortlist; stop that one, give another --database, or use "
+                "PostgreSQL, which many may share"
+            )
+        yield
+
+
+def _lock(file: IO[str]) -> bool:
+    if os.name != "posix":
+        return True  # SQLite's own locks are all there is
+    import fcntl  # noqa: PLC0415 - not on every system
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,316 @@
+"""Reading and writing the log.
+
+A `Store` has one connection that writes and one that reads, each used from one thread. Writing goes
+in three steps: `begin` takes the streams' locks and says what is new, `append` adds events and
+commits, `rollback` gives up. An error is raised as `StoreUnavailable`, and nothing was stored then,
+except where the connection broke in the middle of a commit: `begin` tells the next time.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, Final, NamedTuple
+
+import sqlalchemy as sa
+
+from shortlist.service.store import database
+from shortlist.service.store.tables import events, snapshots, streams, texts
+
+__all__ = ["SHOWN", "Event", "Snapshot", "Store", "StreamRow", "Text", "View"]
+
+#: The kind of event that opens a round; every other kind closes one.
+SHOWN: Final = "shown"
+#: How many keys go into one query.
+_CHUNK: Final = 200
+
+
+class StreamRow(NamedTuple):
+    """A stream as it is stored."""
+
+    id: int
+    name: str
+    settings: dict[str, Any]
+    created: float
+    last_number: int
+
+
+class Event(NamedTuple):
+    """Something that happened to a round. Events of a stream are numbered from 1, without gaps."""
+
+    stream_id: int
+    number: int
+    kind: str
+    round_id: str
+    at: float
+    body: dict[str, Any]
+
+
+class Text(NamedTuple):
+    """What people read in a round: kept apart from the log, and erased before it."""
+
+    stream_id: int
+    number: int
+    question: str | None
+    texts: list[str | None] | None
+
+
+class Snapshot(NamedTuple):
+    """A stream's state after an event, as text."""
+
+    number: int
+    version: int
+    state: str
+
+
+class View(NamedTuple):
+    """What `begin` found: events that are new, streams that are gone, rounds that were asked for."""
+
+    tails: dict[int, list[Event]]
+    gone: set[int]
+    rounds: list[Event]
+
+
+_EVENT: Final = (events.c.stream_id, events.c.number, events.c.kind, events.c.round_id, events.c.at, events.c.body)
+
+
+class Store:
+    """The log. See the module's docstring; `open` it with an address."""
+
+    def __init__(self, address: str, *, read_only: bool = False) -> None:
+        self._stack = ExitStack()
+        self.shown_address = database.shown_address(address)
+        if not read_only:
+            self._stack.enter_context(database.only_writer(address))
+        try:
+            self._reading = database.make_engine(address, read_only=True)
+            self._stack.callback(self._reading.dispose)
+            self._writing = None if read_only else database.make_engine(address)
+            if self._writing is not None:
+                self._stack.callback(self._writing.dispose)
+                database.migrate(self._writing)
+            #: Whether other processes may write to the same database.
+            self.shared = self._reading.dialect.name == "postgresql"
+        except BaseException:
+            self._stack.close()
+            raise
+        self._connection: sa.Connection | None = None
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.rollback()
+        self._stack.close()
+
+    # What is written, from the one thread that writes.
+
+    def begin(self, folded: dict[int, int], keys: Collection[tuple[int, str]]) -> View:
+        """Lock streams, and return their events after those folded, and the events of some rounds."""
+        connection = self._begun()
+        with self._or_rollback():
+            found: dict[int, int] = (
+                {}
+                if not folded
+                else dict(
+                    connection.execute(
+                        sa.select(streams.c.id, streams.c.last_number)
+                        .where(streams.c.id.in_(sorted(folded)))
+                        .order_by(streams.c.id)
+                        .with_for_update()
+                    ).all()
+                )
+            )
+            tails = {
+                stream_id: _events(connection, events.c.stream_id == stream_id, events.c.number > folded[stream_id])
+                for stream_id, number in found.items()
+                if number > folded[stream_id]
+            }
+            rounds = [event for chunk in _chunks(list(keys)) for event in _events(connection, _is_one_of(chunk))]
+            return View(tails, set(folded) - set(found), rounds)
+
+    def append(self, new: Sequence[Event], written: Sequence[Text] = ()) -> None:
+        """Add events, and what people read in them, and commit: when this returns it is on disk."""
+        connection = self._begun()
+        with self._or_rollback():
+            connection.execute(events.insert(), [_event_row(event) for event in new])
+            if written:
+                connection.execute(texts.insert(), [_text_row(text) for text in written])
+            last = {event.stream_id: event.number for event in new}
+            connection.execute(
+                streams.update().where(streams.c.id == sa.bindparam("of")).values(last_number=sa.bindparam("last")),
+                [{"of": stream_id, "last": number} for stream_id, number in last.items()],
+            )
+            self._commit()
+
+    def create_stream(self, name: str, settings: dict[str, Any], at: float) -> tuple[StreamRow, bool]:
+        """Return the stream of that name, and whether it is new."""
+        connection = self._begun()
+        with self._or_rollback():
+            found = _stream(connection, name)
+            if found is None:
+                values = {"name": name, "settings": _dump(settings), "created": at, "last_number": 0}
+                connection.execute(streams.insert().values(values))
+                self._commit()
+                found = _stream(self._begun(), name)
+                assert found is not None  # noqa: S101 - for the type checker
+                self.rollback()
+                return found, True
+        self.rollback()
+        return found, False
+
+    def delete_stream(self, stream_id: int) -> None:
+        """Erase a stream with its log, its snapshots and its texts."""
+        connection = self._begun()
+        with self._or_rollback():
+            for table in (texts, snapshots, events):
+                connection.execute(table.delete().where(table.c.stream_id == stream_id))
+            connection.execute(streams.delete().where(streams.c.id == stream_id))
+            self._commit()
+        if connection.dialect.name == "sqlite":
+            assert self._writing is not None  # noqa: S101 - for the type checker
+            with database.translated(), self._writing.connect() as plain:
+                # The pages that were overwritten reach the file, and the old ones leave the journal.
+                plain.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def save_snapshot(self, stream_id: int, snapshot: Snapshot, *, keep: int = 2) -> None:
+        """Keep a snapshot, and of the older ones all but the last."""
+        connection = self._begun()
+        with self._or_rollback():
+            mine = snapshots.c.stream_id == stream_id
+            connection.execute(snapshots.delete().where(mine, snapshots.c.number == snapshot.number))
+            connection.execute(snapshots.insert().values(stream_id=stream_id, **snapshot._asdict()))
+            kept = sa.select(snapshots.c.number).where(mine).order_by(snapshots.c.number.desc()).limit(keep)
+            numbers = connection.execute(kept).scalars().all()
+            connection.execute(snapshots.delete().where(mine, snapshots.c.number < min(numbers)))
+            self._commit()
+
+    def rollback(self) -> None:
+        """Give up what was begun, if anything was."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            try:
+                connection.close()
+            except sa.exc.DBAPIError:
+                connection.invalidate()
+
+    def _begun(self) -> sa.Connection:
+        """Return the writing connection, in a transaction."""
+        assert self._writing is not None  # noqa: S101 - a store that was opened for reading is never handed on
+        if self._connection is None:
+            with database.translated():
+                self._connection = self._writing.connect()
+                try:
+                    self._connection.begin()
+                except BaseException:
+                    self.rollback()
+                    raise
+        return self._connection
+
+    def _commit(self) -> None:
+        assert self._connection is not None  # noqa: S101 - for the type checker
+        self._connection.commit()
+        self.rollback()
+
+    @contextmanager
+    def _or_rollback(self) -> Iterator[None]:
+        try:
+            with database.translated():
+                yield
+        except BaseException:
+            self.rollback()
+            raise
+
+    # What is read, from the one thread that reads.
+
+    @contextmanager
+    def reading(self) -> Iterator["Reader"]:
+        """Return a view of the database that does not change while it is read."""
+        with database.translated(), self._reading.connect() as connection, connection.begin():
+            yield Reader(connection)
+
+
+class Reader:
+    """The database at one moment."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
+
+    def streams(self) -> list[StreamRow]:
+        """Return all streams, by name."""
+        rows = self._connection.execute(sa.select(streams).order_by(streams.c.name))
+        return [_stream_row(row) for row in rows]
+
+    def stream(self, name: str) -> StreamRow | None:
+        """Return the stream of that name, if there is one."""
+        return _stream(self._connection, name)
+
+    def snapshots(self, stream_id: int) -> list[Snapshot]:
+        """Return a stream's snapshots, the newest first."""
+        rows = self._connection.execute(
+            sa.select(snapshots.c.number, snapshots.c.version, snapshots.c.state)
+            .where(snapshots.c.stream_id == stream_id)
+            .order_by(snapshots.c.number.desc())
+        )
+        return [Snapshot(*row) for row in rows]
+
+    def events(self, stream_id: int, after: int = 0, *, kind: str | None = None) -> Iterator[Event]:
+        """Yield a stream's events in their order, without holding them all."""
+        while page := self.page(stream_id, after, 1000, kind=kind):
+            yield from page
+            after = page[-1].number
+
+    def page(self, stream_id: int, after: int, limit: int, *, kind: str | None = None) -> list[Event]:
+        """Return up to `limit` events after a number."""
+        mine = [events.c.stream_id == stream_id, events.c.number > after]
+        if kind is not None:
+            mine.append(events.c.kind == kind)
+        return _events(self._connection, *mine, limit=limit)
+
+    def rounds(self, stream_id: int, round_ids: Iterable[str]) -> list[Event]:
+        """Return the events of some rounds."""
+        keys = [(stream_id, round_id) for round_id in round_ids]
+        return [event for chunk in _chunks(keys) for event in _events(self._connection, _is_one_of(chunk))]
+
+    def texts(self, stream_id: int, numbers: Sequence[int]) -> dict[int, Text]:
+        """Return what people read in some rounds, by the number of their first event."""
+        found = {}
+        for chunk in _chunks(numbers):
+            query = sa.select(texts).where(texts.c.stream_id == stream_id, texts.c.number.in_(chunk))
+            for row in self._connection.execute(query):
+                found[row.number] = Text(
+                    row.stream_id, row.number, row.question, None if row.texts is None else json.loads(row.texts)
+                )
+        return found
+
+
+def _stream(connection: sa.Connection, name: str) -> StreamRow | None:
+    row = connection.execute(sa.select(streams).where(streams.c.name == name)).one_or_none()
+    return None if row is None else _stream_row(row)
+
+
+def _stream_row(row: Any) -> StreamRow:
+    return StreamRow(row.id, row.name, json.loads(row.settings), row.created, row.last_number)
+
+
+def _events(connection: sa.Connection, *where: sa.ColumnElement[bool], limit: int | None = None) -> list[Event]:
+    query = sa.select(*_EVENT).where(*where).order_by(events.c.stream_id, events.c.number).limit(limit)
+    return [Event(*row[:5], json.loads(row.body)) for row in connection.execute(query)]
+
+
+def _is_one_of(keys: Sequence[tuple[int, str]]) -> sa.ColumnElement[bool]:
+    return sa.tuple_(events.c.stream_id, events.c.round_id).in_(keys)
+
+
+def _chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(items), _CHUNK):
+        yield items[start : start + _CHUNK]
+
+
+def _event_row(event: Event) -> dict[str, Any]:
+    return event._asdict() | {"phase": int(event.kind != SHOWN), "body": _dump(event.body)}
+
+
+def _text_row(text: Text) -> dict[str, Any]:
+    return text._asdict() | {"texts": None if text.texts is None else _dump(text.texts)}
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=False)

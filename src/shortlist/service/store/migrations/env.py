@@ -1,0 +1,7 @@
+"""Runs the migrations on the connection that the store hands in."""
+
+from alembic import context
+
+connection = context.config.attributes["connection"]
+context.configure(connection=connection, transaction_per_migration=False)
+context.run_migrations()

@@ -1,0 +1,60 @@
+"""The tables. The migrations make them; a test holds the two to each other.
+
+An event's `phase` is 0 where a list was shown and 1 where its round was closed, so that one unique
+constraint gives every round one list and one answer, whoever writes.
+"""
+
+import sqlalchemy as sa
+
+__all__ = ["events", "metadata", "snapshots", "streams", "texts"]
+
+metadata = sa.MetaData()
+
+streams = sa.Table(
+    "streams",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    sa.Column("settings", sa.Text, nullable=False),
+    sa.Column("created", sa.Double, nullable=False),
+    # The number of the last event: raised under the row's lock, so that a tail has no gaps.
+    sa.Column("last_number", sa.BigInteger, nullable=False),
+    sqlite_autoincrement=True,  # the id of a deleted stream is never given again
+)
+
+
+def _of_stream() -> sa.Column[int]:
+    return sa.Column("stream_id", sa.ForeignKey("streams.id", ondelete="CASCADE"), primary_key=True)
+
+
+events = sa.Table(
+    "events",
+    metadata,
+    _of_stream(),
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("phase", sa.SmallInteger, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("round_id", sa.Text, nullable=False),
+    sa.Column("at", sa.Double, nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+    sa.UniqueConstraint("stream_id", "round_id", "phase", name="one_list_one_answer"),
+)
+
+snapshots = sa.Table(
+    "snapshots",
+    metadata,
+    _of_stream(),
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+)
+
+# Apart from the log, so that what people wrote can be erased and the log stays whole.
+texts = sa.Table(
+    "texts",
+    metadata,
+    _of_stream(),
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("question", sa.Text),
+    sa.Column("texts", sa.Text),
+)
