@@ -8,6 +8,8 @@
 >>> lister.hit(shown.round_id, "b")
 """
 
+from typing import TYPE_CHECKING, Any
+
 from shortlist import errors, metrics, scores
 from shortlist.boundaries import (
     DKW,
@@ -68,16 +70,31 @@ from shortlist.shortlister import Shortlister, Shown
 
 __version__ = "0.1.0"
 
+if TYPE_CHECKING:
+    from shortlist.client import AsyncClient, Client
+
+
+def __getattr__(name: str) -> Any:
+    """Import the clients when they are asked for: they need an extra."""
+    if name in ("AsyncClient", "Client"):
+        from shortlist import client  # noqa: PLC0415 - see above
+
+        return getattr(client, name)
+    raise AttributeError(f"module 'shortlist' has no attribute {name!r}")
+
+
 __all__ = [
     "ACI",
     "DKW",
     "DLR",
     "SPS",
     "AnytimeSPS",
+    "AsyncClient",
     "BetaBinomial",
     "Binomial",
     "Boundary",
     "Calibrated",
+    "Client",
     "ConflictingAnswer",
     "ConflictingRound",
     "ConflictingStream",

@@ -43,10 +43,12 @@ def check_ids(ids: Sequence[Member], count: int) -> list[Member]:
         hasattr(ids, "__iter__") and hasattr(ids, "__len__")
     ):
         raise InvalidIds(f"ids are of type {type(ids).__name__}; give a list, in the order of the scores")
-    names = [plain_member(name) for name in ids]
+    names = [name if type(name) is str or type(name) is int else plain_member(name) for name in ids]
     if len(names) != count:
         raise InvalidIds(f"there are {len(names)} ids for {count} scores; give one id for each score")
     for name in names:
+        if type(name) is str and name.isascii():
+            continue  # nearly all are
         if isinstance(name, bool) or not isinstance(name, (int, str)):
             raise InvalidIds(f"id {name!r} is a {type(name).__name__}; ids must be strings or integers")
         if isinstance(name, int) and not -(2**63) <= name < 2**64:

@@ -35,6 +35,8 @@
 Every message states the value, the rule and the remedy.
 """
 
+import re
+
 __all__ = [
     "ConflictingAnswer",
     "ConflictingRound",
@@ -182,3 +184,17 @@ class DamagedLog(ServiceError):
 
 class MissingExtra(ShortlistError, ImportError):
     """An optional dependency is not installed; the message names the extra that brings it."""
+
+
+def all_errors() -> list[type[ShortlistError]]:
+    """Return every class of the tree."""
+    return [globals()[name] for name in __all__]
+
+
+def problem_name(kind: type[ShortlistError]) -> str:
+    """Return a class's name as the service writes it.
+
+    >>> problem_name(ConflictingAnswer)
+    'conflicting-answer'
+    """
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind.__name__).lower()

@@ -17,7 +17,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from shortlist.candidates import Member, check_ids, check_scores
 from shortlist.errors import (
@@ -37,8 +37,6 @@ from shortlist.service.store import Event, Store, StreamRow, Text
 __all__ = ["Engine"]
 
 _log = logging.getLogger("shortlist.service")
-#: The most requests that share a commit.
-_MOST: Final = 512
 
 Result = TypeVar("Result")
 #: What is asked, and where the answer goes: the round, and whether this changed it.
@@ -56,6 +54,8 @@ class Engine:
         How many events of a stream lie between two snapshots of it.
     open_limit
         How many rounds of a stream may wait for an answer; the oldest are closed when there are more.
+    batch_limit
+        The most requests that share a commit.
     observe
         Called after each commit with the number of requests and of events in it, and the seconds it took.
     """
@@ -66,11 +66,13 @@ class Engine:
         *,
         snapshot_every: int = 1_000,
         open_limit: int = 10_000,
+        batch_limit: int = 512,
         observe: Callable[[int, int, float], None] | None = None,
     ) -> None:
         self.store = store
         self._snapshot_every = snapshot_every
         self._open_limit = open_limit
+        self._batch_limit = batch_limit
         self._observe = observe
         self._streams: dict[str, Stream] = {}
         self._by_id: dict[int, Stream] = {}
@@ -84,7 +86,7 @@ class Engine:
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="shortlist-writer")
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="shortlist-reader")
         self._listeners: dict[int, set[asyncio.Event]] = {}
-        self._closing = False
+        self._ending = self._closing = False
         self._pump: asyncio.Task[None] | None = None
 
     @classmethod
@@ -106,6 +108,7 @@ class Engine:
     async def close(self) -> None:
         """Take nothing new, write what is there, keep snapshots, and let go of the database."""
         self._closing = True
+        self.end_changes()
         self._wake.set()
         if self._pump is not None:
             await self._pump
@@ -113,7 +116,6 @@ class Engine:
             for stream in list(self._by_id.values()):
                 if stream.number > self._snapshots.get(stream.id, 0) and stream.id not in self._unsure:
                     await self._keep_snapshot(stream)
-            self.wake_listeners()
             await self._in_writer(self.store.close)
         self._writer.shutdown()
         self._reader.shutdown()
@@ -135,9 +137,9 @@ class Engine:
             )
         return (await self._stream(name)).summary(), created
 
-    async def streams(self) -> list[dict[str, Any]]:
-        """Return the summaries of all streams, by name."""
-        rows = await self._read(lambda reader: reader.streams())
+    async def streams(self, *, after: str = "", limit: int = 100) -> list[dict[str, Any]]:
+        """Return the summaries of streams, by name."""
+        rows = await self._read(lambda reader: reader.streams(after, limit))
         found = []
         for row in rows:
             with contextlib.suppress(UnknownStream):  # deleted in the meantime
@@ -147,6 +149,13 @@ class Engine:
     async def summary(self, name: str) -> dict[str, Any]:
         """Return a stream's summary."""
         return (await self._stream(name)).summary()
+
+    def threshold(self, name: str) -> float:
+        """Return the threshold in force in a stream that is in memory."""
+        stream = self._streams.get(name)
+        if stream is None:
+            raise UnknownStream(f"there is no stream {name!r} any more")
+        return stream.cutter.leader.threshold
 
     async def delete_stream(self, name: str) -> None:
         """Erase a stream and its log."""
@@ -239,23 +248,23 @@ class Engine:
         listeners = self._listeners.setdefault(stream.id, set())
         listeners.add(changed)
         try:
-            while not self._closing and self._by_id.get(stream.id) is not None:
+            while not self._ending and self._by_id.get(stream.id) is not None:
                 try:
                     await asyncio.wait_for(changed.wait(), 15.0)
                 except TimeoutError:
                     yield None
                     continue
                 changed.clear()
-                if self._closing or self._by_id.get(stream.id) is None:
+                if self._ending or self._by_id.get(stream.id) is None:
                     return
                 yield self._by_id[stream.id].summary()
                 await asyncio.sleep(pause)
         finally:
             listeners.discard(changed)
 
-    def wake_listeners(self) -> None:
-        """Wake all who wait for changes, so that they see that the service is closing."""
-        self._closing = True
+    def end_changes(self) -> None:
+        """End `changes` for all who listen: the service is about to stop."""
+        self._ending = True
         for listeners in self._listeners.values():
             for changed in listeners:
                 changed.set()
@@ -288,7 +297,8 @@ class Engine:
             if not self._closing:
                 self._wake.clear()
             while self._waiting:
-                batch, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
+                batch = self._waiting[: self._batch_limit]
+                del self._waiting[: self._batch_limit]
                 async with self._writing:
                     await self._write(batch)
 
@@ -302,7 +312,7 @@ class Engine:
             self._unsure |= streams.keys()
             _refuse(batch, error)
             return
-        except Exception:  # whatever it was, nobody may be left waiting, and nothing half-done be kept
+        except Exception:  # noqa: BLE001 - whatever it was, nobody may be left waiting, and nothing half-done be kept
             _log.exception("a batch could not be stored")
             await self._in_writer(self.store.rollback)
             for stream in streams.values():

@@ -123,7 +123,11 @@ class Store:
                 for stream_id, number in found.items()
                 if number > folded[stream_id]
             }
-            rounds = [event for chunk in _chunks(list(keys)) for event in _events(connection, _is_one_of(chunk))]
+            rounds = [
+                event
+                for stream_id in {stream_id for stream_id, _ in keys}
+                for event in _rounds(connection, stream_id, [name for of, name in keys if of == stream_id])
+            ]
             return View(tails, set(folded) - set(found), rounds)
 
     def append(self, new: Sequence[Event], written: Sequence[Text] = ()) -> None:
@@ -233,9 +237,10 @@ class Reader:
     def __init__(self, connection: sa.Connection) -> None:
         self._connection = connection
 
-    def streams(self) -> list[StreamRow]:
-        """Return all streams, by name."""
-        rows = self._connection.execute(sa.select(streams).order_by(streams.c.name))
+    def streams(self, after: str = "", limit: int | None = None) -> list[StreamRow]:
+        """Return streams by name."""
+        query = sa.select(streams).where(streams.c.name > after).order_by(streams.c.name).limit(limit)
+        rows = self._connection.execute(query)
         return [_stream_row(row) for row in rows]
 
     def stream(self, name: str) -> StreamRow | None:
@@ -266,8 +271,7 @@ class Reader:
 
     def rounds(self, stream_id: int, round_ids: Iterable[str]) -> list[Event]:
         """Return the events of some rounds."""
-        keys = [(stream_id, round_id) for round_id in round_ids]
-        return [event for chunk in _chunks(keys) for event in _events(self._connection, _is_one_of(chunk))]
+        return _rounds(self._connection, stream_id, list(round_ids))
 
     def texts(self, stream_id: int, numbers: Sequence[int]) -> dict[int, Text]:
         """Return what people read in some rounds, by the number of their first event."""
@@ -275,9 +279,7 @@ class Reader:
         for chunk in _chunks(numbers):
             query = sa.select(texts).where(texts.c.stream_id == stream_id, texts.c.number.in_(chunk))
             for row in self._connection.execute(query):
-                found[row.number] = Text(
-                    row.stream_id, row.number, row.question, None if row.texts is None else json.loads(row.texts)
-                )
+                found[row.number] = Text(row.stream_id, row.number, json.loads(row.question), json.loads(row.texts))
         return found
 
 
@@ -292,11 +294,21 @@ def _stream_row(row: Any) -> StreamRow:
 
 def _events(connection: sa.Connection, *where: sa.ColumnElement[bool], limit: int | None = None) -> list[Event]:
     query = sa.select(*_EVENT).where(*where).order_by(events.c.stream_id, events.c.number).limit(limit)
-    return [Event(*row[:5], json.loads(row.body)) for row in connection.execute(query)]
+    return [_event(row) for row in connection.execute(query)]
 
 
-def _is_one_of(keys: Sequence[tuple[int, str]]) -> sa.ColumnElement[bool]:
-    return sa.tuple_(events.c.stream_id, events.c.round_id).in_(keys)
+def _event(row: Any) -> Event:
+    stream_id, number, kind, round_id, at, body = row
+    return Event(stream_id, number, kind, round_id, at, json.loads(body))
+
+
+def _rounds(connection: sa.Connection, stream_id: int, round_ids: list[str]) -> list[Event]:
+    found = []
+    for chunk in _chunks(round_ids):
+        # Without ORDER BY, and stream by stream: else SQLite scans the whole stream rather than use the index.
+        query = sa.select(*_EVENT).where(events.c.stream_id == stream_id, events.c.round_id.in_(chunk))
+        found += [_event(row) for row in connection.execute(query)]
+    return sorted(found, key=lambda event: event.number)
 
 
 def _chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
@@ -309,7 +321,8 @@ def _event_row(event: Event) -> dict[str, Any]:
 
 
 def _text_row(text: Text) -> dict[str, Any]:
-    return text._asdict() | {"texts": None if text.texts is None else _dump(text.texts)}
+    # As JSON, for PostgreSQL takes no zero character in a text.
+    return text._asdict() | {"question": _dump(text.question), "texts": _dump(text.texts)}
 
 
 def _dump(value: Any) -> str:

@@ -55,6 +55,6 @@ texts = sa.Table(
     metadata,
     _of_stream(),
     sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("question", sa.Text),
-    sa.Column("texts", sa.Text),
+    sa.Column("question", sa.Text, nullable=False),
+    sa.Column("texts", sa.Text, nullable=False),
 )

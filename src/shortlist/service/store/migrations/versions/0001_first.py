@@ -50,6 +50,6 @@ def upgrade() -> None:
         "texts",
         _of_stream(),
         _number(),
-        sa.Column("question", sa.Text),
-        sa.Column("texts", sa.Text),
+        sa.Column("question", sa.Text, nullable=False),
+        sa.Column("texts", sa.Text, nullable=False),
     )

@@ -1,4 +1,4 @@
-"""The command line: parse, call, print."""
+"""The commands that need no service: `reproduce` and `replay`."""
 
 import dataclasses
 import os
@@ -12,32 +12,13 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-import shortlist
-from shortlist.errors import InvalidParameter, ShortlistError
+from shortlist.errors import InvalidParameter
 from shortlist.parameters import check_probability
 from shortlist.tasks import TASKS, load_task
 
-__all__ = ["app", "run"]
-
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False)
+__all__ = ["replay", "reproduce"]
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"shortlist {shortlist.__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _main(
-    _version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
-    ] = False,
-) -> None:
-    """Shortlists that keep the right answer, with a cut-off learnt from clicks alone."""
-
-
-@app.command()
 def reproduce(
     tasks: Annotated[
         str, typer.Option(help=f"Tasks, separated by commas: {', '.join(TASKS)}.")
@@ -102,7 +83,6 @@ def reproduce(
     console.print(f"Everything is in [bold]{escape(str(out))}[/]; open [bold]{page}[/].", highlight=False)
 
 
-@app.command()
 def replay(
     file: Annotated[Path, typer.Argument(help="A log of true scores: CSV or Parquet.")],
     policies: Annotated[
@@ -217,15 +197,3 @@ def _progress(console: Console) -> Progress:
         TimeElapsedColumn(),
         console=console,
     )
-
-
-def run() -> None:
-    """Run the command; an error of ours is one line on stderr and exit status 2."""
-    try:
-        app()
-    except ShortlistError as error:
-        sys.stderr.write(f"shortlist: {error}\n")
-        sys.exit(2)
-    except KeyboardInterrupt:
-        sys.stderr.write("shortlist: interrupted\n")
-        sys.exit(130)

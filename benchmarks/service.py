@@ -1,0 +1,164 @@
+"""What durability costs: the service beside a route that only validates, and on a slow disk.
+
+Run: ``python benchmarks/service.py [--seconds 60] [--database postgresql://...]``. Everything is
+measured in one run, turn by turn, and reported as ratios, because machines differ and are shared.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+from fastapi import FastAPI, Request
+from load import Tally, load
+
+from shortlist.service.app import create_app, models, run
+from shortlist.service.app.views import as_json
+from shortlist.service.store import Store
+
+#: What a commit costs on the slow disk, in seconds.
+SLOW = 0.003
+
+
+def bare() -> FastAPI:
+    """Return routes that validate the same bodies, and store nothing."""
+    app = FastAPI()
+
+    @app.post("/v1/streams/{name}/rounds", status_code=201)
+    async def propose(request: Request, name: str, body: models.NewRound) -> dict[str, Any]:  # noqa: ARG001
+        return {
+            "round_id": body.round_id,
+            "threshold": None,
+            "members": [candidate.id for candidate in body.candidates],
+            "reached": len(body.candidates),
+            "truncated": False,
+        }
+
+    @app.put("/v1/streams/{name}/rounds/{round_id}/feedback")
+    async def answer(name: str, round_id: str, body: models.Answer) -> dict[str, Any]:  # noqa: ARG001
+        return {"round_id": round_id, "answer": body.model_dump(), "threshold": None}
+
+    return app
+
+
+def slow_disk() -> None:
+    """Make every commit cost as much as on a slow disk."""
+    quick = Store._commit
+
+    def commit(store: Store) -> None:
+        time.sleep(SLOW)
+        quick(store)
+
+    Store._commit = commit  # type: ignore[assignment, method-assign]
+
+
+def run_server(kind: str, port: int, address: str) -> None:
+    """Be the server: bare, durable, slow, or slow-single."""
+    if kind == "bare":
+        app = bare()
+    else:
+        counts = {"requests": 0, "commits": 0}
+
+        def observe(requests: int, events: int, _seconds: float) -> None:
+            counts["requests"] += requests
+            counts["commits"] += events > 0
+
+        if kind.startswith("slow"):
+            slow_disk()
+        app = create_app(address, observe=observe, batch_limit=1 if kind == "slow-single" else 512)
+
+        @app.get("/counts")
+        async def tell() -> Any:
+            return as_json(counts)
+
+    run(app, port=port)
+
+
+@contextlib.contextmanager
+def server(kind: str, address: str) -> Iterator[int]:
+    """Run a server in a process of its own."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    process = subprocess.Popen([sys.executable, __file__, "--serve", kind, str(port), address])  # noqa: S603
+    try:
+        while True:
+            with contextlib.suppress(httpx.TransportError):
+                httpx.get(f"http://127.0.0.1:{port}/openapi.json", timeout=1)
+                break
+            if process.poll() is not None:
+                raise SystemExit(f"the {kind} server did not start")
+            time.sleep(0.05)
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def measure(kind: str, port: int, seconds: float) -> tuple[Tally, float]:
+    """Return what the clients saw, and commits for each acknowledged request."""
+    url = f"http://127.0.0.1:{port}"
+    before = {"commits": 0, "requests": 0}
+    if kind != "bare":
+        httpx.post(f"{url}/v1/streams", json={"name": "load", "coverage": 0.9})
+        before = httpx.get(f"{url}/counts").json()
+    tally = asyncio.run(load(port, "load", seconds=seconds))
+    if kind == "bare":
+        return tally, 0.0
+    after = httpx.get(f"{url}/counts").json()
+    return tally, (after["commits"] - before["commits"]) / (after["requests"] - before["requests"])
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--database")
+    options = parser.parse_args()
+    found: dict[str, dict[str, float]] = {}
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        kinds = ("bare", "durable", "slow", "slow-single")
+        ports: dict[str, int] = {}
+        for kind in kinds:
+            address = options.database or f"sqlite:///{folder}/{kind}.db"
+            if kind != "bare" or not ports:
+                ports[kind] = stack.enter_context(server(kind, address))
+        totals: dict[str, Tally] = {kind: Tally() for kind in kinds}
+        commits = dict.fromkeys(kinds, 0.0)
+        for _ in range(options.turns):
+            for kind in kinds:
+                tally, commits[kind] = measure(kind, ports[kind], options.seconds / options.turns)
+                totals[kind].seconds += tally.seconds
+                totals[kind].latencies += tally.latencies
+                totals[kind].errors += tally.errors
+        for kind, tally in totals.items():
+            found[kind] = {
+                "rate": tally.rate,
+                "p50": tally.quantile(0.5),
+                "p99": tally.quantile(0.99),
+                "commits": commits[kind],
+                "errors": len(tally.errors),
+            }
+            print(
+                f"{kind:12} {tally.rate:8,.0f} requests/s   p50 {found[kind]['p50']:6.1f} ms"
+                f"   p99 {found[kind]['p99']:6.1f} ms   {commits[kind] * 1000:5.0f} commits/1,000 requests"
+                f"   {len(tally.errors)} errors"
+            )
+    ratio = {kind: found[kind]["rate"] for kind in kinds}
+    print(f"durable / bare: {ratio['durable'] / ratio['bare']:.2f} (at least 0.4)")
+    print(f"slow disk, shared commits / a commit each: {ratio['slow'] / ratio['slow-single']:.1f} (at least 4)")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--serve"]:
+        run_server(sys.argv[2], int(sys.argv[3]), sys.argv[4])
+    else:
+        main()

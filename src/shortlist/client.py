@@ -1,0 +1,241 @@
+"""The same verbs over HTTP: a `Client` does with a stream of the service what a `Shortlister` does alone.
+
+Calls are tried again when the service is out of reach or busy. That is safe: every round has an id
+that is chosen here before it is sent, and the service takes the same round, or the same answer,
+only once.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
+
+from shortlist.calls import Call, Calls, Result, httpx
+from shortlist.candidates import Member, plain_member
+from shortlist.errors import ShortlistError
+from shortlist.lister import Shown
+
+__all__ = ["AsyncClient", "Client"]
+
+
+class Client(Calls):
+    """A stream of a running service.
+
+    Parameters
+    ----------
+    url
+        Where the service is: ``http://127.0.0.1:8000``.
+    stream
+        The stream's name; `create` makes it.
+    api_key
+        The key, where keys are on.
+    timeout
+        Seconds to wait for an answer before trying again.
+    retries
+        How often to try again, with pauses that grow.
+    scorer_version
+        Of the model behind the scores, sent with every round: a stream takes one version only.
+
+    Examples
+    --------
+    ::
+
+        client = shortlist.Client("http://127.0.0.1:8000", "docs")
+        client.create(coverage=0.9)
+        shown = client.propose([0.31, 0.87], ids=["faq-7", "faq-2"])
+        client.hit(shown.round_id, "faq-2")
+    """
+
+    def _connect(self) -> None:
+        self._http = httpx.Client(**self._settings)
+
+    def _do(self, call: Call[Result]) -> Result:
+        answer: Any = None
+        try:
+            while True:
+                wanted = call.send(answer)
+                if isinstance(wanted, float):
+                    time.sleep(wanted)
+                    answer = None
+                else:
+                    try:
+                        answer = self._http.request(
+                            wanted.method, wanted.path, json=wanted.json, params=wanted.parameters
+                        )
+                    except httpx.TransportError as error:
+                        answer = error
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+
+    def create(self, coverage: float = 0.9, **settings: Any) -> dict[str, Any]:
+        """Make the stream, or find it with these settings: policy, score, patience, on_drift ..."""
+        return self._do(self._create(coverage, settings))
+
+    def propose(
+        self,
+        scores: ArrayLike,
+        ids: Sequence[Member] | None = None,
+        *,
+        texts: Sequence[str | None] | None = None,
+        question: str | None = None,
+        truncated_below: float | None = None,
+        scorer_version: str | None = None,
+        round_id: str | None = None,
+    ) -> Shown:
+        """Open a round and return its shortlist; what people read can be stored with it."""
+        call = self._propose(
+            scores,
+            ids,
+            texts,
+            question=question,
+            truncated_below=truncated_below,
+            scorer_version=scorer_version,
+            round_id=round_id,
+        )
+        return self._do(call)
+
+    def hit(self, round_id: Any, member: Member) -> None:
+        """Take the answer "this one"."""
+        self._do(self._answer(round_id, {"hit": plain_member(member)}))
+
+    def miss(self, round_id: Any) -> None:
+        """Take the answer "not in this list"."""
+        self._do(self._answer(round_id, {"miss": True}))
+
+    def skip(self, round_id: Any) -> None:
+        """Say that no answer will come."""
+        self._do(self._answer(round_id, {"skip": True}))
+
+    def absent(self, round_id: Any) -> None:
+        """Take the answer "I looked everywhere: no candidate at all is right"."""
+        self._do(self._answer(round_id, {"absent": True}))
+
+    def answer_many(self, answers: Iterable[tuple[str, dict[str, Any]]]) -> list[ShortlistError | None]:
+        """Send many answers at once, as ``(round_id, {"hit": member})``; return what was wrong with each, or None."""
+        return self._do(self._answer_many(answers))
+
+    def summary(self) -> dict[str, Any]:
+        """Return what has happened so far."""
+        return self._do(self._summary())
+
+    @property
+    def threshold(self) -> float:
+        """The threshold in force for the next list, asked for now."""
+        threshold: float = self.summary()["threshold"]
+        return threshold
+
+    def rounds(self, *, after: int = 0, limit: int = 100, only_open: bool = False) -> dict[str, Any]:
+        """Return a page of the log: ``rounds``, and in ``next`` what to hand in as `after`."""
+        return self._do(self._rounds(after, limit, only_open))
+
+    def delete(self) -> None:
+        """Erase the stream and its log."""
+        self._do(self._delete())
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class AsyncClient(Calls):
+    """The same for asyncio; see :class:`Client`. Every verb is awaited."""
+
+    def _connect(self) -> None:
+        self._http = httpx.AsyncClient(**self._settings)
+
+    async def _do(self, call: Call[Result]) -> Result:
+        answer: Any = None
+        try:
+            while True:
+                wanted = call.send(answer)
+                if isinstance(wanted, float):
+                    await asyncio.sleep(wanted)
+                    answer = None
+                else:
+                    try:
+                        answer = await self._http.request(
+                            wanted.method, wanted.path, json=wanted.json, params=wanted.parameters
+                        )
+                    except httpx.TransportError as error:
+                        answer = error
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+
+    async def create(self, coverage: float = 0.9, **settings: Any) -> dict[str, Any]:
+        """Make the stream, or find it with these settings."""
+        return await self._do(self._create(coverage, settings))
+
+    async def propose(
+        self,
+        scores: ArrayLike,
+        ids: Sequence[Member] | None = None,
+        *,
+        texts: Sequence[str | None] | None = None,
+        question: str | None = None,
+        truncated_below: float | None = None,
+        scorer_version: str | None = None,
+        round_id: str | None = None,
+    ) -> Shown:
+        """Open a round and return its shortlist."""
+        call = self._propose(
+            scores,
+            ids,
+            texts,
+            question=question,
+            truncated_below=truncated_below,
+            scorer_version=scorer_version,
+            round_id=round_id,
+        )
+        return await self._do(call)
+
+    async def hit(self, round_id: Any, member: Member) -> None:
+        """Take the answer "this one"."""
+        await self._do(self._answer(round_id, {"hit": plain_member(member)}))
+
+    async def miss(self, round_id: Any) -> None:
+        """Take the answer "not in this list"."""
+        await self._do(self._answer(round_id, {"miss": True}))
+
+    async def skip(self, round_id: Any) -> None:
+        """Say that no answer will come."""
+        await self._do(self._answer(round_id, {"skip": True}))
+
+    async def absent(self, round_id: Any) -> None:
+        """Take the answer "I looked everywhere: no candidate at all is right"."""
+        await self._do(self._answer(round_id, {"absent": True}))
+
+    async def answer_many(self, answers: Iterable[tuple[str, dict[str, Any]]]) -> list[ShortlistError | None]:
+        """Send many answers at once; return what was wrong with each, or None."""
+        return await self._do(self._answer_many(answers))
+
+    async def summary(self) -> dict[str, Any]:
+        """Return what has happened so far."""
+        return await self._do(self._summary())
+
+    async def rounds(self, *, after: int = 0, limit: int = 100, only_open: bool = False) -> dict[str, Any]:
+        """Return a page of the log."""
+        return await self._do(self._rounds(after, limit, only_open))
+
+    async def delete(self) -> None:
+        """Erase the stream and its log."""
+        await self._do(self._delete())
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()

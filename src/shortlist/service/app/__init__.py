@@ -1,0 +1,6 @@
+"""HTTP: the only room that knows status codes and the web framework."""
+
+from shortlist.service.app.app import create_app
+from shortlist.service.app.server import run
+
+__all__ = ["create_app", "run"]

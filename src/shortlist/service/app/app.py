@@ -1,0 +1,258 @@
+"""The app: routes that check what comes in, call the engine, and say what came of it."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Path, Query, Request, Response
+from fastapi.responses import StreamingResponse
+
+import shortlist
+from shortlist.errors import ShortlistError
+from shortlist.service.app import models
+from shortlist.service.app.problems import handle_problems, problem, responses
+from shortlist.service.app.views import as_json, dump, round_view, shown_view
+from shortlist.service.engine import Engine, Settings
+
+__all__ = ["create_app"]
+
+StreamName = Annotated[str, Path(alias="name", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", description="The stream.")]
+RoundPath = Annotated[
+    str, Path(alias="round_id", pattern=r"^[A-Za-z0-9][A-Za-z0-9._:~-]{0,127}$", description="The round.")
+]
+Limit = Annotated[int, Query(ge=1, le=models.MOST_ON_PAGE, description="The most on a page.")]
+
+_FEEDBACK_LINK = {
+    "operationId": "answer",
+    "parameters": {"name": "$request.path.name", "round_id": "$response.body#/round_id"},
+    "requestBody": {"hit": "$response.body#/members/0"},
+}
+_STREAM_LINKS = {
+    operation: {"operationId": operation, "parameters": {"name": "$response.body#/name"}}
+    for operation in ("propose", "get_stream", "get_rounds", "answer_many", "delete_stream")
+}
+_ROUND_LINKS = {
+    "answer": _FEEDBACK_LINK,
+    "get_round": {
+        "operationId": "get_round",
+        "parameters": {"name": "$request.path.name", "round_id": "$response.body#/round_id"},
+    },
+}
+
+
+def create_app(address: str, **settings: Any) -> FastAPI:
+    """Return the app of the database at an address; `settings` are the engine's."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with Engine.open(address, **settings) as engine:
+            app.state.engine = engine
+            yield
+
+    app = FastAPI(
+        title="shortlist",
+        version=shortlist.__version__,
+        summary="Shortlists that keep the right answer, with a cut-off learnt from clicks alone.",
+        lifespan=lifespan,
+        docs_url=None,  # its scripts come from elsewhere
+        redoc_url=None,
+        responses=responses(400, 422, 503),
+    )
+    handle_problems(app)
+    _add_rounds(app)  # first, for routes are tried in their order and these are the busy ones
+    _add_streams(app)
+    _add_operations(app)
+    return app
+
+
+def _engine(request: Request) -> Engine:
+    engine: Engine = request.app.state.engine
+    return engine
+
+
+def _add_streams(app: FastAPI) -> None:
+    @app.post(
+        "/v1/streams",
+        operation_id="create_stream",
+        status_code=201,
+        response_model=models.StreamView,
+        responses={
+            **responses(409),
+            200: {"model": models.StreamView, "description": "It was there already.", "links": _STREAM_LINKS},
+            201: {"description": "It is made.", "links": _STREAM_LINKS},
+        },
+    )
+    async def create_stream(request: Request, body: models.NewStream) -> Response:
+        """Make a stream; the same again finds the one that is there."""
+        plain = body.model_dump()
+        summary, created = await _engine(request).create_stream(plain.pop("name"), Settings(**plain))
+        return as_json(summary, 201 if created else 200)
+
+    @app.get("/v1/streams", operation_id="list_streams", response_model=models.StreamPage)
+    async def list_streams(
+        request: Request,
+        after: Annotated[str, Query(max_length=100, description="Names after this one.")] = "",
+        limit: Limit = 100,
+    ) -> Response:
+        """Return streams by name."""
+        found = await _engine(request).streams(after=after, limit=limit)
+        return as_json({"streams": found, "next": found[-1]["name"] if len(found) == limit else None})
+
+    @app.get(
+        "/v1/streams/{name}",
+        operation_id="get_stream",
+        response_model=models.StreamView,
+        responses=responses(404),
+    )
+    async def get_stream(request: Request, name: StreamName) -> Response:
+        """Return a stream: settings, threshold, counts, coverage with its interval, drift."""
+        return as_json(await _engine(request).summary(name))
+
+    @app.delete("/v1/streams/{name}", operation_id="delete_stream", status_code=204, responses=responses(404))
+    async def delete_stream(request: Request, name: StreamName) -> Response:
+        """Erase a stream, its log and all that people wrote."""
+        await _engine(request).delete_stream(name)
+        return Response(status_code=204)
+
+    @app.get(
+        "/v1/streams/{name}/live",
+        operation_id="live",
+        response_class=StreamingResponse,
+        responses={
+            **responses(404),
+            200: {"description": "The stream's summary whenever it changes.", "content": {"text/event-stream": {}}},
+        },
+    )
+    async def live(request: Request, name: StreamName) -> StreamingResponse:
+        """Send the stream's summary now and whenever it changes, as server-sent events."""
+        engine = _engine(request)
+        await engine.summary(name)  # a stream that is not there is an error, not an empty stream of events
+
+        async def events() -> AsyncIterator[str]:
+            yield "retry: 2000\n\n"
+            async for summary in engine.changes(name):
+                if summary is None:
+                    yield ": still here\n\n"
+                else:
+                    yield f"event: stream\nid: {summary['events']}\ndata: {dump(summary)}\n\n"
+            yield "event: end\ndata: {}\n\n"
+
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return StreamingResponse(events(), media_type="text/event-stream", headers=headers)
+
+
+def _add_rounds(app: FastAPI) -> None:
+    @app.post(
+        "/v1/streams/{name}/rounds",
+        operation_id="propose",
+        status_code=201,
+        response_model=models.RoundShown,
+        responses={
+            **responses(404, 409),
+            200: {"model": models.RoundShown, "description": "It was shown already.", "links": _ROUND_LINKS},
+            201: {"description": "It is on disk: show it.", "links": _ROUND_LINKS},
+        },
+    )
+    async def propose(request: Request, name: StreamName, body: models.NewRound) -> Response:
+        """Show a list; the same `round_id` and body again give the same answer."""
+        texts = [candidate.text for candidate in body.candidates]
+        made, created = await _engine(request).propose(
+            name,
+            [candidate.id for candidate in body.candidates],
+            [candidate.score for candidate in body.candidates],
+            round_id=body.round_id,
+            question=body.question,
+            texts=texts if any(text is not None for text in texts) else None,
+            truncated_below=body.truncated_below,
+            scorer_version=body.scorer_version,
+        )
+        return as_json(shown_view(made), 201 if created else 200)
+
+    @app.get(
+        "/v1/streams/{name}/rounds",
+        operation_id="get_rounds",
+        response_model=models.RoundPage,
+        responses=responses(404),
+    )
+    async def get_rounds(
+        request: Request,
+        name: StreamName,
+        after: Annotated[int, Query(ge=0, lt=2**63, description="Rounds after this number.")] = 0,
+        limit: Limit = 100,
+        open_: Annotated[bool, Query(alias="open", description="Only those without an answer.")] = False,
+    ) -> Response:
+        """Return the log: rounds in the order shown, each with its answer."""
+        found = await _engine(request).rounds(name, after=after, limit=limit, only_open=open_)
+        following = found[-1][0].shown.number if len(found) == limit else None
+        return as_json({"rounds": [round_view(*each) for each in found], "next": following})
+
+    @app.get(
+        "/v1/streams/{name}/rounds/{round_id}",
+        operation_id="get_round",
+        response_model=models.RoundView,
+        responses=responses(404),
+    )
+    async def get_round(request: Request, name: StreamName, round_id: RoundPath) -> Response:
+        """Return one round."""
+        return as_json(round_view(*await _engine(request).round(name, round_id)))
+
+    @app.put(
+        "/v1/streams/{name}/rounds/{round_id}/feedback",
+        operation_id="answer",
+        response_model=models.AnswerTaken,
+        responses=responses(404, 409, 410),
+    )
+    async def answer(request: Request, name: StreamName, round_id: RoundPath, body: models.Answer) -> Response:
+        """Take a round's answer; the same again changes nothing, another one is refused."""
+        engine = _engine(request)
+        made, _ = await engine.answer(name, round_id, *_kind(body))
+        summary = {"round_id": round_id, "answer": made.answer(), "threshold": engine.threshold(name)}
+        return as_json(summary)
+
+    @app.post(
+        "/v1/streams/{name}/feedback",
+        operation_id="answer_many",
+        status_code=207,
+        response_model=models.AnswerResults,
+        responses=responses(404),
+    )
+    async def answer_many(request: Request, name: StreamName, body: models.Answers) -> Response:
+        """Take many answers; each is taken or refused on its own."""
+        engine = _engine(request)
+        await engine.summary(name)
+        done = await asyncio.gather(
+            *(engine.answer(name, each.round_id, *_kind(each)) for each in body.answers), return_exceptions=True
+        )
+        results = []
+        for each, outcome in zip(body.answers, done, strict=True):
+            if isinstance(outcome, ShortlistError):
+                told = problem(outcome)
+                results.append({"round_id": each.round_id, "status": told["status"], "problem": told})
+            elif isinstance(outcome, BaseException):
+                raise outcome
+            else:
+                results.append({"round_id": each.round_id, "status": 200, "answer": outcome[0].answer()})
+        return as_json({"results": results}, 207)
+
+
+def _add_operations(app: FastAPI) -> None:
+    @app.get("/healthz", operation_id="healthz", response_model=dict[str, str])
+    async def healthz() -> Response:
+        """Say that the process is alive."""
+        return as_json({"status": "ok", "version": shortlist.__version__})
+
+    @app.get("/readyz", operation_id="readyz", response_model=dict[str, str])
+    async def readyz(request: Request) -> Response:
+        """Say whether requests can be served: the database answers."""
+        await _engine(request).check()
+        return as_json({"status": "ready"})
+
+
+def _kind(body: Any) -> tuple[str, Any]:
+    """Return an answer's kind, and the member of a hit."""
+    if isinstance(body, models.HitAnswer):
+        return "hit", body.hit
+    if isinstance(body, models.MissAnswer):
+        return "miss", None
+    return ("skip" if isinstance(body, models.SkipAnswer) else "absent"), None

@@ -1,0 +1,293 @@
+"""What comes in and goes out, as JSON. Strict: no text for numbers, no true for 1, nothing unknown.
+
+Everything has a largest size. Texts with half a surrogate pair, which cannot be stored, are refused.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = [
+    "AbsentAnswer",
+    "Answer",
+    "Answers",
+    "Candidate",
+    "HitAnswer",
+    "MissAnswer",
+    "NewRound",
+    "NewStream",
+    "Problem",
+    "RoundPage",
+    "RoundShown",
+    "RoundView",
+    "SkipAnswer",
+    "StreamPage",
+    "StreamView",
+]
+
+#: The most candidates in a round, answers in a batch, and rounds or streams on a page.
+MOST_CANDIDATES, MOST_ANSWERS, MOST_ON_PAGE = 10_000, 1_000, 1_000
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", description="A stream's name.")]
+RoundId = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:~-]{0,127}$", description="A round's id; yours, or one made for you.")
+]
+Id = Annotated[
+    Annotated[str, Field(max_length=500)] | Annotated[int, Field(ge=-(2**63), lt=2**63)],
+    Field(description="A candidate's id: a text or a whole number."),
+]
+Number = Annotated[float, Field(ge=-1e308, le=1e308, allow_inf_nan=False)]
+Words = Annotated[str, Field(max_length=20_000)]
+Version = Annotated[str, Field(min_length=1, max_length=200)]
+Threshold = Annotated[float | None, Field(description="null stands for minus infinity: everything is shown.")]
+
+
+class _In(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class Anytime(_In):
+    """No horizon; the promise holds for ever."""
+
+    kind: Literal["anytime"]
+    delta: Annotated[float, Field(gt=0, lt=1)] = 0.05
+
+
+class Sps(_In):
+    """The paper's Algorithm 1, for a number of rounds that is known beforehand."""
+
+    kind: Literal["sps"]
+    horizon: Annotated[int, Field(ge=2, le=10**12)]
+
+
+class PlainScore(_In):
+    """A score without settings."""
+
+    kind: Literal["raw", "margin", "rank"]
+
+
+class RelativeScore(_In):
+    """Softmax of the list's z-scores."""
+
+    kind: Literal["relative"]
+    temperature: Annotated[float, Field(gt=1e-6, le=1e6)] = 0.4
+
+
+class AdaptiveScore(_In):
+    """The softmax mass of all that is less good (APS, RAPS)."""
+
+    kind: Literal["adaptive"]
+    temperature: Annotated[float, Field(gt=1e-6, le=1e6)] = 0.4
+    penalty: Annotated[float, Field(ge=0, le=1e6)] = 0.0
+    free: Annotated[int, Field(ge=0, le=10**6)] = 0
+
+
+class NewStream(_In):
+    """A stream to be made; settings are fixed then."""
+
+    name: Name
+    coverage: Annotated[float, Field(gt=0, lt=1, description="The share of rounds with the right answer in the list.")]
+    policy: Annotated[Anytime | Sps, Field(discriminator="kind")] = Anytime(kind="anytime")
+    score: (
+        Literal["raw", "margin", "relative", "rank", "adaptive", "auto"]
+        | Annotated[PlainScore | RelativeScore | AdaptiveScore, Field(discriminator="kind")]
+    ) = "raw"
+    unanswered: Literal["miss", "ignore"] = "miss"
+    patience: Annotated[int, Field(ge=0, le=10**9)] = 200
+    on_drift: Literal["report", "restart"] | None = None
+    false_alarm_rounds: Annotated[int, Field(ge=1, le=10**12)] = 1_000_000
+    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES)] = 0
+    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES)] | None = None
+    shadow: bool = False
+    scorer_version: Version | None = None
+
+
+class Candidate(_In):
+    """Something that may be shown."""
+
+    id: Id
+    score: Number
+    text: Words | None = None
+
+
+class NewRound(_In):
+    """A list to be cut."""
+
+    candidates: Annotated[list[Candidate], Field(min_length=1, max_length=MOST_CANDIDATES)]
+    question: Words | None = None
+    round_id: RoundId | None = None
+    truncated_below: Number | None = None
+    scorer_version: Version | None = None
+
+
+class HitAnswer(_In):
+    """The right one, as the person picked it."""
+
+    hit: Id
+
+
+class MissAnswer(_In):
+    """Not in this list."""
+
+    miss: Literal[True]
+
+
+class SkipAnswer(_In):
+    """No answer will come."""
+
+    skip: Literal[True]
+
+
+class AbsentAnswer(_In):
+    """Looked everywhere: no candidate at all is right."""
+
+    absent: Literal[True]
+
+
+Answer = HitAnswer | MissAnswer | SkipAnswer | AbsentAnswer
+
+
+class RoundHit(HitAnswer):
+    """The right one, as the person picked it."""
+
+    round_id: RoundId
+
+
+class RoundMiss(MissAnswer):
+    """Not in this list."""
+
+    round_id: RoundId
+
+
+class RoundSkip(SkipAnswer):
+    """No answer will come."""
+
+    round_id: RoundId
+
+
+class RoundAbsent(AbsentAnswer):
+    """Looked everywhere: no candidate at all is right."""
+
+    round_id: RoundId
+
+
+class Answers(_In):
+    """Answers to several rounds; each is taken or refused on its own."""
+
+    answers: Annotated[
+        list[RoundHit | RoundMiss | RoundSkip | RoundAbsent], Field(min_length=1, max_length=MOST_ANSWERS)
+    ]
+
+
+class Problem(BaseModel):
+    """A problem document (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[dict[str, Any]] | None = None
+
+
+class RoundShown(BaseModel):
+    """A list as it is shown."""
+
+    round_id: str
+    threshold: Threshold
+    members: Annotated[list[str | int], Field(description="The candidates to show, best first.")]
+    reached: Annotated[int, Field(description="How many of them, from the first, reach the threshold.")]
+    truncated: Annotated[bool, Field(description="The promise does not cover this list.")]
+
+
+class AnswerTaken(BaseModel):
+    """An answer as it is stored."""
+
+    round_id: str
+    answer: dict[str, Any]
+    threshold: Threshold
+
+
+class AnswerResult(BaseModel):
+    """What came of one answer of a batch."""
+
+    round_id: str
+    status: int
+    answer: dict[str, Any] | None = None
+    problem: Problem | None = None
+
+
+class AnswerResults(BaseModel):
+    """What came of each answer, in their order."""
+
+    results: list[AnswerResult]
+
+
+class CandidateView(BaseModel):
+    """A candidate of a round, and what became of it."""
+
+    id: str | int
+    score: float
+    shown: bool
+    text: str | None
+
+
+class RoundView(BaseModel):
+    """A round as it is in the log."""
+
+    round_id: str
+    number: int
+    shown_at: float
+    question: str | None
+    threshold: Threshold
+    epoch: int
+    truncated: bool
+    members: list[str | int]
+    candidates: list[CandidateView]
+    answer: dict[str, Any] | None
+    answered_at: float | None
+
+
+class RoundPage(BaseModel):
+    """Rounds in the order shown."""
+
+    rounds: list[RoundView]
+    next: Annotated[int | None, Field(description="Hand this in as `after` for the next page; null at the end.")]
+
+
+class StreamView(BaseModel):
+    """A stream: its settings, what has happened, and what was learnt."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    created: float
+    settings: dict[str, Any]
+    scorer_version: str | None
+    events: int
+    last_event: float | None
+    rounds: int
+    hits: int
+    misses: int
+    skipped: int
+    absent: int
+    expired: int
+    open: int
+    coverage_target: float
+    coverage_seen: float | None
+    coverage_interval: list[float] | None
+    threshold: Threshold
+    counted: int | None
+    waiting_for: str
+    epoch: int
+    drift: dict[str, Any] | None
+    score: str
+    score_why: str
+    score_thresholds: dict[str, float | None]
+    hidden_share: float | None
+
+
+class StreamPage(BaseModel):
+    """Streams by name."""
+
+    streams: list[StreamView]
+    next: Annotated[str | None, Field(description="Hand this in as `after` for the next page; null at the end.")]

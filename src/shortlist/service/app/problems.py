@@ -1,0 +1,107 @@
+"""Errors as problem documents (RFC 9457): what was wrong, and what to do. Never a trace, SQL or a path."""
+
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from shortlist.errors import (
+    ConflictingAnswer,
+    ConflictingRound,
+    ConflictingStream,
+    InvalidInput,
+    NotAllowed,
+    RoundClosed,
+    ScorerChanged,
+    ServiceUnavailable,
+    ShortlistError,
+    StoreUnavailable,
+    UnknownRound,
+    UnknownStream,
+    problem_name,
+)
+from shortlist.service.app.models import Problem
+
+__all__ = ["PROBLEM_TYPE", "handle_problems", "problem", "responses"]
+
+PROBLEM_TYPE: Final = "application/problem+json"
+#: The first that fits.
+_STATUS: Final = (
+    (UnknownStream, 404),
+    (UnknownRound, 404),
+    (RoundClosed, 410),
+    (ConflictingAnswer, 409),
+    (ConflictingRound, 409),
+    (ConflictingStream, 409),
+    (ScorerChanged, 409),
+    (InvalidInput, 422),
+    (NotAllowed, 403),
+    (StoreUnavailable, 503),
+    (ServiceUnavailable, 503),
+)
+
+
+def problem(error: ShortlistError) -> dict[str, Any]:
+    """Return an error of ours as a problem document."""
+    status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+    return _document(problem_name(type(error)), status, str(error))
+
+
+def _document(kind: str, status: int, detail: str, **more: Any) -> dict[str, Any]:
+    title = kind.replace("-", " ").capitalize()
+    return {"type": f"urn:shortlist:problem:{kind}", "title": title, "status": status, "detail": detail, **more}
+
+
+def _answer(document: dict[str, Any], headers: dict[str, str] | None = None) -> JSONResponse:
+    headers = dict(headers or {})
+    if document["status"] == 503:
+        headers.setdefault("Retry-After", "1")
+    return JSONResponse(document, status_code=document["status"], headers=headers, media_type=PROBLEM_TYPE)
+
+
+def handle_problems(app: FastAPI) -> None:
+    """Answer every error of this app with a problem document."""
+
+    @app.exception_handler(ShortlistError)
+    def _ours(_request: Request, error: ShortlistError) -> JSONResponse:
+        return _answer(problem(error))
+
+    @app.exception_handler(RequestValidationError)
+    def _invalid(_request: Request, error: RequestValidationError) -> JSONResponse:
+        # Without the input: it may be large, or not be JSON at all (NaN).
+        found = [{"where": _where(e["loc"]), "what": e["msg"]} for e in error.errors()[:20]]
+        detail = "; ".join(f"{e['where']}: {e['what']}" for e in found[:3])
+        return _answer(_document("invalid-request", 422, detail, errors=found))
+
+    @app.exception_handler(HTTPException)
+    def _http(_request: Request, error: HTTPException) -> JSONResponse:
+        kind = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
+        return _answer(_document(kind, error.status_code, str(error.detail)), dict(error.headers or {}))
+
+    @app.exception_handler(Exception)
+    def _bug(_request: Request, _error: Exception) -> JSONResponse:
+        return _answer(_document("internal-error", 500, "the service failed; the log of the service says why"))
+
+
+def _where(place: tuple[Any, ...]) -> str:
+    """Return the place of an error as one reads it: candidates[3].score."""
+    words = ""
+    for part in place[1:] if len(place) > 1 else place:
+        words += f"[{part}]" if isinstance(part, int) else f".{part}"
+    text = words.lstrip(".")
+    return text.encode("utf-8", "replace").decode() or "body"
+
+
+def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the problem documents that a route may answer with, for the OpenAPI document."""
+    return {
+        status: {
+            "model": Problem,
+            "description": HTTPStatus(status).phrase,
+            "content": {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        }
+        for status in statuses
+    }
