@@ -77,8 +77,12 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     """Import the clients when they are asked for: they need an extra."""
     if name in ("AsyncClient", "Client"):
-        from shortlist import client  # noqa: PLC0415 - see above
-
+        try:
+            from shortlist import client  # noqa: PLC0415 - see above
+        except ModuleNotFoundError as error:
+            raise MissingExtra(
+                f"the client needs {error.name}, which is in an extra: pip install 'shortlist[client]'"
+            ) from None
         return getattr(client, name)
     raise AttributeError(f"module 'shortlist' has no attribute {name!r}")
 

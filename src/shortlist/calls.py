@@ -10,24 +10,19 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+import httpx
 from numpy.typing import ArrayLike
 
 from shortlist import errors
 from shortlist.candidates import Member, check_ids, check_scores
 from shortlist.errors import (
     InvalidParameter,
-    MissingExtra,
     NotAllowed,
     ServiceError,
     ServiceUnavailable,
     ShortlistError,
 )
 from shortlist.lister import Shown
-
-try:
-    import httpx
-except ImportError:
-    raise MissingExtra("the client needs httpx, which is in an extra: pip install 'shortlist[client]'") from None
 
 __all__ = ["Call", "Calls", "Request", "Result"]
 

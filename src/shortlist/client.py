@@ -10,9 +10,10 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
+import httpx
 from numpy.typing import ArrayLike
 
-from shortlist.calls import Call, Calls, Result, httpx
+from shortlist.calls import Call, Calls, Result
 from shortlist.candidates import Member, plain_member
 from shortlist.errors import ShortlistError
 from shortlist.lister import Shown

@@ -168,11 +168,14 @@ class Store:
                 connection.execute(table.delete().where(table.c.stream_id == stream_id))
             connection.execute(streams.delete().where(streams.c.id == stream_id))
             self._commit()
-        if connection.dialect.name == "sqlite":
+        if not self.shared:
+            # The pages that were overwritten reach the file, and the old ones leave the journal.
             assert self._writing is not None  # noqa: S101 - for the type checker
-            with database.translated(), self._writing.connect() as plain:
-                # The pages that were overwritten reach the file, and the old ones leave the journal.
-                plain.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+            plain = self._writing.raw_connection()
+            try:
+                plain.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                plain.close()
 
     def save_snapshot(self, stream_id: int, snapshot: Snapshot, *, keep: int = 2) -> None:
         """Keep a snapshot, and of the older ones all but the last."""
