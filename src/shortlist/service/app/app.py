@@ -206,7 +206,7 @@ def _add_rounds(app: FastAPI) -> None:
     async def answer(request: Request, name: StreamName, round_id: RoundPath, body: models.Answer) -> Response:
         """Take a round's answer; the same again changes nothing, another one is refused."""
         engine = _engine(request)
-        made, _ = await engine.answer(name, round_id, *_kind(body))
+        made, _ = await engine.answer(name, round_id, body.kind, body.member)
         summary = {"round_id": round_id, "answer": made.answer(), "threshold": engine.threshold(name)}
         return as_json(summary)
 
@@ -222,7 +222,8 @@ def _add_rounds(app: FastAPI) -> None:
         engine = _engine(request)
         await engine.summary(name)
         done = await asyncio.gather(
-            *(engine.answer(name, each.round_id, *_kind(each)) for each in body.answers), return_exceptions=True
+            *(engine.answer(name, each.round_id, each.kind, each.member) for each in body.answers),
+            return_exceptions=True,
         )
         results = []
         for each, outcome in zip(body.answers, done, strict=True):
@@ -247,12 +248,3 @@ def _add_operations(app: FastAPI) -> None:
         """Say whether requests can be served: the database answers."""
         await _engine(request).check()
         return as_json({"status": "ready"})
-
-
-def _kind(body: Any) -> tuple[str, Any]:
-    """Return an answer's kind, and the member of a hit."""
-    if isinstance(body, models.HitAnswer):
-        return "hit", body.hit
-    if isinstance(body, models.MissAnswer):
-        return "miss", None
-    return ("skip" if isinstance(body, models.SkipAnswer) else "absent"), None

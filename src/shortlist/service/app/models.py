@@ -3,24 +3,20 @@
 Everything has a largest size. Texts with half a surrogate pair, which cannot be stored, are refused.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 __all__ = [
-    "AbsentAnswer",
     "Answer",
     "Answers",
     "Candidate",
-    "HitAnswer",
-    "MissAnswer",
     "NewRound",
     "NewStream",
     "Problem",
     "RoundPage",
     "RoundShown",
     "RoundView",
-    "SkipAnswer",
     "StreamPage",
     "StreamView",
 ]
@@ -28,13 +24,25 @@ __all__ = [
 #: The most candidates in a round, answers in a batch, and rounds or streams on a page.
 MOST_CANDIDATES, MOST_ANSWERS, MOST_ON_PAGE = 10_000, 1_000, 1_000
 
+
+def _whole(value: Any) -> Any:
+    """Return 3.0 as 3: in JSON they are one number."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _only_schema(schema: dict[str, Any]) -> None:
+    """Leave the default out of a field's schema: leaving the field out is not the same as sending null."""
+    schema.pop("default", None)
+
+
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", description="A stream's name.")]
 RoundId = Annotated[
     str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:~-]{0,127}$", description="A round's id; yours, or one made for you.")
 ]
 Id = Annotated[
-    Annotated[str, Field(max_length=500)] | Annotated[int, Field(ge=-(2**63), lt=2**63)],
-    Field(description="A candidate's id: a text or a whole number."),
+    Annotated[str, Field(max_length=500)]
+    | Annotated[int, Field(ge=-(2**53) + 1, le=2**53 - 1), BeforeValidator(_whole)],
+    Field(description="A candidate's id: a text, or a whole number that every JSON reader keeps (below 2^53)."),
 ]
 Number = Annotated[float, Field(ge=-1e308, le=1e308, allow_inf_nan=False)]
 Words = Annotated[str, Field(max_length=20_000)]
@@ -57,7 +65,7 @@ class Sps(_In):
     """The paper's Algorithm 1, for a number of rounds that is known beforehand."""
 
     kind: Literal["sps"]
-    horizon: Annotated[int, Field(ge=2, le=10**12)]
+    horizon: Annotated[int, Field(ge=2, le=10**12), BeforeValidator(_whole)]
 
 
 class PlainScore(_In):
@@ -79,7 +87,7 @@ class AdaptiveScore(_In):
     kind: Literal["adaptive"]
     temperature: Annotated[float, Field(gt=1e-6, le=1e6)] = 0.4
     penalty: Annotated[float, Field(ge=0, le=1e6)] = 0.0
-    free: Annotated[int, Field(ge=0, le=10**6)] = 0
+    free: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(_whole)] = 0
 
 
 class NewStream(_In):
@@ -93,11 +101,11 @@ class NewStream(_In):
         | Annotated[PlainScore | RelativeScore | AdaptiveScore, Field(discriminator="kind")]
     ) = "raw"
     unanswered: Literal["miss", "ignore"] = "miss"
-    patience: Annotated[int, Field(ge=0, le=10**9)] = 200
+    patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(_whole)] = 200
     on_drift: Literal["report", "restart"] | None = None
-    false_alarm_rounds: Annotated[int, Field(ge=1, le=10**12)] = 1_000_000
-    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES)] = 0
-    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES)] | None = None
+    false_alarm_rounds: Annotated[int, Field(ge=1, le=10**12), BeforeValidator(_whole)] = 1_000_000
+    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(_whole)] = 0
+    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(_whole)] | None = None
     shadow: bool = False
     scorer_version: Version | None = None
 
@@ -120,53 +128,45 @@ class NewRound(_In):
     scorer_version: Version | None = None
 
 
-class HitAnswer(_In):
-    """The right one, as the person picked it."""
-
-    hit: Id
-
-
-class MissAnswer(_In):
-    """Not in this list."""
-
-    miss: Literal[True]
+def _one_of(extra: int) -> ConfigDict:
+    """Return the configuration of a body with one answer in it, and so many other fields."""
+    return ConfigDict(json_schema_extra={"minProperties": 1 + extra, "maxProperties": 1 + extra})
 
 
-class SkipAnswer(_In):
-    """No answer will come."""
+class Answer(_In):
+    """A round's answer: exactly one of `hit`, `miss`, `skip`, `absent`."""
 
-    skip: Literal[True]
+    model_config = _one_of(0)
 
+    hit: Annotated[Id, Field(description="This one is right.", json_schema_extra=_only_schema)] = ""
+    miss: Annotated[Literal[True], Field(description="Not in this list.", json_schema_extra=_only_schema)] = True
+    skip: Annotated[Literal[True], Field(description="No answer will come.", json_schema_extra=_only_schema)] = True
+    absent: Annotated[
+        Literal[True], Field(description="Looked everywhere: none at all is right.", json_schema_extra=_only_schema)
+    ] = True
 
-class AbsentAnswer(_In):
-    """Looked everywhere: no candidate at all is right."""
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Self:
+        if len(self.model_fields_set - {"round_id"}) != 1:
+            raise ValueError('give exactly one of {"hit": id}, {"miss": true}, {"skip": true}, {"absent": true}')
+        return self
 
-    absent: Literal[True]
+    @property
+    def kind(self) -> str:
+        """Which of the four it is."""
+        (kind,) = self.model_fields_set - {"round_id"}
+        return kind
 
-
-Answer = HitAnswer | MissAnswer | SkipAnswer | AbsentAnswer
-
-
-class RoundHit(HitAnswer):
-    """The right one, as the person picked it."""
-
-    round_id: RoundId
-
-
-class RoundMiss(MissAnswer):
-    """Not in this list."""
-
-    round_id: RoundId
-
-
-class RoundSkip(SkipAnswer):
-    """No answer will come."""
-
-    round_id: RoundId
+    @property
+    def member(self) -> str | int | None:
+        """The candidate of a hit."""
+        return self.hit if self.kind == "hit" else None
 
 
-class RoundAbsent(AbsentAnswer):
-    """Looked everywhere: no candidate at all is right."""
+class RoundAnswer(Answer):
+    """The answer of a round in a batch."""
+
+    model_config = _one_of(1)
 
     round_id: RoundId
 
@@ -174,9 +174,7 @@ class RoundAbsent(AbsentAnswer):
 class Answers(_In):
     """Answers to several rounds; each is taken or refused on its own."""
 
-    answers: Annotated[
-        list[RoundHit | RoundMiss | RoundSkip | RoundAbsent], Field(min_length=1, max_length=MOST_ANSWERS)
-    ]
+    answers: Annotated[list[RoundAnswer], Field(min_length=1, max_length=MOST_ANSWERS)]
 
 
 class Problem(BaseModel):

@@ -1,5 +1,6 @@
 """Errors as problem documents (RFC 9457): what was wrong, and what to do. Never a trace, SQL or a path."""
 
+import re
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -7,6 +8,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Match, Route
 
 from shortlist.errors import (
     ConflictingAnswer,
@@ -72,27 +74,42 @@ def handle_problems(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     def _invalid(_request: Request, error: RequestValidationError) -> JSONResponse:
         # Without the input: it may be large, or not be JSON at all (NaN).
-        found = [{"where": _where(e["loc"]), "what": e["msg"]} for e in error.errors()[:20]]
-        detail = "; ".join(f"{e['where']}: {e['what']}" for e in found[:3])
-        return _answer(_document("invalid-request", 422, detail, errors=found))
+        found = list({(_where(e["loc"]), e["msg"].removeprefix("Value error, ")): None for e in error.errors()[:20]})
+        detail = "; ".join(f"{where}: {what}" for where, what in found[:3])
+        listed = [{"where": where, "what": what} for where, what in found]
+        return _answer(_document("invalid-request", 422, detail, errors=listed))
 
     @app.exception_handler(HTTPException)
-    def _http(_request: Request, error: HTTPException) -> JSONResponse:
+    def _http(request: Request, error: HTTPException) -> JSONResponse:
         kind = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
-        return _answer(_document(kind, error.status_code, str(error.detail)), dict(error.headers or {}))
+        headers = dict(error.headers or {})
+        if error.status_code == 405:
+            headers["Allow"] = ", ".join(_methods(app, request))
+        return _answer(_document(kind, error.status_code, str(error.detail)), headers)
 
     @app.exception_handler(Exception)
     def _bug(_request: Request, _error: Exception) -> JSONResponse:
         return _answer(_document("internal-error", 500, "the service failed; the log of the service says why"))
 
 
+def _methods(app: FastAPI, request: Request) -> list[str]:
+    """Return all methods that a request's path knows, whichever route has them."""
+    found: set[str] = set()
+    for route in app.routes:
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
+            found |= route.methods or set()
+    return sorted(found)
+
+
 def _where(place: tuple[Any, ...]) -> str:
     """Return the place of an error as one reads it: candidates[3].score."""
     words = ""
     for part in place[1:] if len(place) > 1 else place:
-        words += f"[{part}]" if isinstance(part, int) else f".{part}"
-    text = words.lstrip(".")
-    return text.encode("utf-8", "replace").decode() or "body"
+        if isinstance(part, int):
+            words += f"[{part}]"
+        elif not re.search(r"[^A-Za-z0-9_]|^str$|^int$|^[A-Z]", part):  # else the name of an alternative
+            words += f".{part}"
+    return words.lstrip(".") or "body"
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:

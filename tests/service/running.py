@@ -1,0 +1,113 @@
+"""Services to test: in a thread of this process, or in a process of their own that can be killed."""
+
+import asyncio
+import contextlib
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import uvicorn
+
+from shortlist.service.app import create_app
+
+__all__ = ["Running", "free_port", "process", "running"]
+
+
+class Running:
+    """A running service, and a plain HTTP client for it."""
+
+    def __init__(self, port, app=None, loop=None):
+        self.port, self.app, self.loop = port, app, loop
+        self.url = f"http://127.0.0.1:{port}"
+        self.http = httpx.Client(base_url=self.url, timeout=30)
+
+    @property
+    def engine(self):
+        return self.app.state.engine
+
+    def call(self, coroutine):
+        """Run a coroutine in the service's own loop."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(60)
+
+    def in_writer(self, sql):
+        """Run a statement on the connection that writes."""
+
+        def work():
+            connection = self.engine.store._writing.raw_connection()
+            try:
+                connection.cursor().execute(sql)
+            finally:
+                connection.close()
+
+        self.call(self.engine._in_writer(work))
+
+    def make(self, name="docs", coverage=0.9, **settings):
+        answer = self.http.post("/v1/streams", json={"name": name, "coverage": coverage, **settings})
+        assert answer.status_code in (200, 201), answer.text
+        return answer
+
+    def propose(self, candidates=(("a", 0.3), ("b", 0.9)), stream="docs", **more):
+        listed = [{"id": name, "score": score} for name, score in candidates]
+        return self.http.post(f"/v1/streams/{stream}/rounds", json={"candidates": listed, **more})
+
+    def answer(self, round_id, answer, stream="docs"):
+        return self.http.put(f"/v1/streams/{stream}/rounds/{round_id}/feedback", json=answer)
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+@contextlib.contextmanager
+def running(address, **settings):
+    """Run the app in a thread."""
+    app = create_app(address, **settings)
+    port = free_port()
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", timeout_graceful_shutdown=5))
+    started = {}
+
+    def run():
+        started["loop"] = asyncio.new_event_loop()
+        started["loop"].run_until_complete(server.serve())
+        started["loop"].close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive(), "the service did not start"
+        time.sleep(0.01)
+    service = Running(port, app, started["loop"])
+    try:
+        yield service
+    finally:
+        service.http.close()
+        with contextlib.suppress(AttributeError):
+            service.loop.call_soon_threadsafe(service.engine.end_changes)
+        server.should_exit = True
+        thread.join()
+
+
+@contextlib.contextmanager
+def process(address, variant="durable", port=None, before=()):
+    """Run the service in a process of its own; see serve.py for the variants."""
+    port = port or free_port()
+    script = Path(__file__).with_name("serve.py")
+    child = subprocess.Popen([*before, sys.executable, str(script), address, str(port), variant])
+    try:
+        while True:
+            with contextlib.suppress(httpx.TransportError):
+                httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=5)
+                break
+            assert child.poll() is None, "the service did not start"
+            time.sleep(0.02)
+        yield child, port
+    finally:
+        if child.poll() is None:
+            child.kill()
+        child.wait()
