@@ -65,10 +65,10 @@ def free_port():
 
 
 @contextlib.contextmanager
-def running(address, **settings):
+def running(address, port=None, **settings):
     """Run the app in a thread."""
     app = create_app(address, **settings)
-    port = free_port()
+    port = port or free_port()
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", timeout_graceful_shutdown=5))
     started = {}
 

@@ -14,7 +14,15 @@ from alembic.script import ScriptDirectory
 
 from shortlist.errors import DatabaseInUse, InvalidParameter, NewerDatabase, StoreUnavailable
 
-__all__ = ["default_address", "make_engine", "migrate", "only_writer", "refusal", "shown_address", "translated"]
+__all__ = [
+    "check_schema",
+    "default_address",
+    "make_engine",
+    "migrate",
+    "only_writer",
+    "shown_address",
+    "translated",
+]
 
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
 #: PostgreSQL's advisory lock for migrations: "shortlist" as a number.
@@ -109,20 +117,46 @@ def _postgresql(url: sa.URL, *, read_only: bool) -> sa.Engine:
 
 def migrate(engine: sa.Engine) -> None:
     """Bring the schema up to this version's; refuse one that is newer."""
-    config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    config = _config()
     with translated(), engine.begin() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
-        found = MigrationContext.configure(connection).get_current_revision()
-        if found is not None and found not in known:
-            raise NewerDatabase(
-                f"the database has schema {found}, and this shortlist knows up to {max(known)}: upgrade shortlist, "
-                "or give another --database"
-            )
+        _found(connection, config)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+
+
+def check_schema(engine: sa.Engine) -> None:
+    """Refuse a database that this version cannot read."""
+    path = engine.url.database or ""
+    empty = StoreUnavailable("there is no log in this database; `shortlist serve` makes one")
+    if engine.dialect.name == "sqlite" and not Path(path).exists():
+        raise empty
+    config = _config()
+    with translated(), engine.begin() as connection:
+        found = _found(connection, config)
+    if found is None:
+        raise empty
+    if found != ScriptDirectory.from_config(config).get_current_head():
+        raise StoreUnavailable(f"the database has the older schema {found}; `shortlist serve` brings it up to date")
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    return config
+
+
+def _found(connection: sa.Connection, config: Config) -> str | None:
+    """Return the database's schema, if it has one that is not newer than all we know."""
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    found = MigrationContext.configure(connection).get_current_revision()
+    if found is not None and found not in known:
+        raise NewerDatabase(
+            f"the database has schema {found}, and this shortlist knows up to {max(known)}: upgrade shortlist, "
+            "or give another --database"
+        )
+    return found
 
 
 @contextlib.contextmanager
@@ -131,10 +165,10 @@ def translated() -> Iterator[None]:
     try:
         yield
     except sa.exc.DBAPIError as error:
-        raise refusal(error) from error
+        raise _refusal(error) from error
 
 
-def refusal(error: sa.exc.DBAPIError) -> StoreUnavailable:
+def _refusal(error: sa.exc.DBAPIError) -> StoreUnavailable:
     """Return what to tell of a driver's error: its first line, never the statement."""
     lines = str(error.orig).strip().splitlines() or [type(error.orig).__name__]
     return StoreUnavailable(f"the database does not take this now ({lines[0]}); nothing was stored: try again later")

@@ -85,7 +85,9 @@ class Store:
             self._reading = database.make_engine(address, read_only=True)
             self._stack.callback(self._reading.dispose)
             self._writing = None if read_only else database.make_engine(address)
-            if self._writing is not None:
+            if self._writing is None:
+                database.check_schema(self._reading)
+            else:
                 self._stack.callback(self._writing.dispose)
                 database.migrate(self._writing)
             #: Whether other processes may write to the same database.

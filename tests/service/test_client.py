@@ -1,0 +1,153 @@
+"""The client: the verbs of a lister, safe to repeat, with errors that are the errors."""
+
+import asyncio
+import threading
+
+import httpx
+import numpy as np
+import pytest
+
+import shortlist
+from shortlist import AsyncClient, Client
+from tests.service.running import free_port, running
+
+
+def test_it_has_the_verbs_of_a_lister(service):
+    client = Client(service.url, "docs", timeout=30)
+    assert client.create(coverage=0.9, patience=50)["settings"]["patience"] == 50
+    lister = shortlist.Shortlister(coverage=0.9, patience=50)
+    rng = np.random.default_rng(0)
+    for i in range(150):
+        scores = rng.random(10)
+        right = int(rng.choice(10, p=scores**6 / sum(scores**6)))
+        shown, mine = client.propose(scores), lister.propose(scores)
+        assert (shown.members, shown.scores, shown.threshold) == (mine.members, mine.scores, mine.threshold)
+        verb = "hit" if right in shown.members else "miss"
+        if i % 30 == 29:
+            verb = "skip" if i % 60 == 29 else "absent"
+        for each, round_id in ((client, shown.round_id), (lister, mine.round_id)):
+            getattr(each, verb)(round_id, *([np.int64(right)] if verb == "hit" else []))
+    assert client.threshold == lister.threshold > 0
+    assert client.summary()["hits"] == lister.summary()["hits"]
+    page = client.rounds(limit=3)
+    assert len(page["rounds"]) == 3
+    client.delete()
+    with pytest.raises(shortlist.UnknownStream):
+        client.summary()
+    client.close()
+
+
+def test_an_error_is_the_error_it_was(service):
+    with Client(service.url, "docs") as client:
+        client.create()
+        shown = client.propose([0.2, 0.1], ids=["a", "b"], texts=["A", None], question="?")
+        client.hit(shown.round_id, "a")
+        client.hit(shown.round_id, "a")
+        for error, call in (
+            (shortlist.ConflictingAnswer, lambda: client.miss(shown.round_id)),
+            (shortlist.ConflictingStream, lambda: client.create(coverage=0.5)),
+            (shortlist.ConflictingRound, lambda: client.propose([1.0], round_id=shown.round_id)),
+            (shortlist.UnknownRound, lambda: client.miss("nothing")),
+            (shortlist.UnknownRound, lambda: client.miss(3)),
+            (shortlist.InvalidScores, lambda: client.propose([float("nan")])),
+            (shortlist.DuplicateIds, lambda: client.propose([1, 2], ids=["a", "a"])),
+            (shortlist.InvalidParameter, lambda: client.propose([1, 2], texts=["a"])),
+            (shortlist.InvalidInput, lambda: client.propose([1, 2], round_id="a b")),
+            (shortlist.InvalidInput, lambda: client.create(coverage=7)),
+            (shortlist.NotShown, lambda: client.hit(client.propose([1]).round_id, "z")),
+            (shortlist.InvalidParameter, lambda: Client("nowhere", "docs")),
+        ):
+            with pytest.raises(error):
+                call()
+        told = client.answer_many([(shown.round_id, {"hit": "a"}), (shown.round_id, {"miss": True})])
+        assert told[0] is None
+        assert isinstance(told[1], shortlist.ConflictingAnswer)
+
+
+def test_the_async_twin_does_the_same(service):
+    async def main():
+        async with AsyncClient(service.url, "docs") as client:
+            await client.create()
+            shown = await asyncio.gather(*(client.propose([0.1, 0.9], ids=["a", "b"]) for _ in range(20)))
+            await asyncio.gather(*(client.hit(each.round_id, "b") for each in shown[:10]))
+            await client.miss(shown[10].round_id)
+            await client.skip(shown[11].round_id)
+            await client.absent(shown[12].round_id)
+            assert await client.answer_many([(shown[13].round_id, {"miss": True})]) == [None]
+            summary = await client.summary()
+            assert (summary["hits"], summary["misses"], summary["open"]) == (10, 2, 6)
+            assert len((await client.rounds(only_open=True))["rounds"]) == 6
+            with pytest.raises(shortlist.ConflictingAnswer):
+                await client.hit(shown[10].round_id, "a")
+            await client.delete()
+
+    asyncio.run(main())
+
+
+class Flaky(httpx.BaseTransport):
+    """Loses answers after they were given, and refuses now and then: the worst that a network does."""
+
+    def __init__(self):
+        self.real = httpx.HTTPTransport()
+        self.count = 0
+
+    def handle_request(self, request):
+        self.count += 1
+        if self.count % 4 == 1:
+            return httpx.Response(503, headers={"Retry-After": "0"}, json={"detail": "busy"})
+        answer = self.real.handle_request(request)
+        if self.count % 4 == 2:
+            answer.read()
+            raise httpx.ReadTimeout("lost on the way back")
+        return answer
+
+    def close(self):
+        self.real.close()
+
+
+def test_what_is_tried_again_counts_once(service, monkeypatch):
+    monkeypatch.setattr("shortlist.client.time.sleep", lambda _: None)
+    client = Client(service.url, "docs", retries=10)
+    client._http = httpx.Client(transport=Flaky(), **client._settings)
+    client.create()
+    for _ in range(20):
+        shown = client.propose([0.1, 0.9])
+        client.hit(shown.round_id, 1)
+    summary = client.summary()
+    assert (summary["rounds"], summary["hits"], summary["events"]) == (20, 20, 40)
+    client.delete()  # the first try is lost after it was done; the second finds nothing, and that is fine
+    client.close()
+
+
+def test_a_service_that_is_not_there_is_said_so(monkeypatch):
+    pauses = []
+    monkeypatch.setattr("shortlist.client.time.sleep", pauses.append)
+    with (
+        Client(f"http://127.0.0.1:{free_port()}", "docs", retries=6) as client,
+        pytest.raises(shortlist.ServiceUnavailable, match=r"cannot be reached .* is the service running there"),
+    ):
+        client.summary()
+    assert len(pauses) == 6
+    assert all(pause <= 5.0 for pause in pauses)
+    assert pauses[-1] > pauses[0]
+
+
+def test_it_rides_out_a_restart(sqlite):
+    port = free_port()
+    done = []
+
+    def work():
+        with Client(f"http://127.0.0.1:{port}", "docs", retries=30) as client:
+            client.create()
+            for _ in range(60):
+                client.hit(client.propose([0.5]).round_id, 0)
+            done.append(client.summary()["hits"])
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    for _ in range(2):
+        with running(sqlite, port=port):
+            thread.join(0.4)
+    with running(sqlite, port=port):
+        thread.join(60)
+    assert done == [60]

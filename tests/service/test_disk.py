@@ -1,0 +1,86 @@
+"""A disk that is full, a database that is read-only, a server that is gone: said clearly, nothing half-written."""
+
+import psycopg
+import pytest
+
+from shortlist.service.engine import verify
+from tests.service.running import running
+
+BREAK = {
+    "full": ("PRAGMA max_page_count = 1", "PRAGMA max_page_count = 1073741823", "database or disk is full"),
+    "read-only": ("PRAGMA query_only = ON", "PRAGMA query_only = OFF", "readonly"),
+}
+
+
+def big(i):
+    return [(f"document-{i}-{j}-" + "x" * 200, 0.5) for j in range(100)]
+
+
+@pytest.mark.parametrize("how", BREAK)
+def test_sqlite_that_fails_in_the_middle_of_work(sqlite, how, read):
+    breaks, mends, words = BREAK[how]
+    with running(sqlite, snapshot_every=5) as service:
+        service.make()
+        for i in range(10):
+            assert service.propose(big(i), round_id=f"r{i}").status_code == 201
+        service.in_writer(breaks)
+        before = service.http.get("/v1/streams/docs").json()
+        for i in range(10, 20):
+            answer = service.propose(big(i), round_id=f"r{i}")
+            assert answer.status_code == 503, answer.text
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert answer.headers["retry-after"]
+            assert words in answer.json()["detail"]
+            assert "INSERT" not in answer.text
+        assert service.http.get("/v1/streams/docs").json() == before  # reading goes on, and nothing has changed
+        assert service.http.post("/v1/streams", json={"name": "more", "coverage": 0.9}).status_code in (201, 503)
+        service.in_writer(mends)
+        for i in range(10, 20):  # no restart was needed, and what failed was not stored
+            assert service.propose(big(i), round_id=f"r{i}").status_code == 201
+        assert service.answer("r3", {"hit": "document-3-0-" + "x" * 200}).status_code == 200
+    found = next(found for found in verify(read(sqlite)) if found.stream == "docs")
+    assert found.problems == []
+    assert (found.events, found.rounds) == (21, 20)
+
+
+def test_postgresql_that_is_read_only_for_a_while(postgresql, read):
+    name = postgresql.partition("?")[0].rpartition("/")[2]
+    with running(postgresql) as service, psycopg.connect(postgresql, autocommit=True) as admin:
+        service.make()
+        assert service.propose(round_id="r1").status_code == 201
+        admin.execute(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
+        cut_connections(admin)
+        assert service.propose(round_id="r2").status_code == 503
+        assert service.answer("r1", {"miss": True}).status_code == 503
+        admin.execute("SET default_transaction_read_only = off")
+        admin.execute(f'ALTER DATABASE "{name}" RESET default_transaction_read_only')
+        cut_connections(admin)
+        assert service.propose(round_id="r2").status_code == 201
+        assert service.answer("r1", {"miss": True}).status_code == 200
+    (found,) = verify(read(postgresql))
+    assert (found.problems, found.events) == ([], 3)
+
+
+def test_postgresql_connections_that_are_cut_at_any_moment(postgresql, read):
+    """Some requests may fail, and are repeated; in the end everything is there once."""
+    with running(postgresql) as service, psycopg.connect(postgresql, autocommit=True) as admin:
+        service.make()
+        for i in range(60):
+            if i % 3 == 0:
+                cut_connections(admin)
+            for _ in range(5):
+                answer = service.propose(round_id=f"r{i}")
+                if answer.status_code in (200, 201):
+                    break
+                assert answer.status_code == 503, answer.text
+            else:
+                pytest.fail("it did not recover")
+    (found,) = verify(read(postgresql))
+    assert (found.problems, found.rounds, found.events) == ([], 60, 60)
+
+
+def cut_connections(admin):
+    admin.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'shortlist' AND "
+        "datname = current_database() AND pid <> pg_backend_pid()"
+    )

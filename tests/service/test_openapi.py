@@ -1,0 +1,51 @@
+"""The OpenAPI document is true: schemathesis finds nothing that it does not say."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def fuzz(service, examples):
+    command = [
+        str(Path(sys.executable).with_name("schemathesis")),
+        "run",
+        f"{service.url}/openapi.json",
+        "--exclude-path-regex=/live$",  # never ends; tested in test_http.py
+        "--exclude-checks=positive_data_acceptance",  # see schemathesis_checks.py, which takes its place
+        f"--max-examples={examples}",
+        "--seed=1",
+        "--request-timeout=20",
+        "--workers=2",
+    ]
+    env = os.environ | {"SCHEMATHESIS_HOOKS": "tests.service.schemathesis_checks", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-6000:]
+    assert "No issues found" in done.stdout or "warning" in done.stdout
+    assert "API Links:" in done.stdout
+    return done.stdout
+
+
+def test_the_document_is_true(service):
+    fuzz(service, 20)
+    assert service.http.get("/healthz").status_code == 200
+
+
+@pytest.mark.soak
+def test_the_document_is_true_at_length(service):
+    print(fuzz(service, 500)[-1500:])
+
+
+def test_every_route_has_its_problems_declared(service):
+    document = service.http.get("/openapi.json").json()
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            if path.startswith("/v1/"):
+                assert {"422", "503"} <= set(operation["responses"]), (method, path)
+                assert operation["operationId"], (method, path)
+    links = document["paths"]["/v1/streams"]["post"]["responses"]["201"]["links"]
+    assert links["propose"]["operationId"] == "propose"
