@@ -41,6 +41,7 @@ soak: $(STAMP)  ## The long versions of tests that `make test` runs short
 
 bench: $(STAMP)  ## Measure speed, as ratios in one run
 	$(BIN)/python benchmarks/core.py
+	$(BIN)/python benchmarks/service.py
 
 docs: $(STAMP)  ## Check the documentation: every example runs
 	$(BIN)/python -m pytest -q tests/test_docs.py
@@ -48,8 +49,8 @@ docs: $(STAMP)  ## Check the documentation: every example runs
 figures: $(STAMP)  ## Draw the figures of README and docs again
 	$(BIN)/python docs/figures.py
 
-serve:  ## Run the service
-	@echo "there is no service yet in shortlist 0.1.0; see CHANGELOG.md" >&2; exit 2
+serve: $(STAMP)  ## Run the service on port 8000
+	$(BIN)/shortlist serve
 
 clean:  ## Remove everything that make created
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache results
