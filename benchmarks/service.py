@@ -7,6 +7,7 @@ measured in one run, turn by turn, and reported as ratios, because machines diff
 import argparse
 import asyncio
 import contextlib
+import re
 import socket
 import subprocess
 import sys
@@ -20,7 +21,6 @@ from fastapi import FastAPI, Request
 from load import Tally, load
 
 from shortlist.service.app import create_app, models, run
-from shortlist.service.app.views import as_json
 from shortlist.service.store import Store
 
 #: What a commit costs on the slow disk, in seconds.
@@ -64,20 +64,9 @@ def run_server(kind: str, port: int, address: str) -> None:
     if kind == "bare":
         app = bare()
     else:
-        counts = {"requests": 0, "commits": 0}
-
-        def observe(requests: int, events: int, _seconds: float) -> None:
-            counts["requests"] += requests
-            counts["commits"] += events > 0
-
         if kind.startswith("slow"):
             slow_disk()
-        app = create_app(address, observe=observe, batch_limit=1 if kind == "slow-single" else 512)
-
-        @app.get("/counts")
-        async def tell() -> Any:
-            return as_json(counts)
-
+        app = create_app(address, batch_limit=1 if kind == "slow-single" else 512)
     run(app, port=port)
 
 
@@ -102,18 +91,25 @@ def server(kind: str, address: str) -> Iterator[int]:
         process.wait()
 
 
+def commits_and_requests(url: str) -> tuple[float, float]:
+    """Return how many commits there were, and how many requests they stored, from the service's metrics."""
+    page = httpx.get(f"{url}/metrics").text
+    count, total = (
+        re.search(rf"^shortlist_commit_requests_{part} (.*)$", page, re.MULTILINE) for part in ("count", "sum")
+    )
+    return float(count[1]) if count else 0.0, float(total[1]) if total else 0.0
+
+
 def measure(kind: str, port: int, seconds: float) -> tuple[Tally, float]:
     """Return what the clients saw, and commits for each acknowledged request."""
     url = f"http://127.0.0.1:{port}"
-    before = {"commits": 0, "requests": 0}
-    if kind != "bare":
-        httpx.post(f"{url}/v1/streams", json={"name": "load", "coverage": 0.9})
-        before = httpx.get(f"{url}/counts").json()
-    tally = asyncio.run(load(port, "load", seconds=seconds))
     if kind == "bare":
-        return tally, 0.0
-    after = httpx.get(f"{url}/counts").json()
-    return tally, (after["commits"] - before["commits"]) / (after["requests"] - before["requests"])
+        return asyncio.run(load(port, "load", seconds=seconds)), 0.0
+    httpx.post(f"{url}/v1/streams", json={"name": "load", "coverage": 0.9})
+    before = commits_and_requests(url)
+    tally = asyncio.run(load(port, "load", seconds=seconds))
+    after = commits_and_requests(url)
+    return tally, (after[0] - before[0]) / (after[1] - before[1])
 
 
 def main() -> None:

@@ -268,18 +268,23 @@ class Cutter:
         """Return the learners of the scores in use."""
         return self.tracks.values()
 
-    def summary(self) -> dict[str, Any]:
-        """Return what was learnt, which score is in use and why, and what was hidden."""
+    def figures(self) -> dict[str, Any]:
+        """Return the figures of the score in use, and what was hidden."""
         candidates = self._tally["candidates"]
-        return (
-            self.leader.summary()
-            | self._score_summary()
-            | {
-                "hidden_share": self._tally["hidden"] / candidates if candidates else None,
-                "shadow": self.shadow,
-                "would_have_missed": self._tally["would_have_missed"] if self.shadow else None,
-            }
-        )
+        return {
+            **self.leader.figures(),
+            "hidden_share": self._tally["hidden"] / candidates if candidates else None,
+            "would_have_missed": self._tally["would_have_missed"] if self.shadow else None,
+        }
+
+    def summary(self) -> dict[str, Any]:
+        """Return the figures, what is waited for, and which score is in use and why."""
+        return {
+            **self.figures(),
+            "waiting_for": self.leader.waiting_for(),
+            "shadow": self.shadow,
+            **self._score_summary(),
+        }
 
     def _score_summary(self) -> dict[str, Any]:
         """Say which score is in use, and why."""

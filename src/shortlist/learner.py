@@ -160,13 +160,12 @@ class Learner:
             )
         return words
 
-    def summary(self) -> dict[str, Any]:
-        """Return threshold, counted rounds, what is waited for and the alarms, as plain data."""
+    def figures(self) -> dict[str, Any]:
+        """Return threshold, counted rounds, epoch and alarms, as plain data."""
         return {
             "threshold": self.threshold,
             "counted": getattr(self.state, "rounds", None),
             "unanswered_counted": self.silent + getattr(self.state, "pending", 0),
-            "waiting_for": self.waiting_for(),
             "epoch": self.epoch,
             "drift": None
             if self.detector is None
@@ -177,6 +176,10 @@ class Learner:
                 "alarms": [dict(alarm) for alarm in self.alarms],
             },
         }
+
+    def summary(self) -> dict[str, Any]:
+        """Return the figures, and in words what is waited for."""
+        return {**self.figures(), "waiting_for": self.waiting_for()}
 
     def _too_many_low(self) -> bool:
         """Return whether more rounds are low than coverage allows, by more than luck explains."""

@@ -45,12 +45,12 @@ def serve(
 ) -> None:
     """Run the service until it is told to stop."""
     address = _address(database)
-    from shortlist.service.app import create_app, run  # noqa: PLC0415 - needs the extra
+    from shortlist.service.app import create_app, listen, run  # noqa: PLC0415 - needs the extra
     from shortlist.service.store.database import shown_address  # noqa: PLC0415
 
     console = Console(stderr=True)
     console.print(f"shortlist keeps its log in [bold]{escape(shown_address(address))}[/]", highlight=False)
-    run(create_app(address), host=host, port=port)
+    run(create_app(address), sockets=[listen(host, port)])
 
 
 def verify(database: Database = None) -> None:

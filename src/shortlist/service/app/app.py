@@ -2,20 +2,27 @@
 
 import asyncio
 import contextlib
+import logging
+import time
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Path, Query, Request, Response
-from fastapi.responses import StreamingResponse
+from fastapi.responses import PlainTextResponse, StreamingResponse
 
 import shortlist
 from shortlist.errors import ShortlistError
 from shortlist.service.app import models
+from shortlist.service.app.gate import Gate
+from shortlist.service.app.metrics import Metrics
 from shortlist.service.app.problems import handle_problems, problem, responses
 from shortlist.service.app.views import as_json, dump, round_view, shown_view
 from shortlist.service.engine import Engine, Settings
+from shortlist.service.keys import KeyFile
 
 __all__ = ["create_app"]
+
+_log = logging.getLogger("shortlist.service")
 
 StreamName = Annotated[str, Path(alias="name", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", description="The stream.")]
 RoundPath = Annotated[
@@ -41,14 +48,47 @@ _ROUND_LINKS = {
 }
 
 
-def create_app(address: str, **settings: Any) -> FastAPI:
-    """Return the app of the database at an address; `settings` are the engine's."""
+def create_app(
+    address: str,
+    *,
+    keys: KeyFile | None = None,
+    rate: float | None = None,
+    body_limit: int = 8 * 2**20,
+    expire_after: float | None = None,
+    erase_texts_after: float | None = None,
+    **settings: Any,
+) -> FastAPI:
+    """Return the app of the database at an address.
+
+    Parameters
+    ----------
+    address
+        ``sqlite:///file`` or ``postgresql://...``.
+    keys
+        The keys that are let in; None lets everybody in.
+    rate
+        Requests a second for each key, or for each address where there are no keys.
+    body_limit
+        The largest body of a request, in bytes.
+    expire_after
+        Close rounds that have waited for an answer for so many seconds.
+    erase_texts_after
+        Erase questions and texts after so many seconds.
+    settings
+        Of the engine.
+    """
+    metrics = Metrics()
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with Engine.open(address, **settings) as engine:
+        async with Engine.open(address, observe=metrics.commit, **settings) as engine:
             app.state.engine = engine
+            metrics.watch(engine.figures)
+            retention = asyncio.create_task(_retain(engine, expire_after, erase_texts_after))
             yield
+            retention.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await retention
 
     app = FastAPI(
         title="shortlist",
@@ -57,13 +97,25 @@ def create_app(address: str, **settings: Any) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,  # its scripts come from elsewhere
         redoc_url=None,
-        responses=responses(400, 422, 503),
+        responses=responses(400, 401, 403, 413, 422, 429, 503),
     )
+    app.add_middleware(Gate, keys=keys, rate=rate, body_limit=body_limit, metrics=metrics)
     handle_problems(app)
     _add_rounds(app)  # first, for routes are tried in their order and these are the busy ones
     _add_streams(app)
-    _add_operations(app)
+    _add_retention(app)
+    _add_operations(app, metrics)
     return app
+
+
+async def _retain(engine: Engine, expire_after: float | None, erase_after: float | None) -> None:
+    """Close and erase what is old, once an hour."""
+    while expire_after is not None or erase_after is not None:
+        try:
+            await engine.retain(expire_after, erase_after)
+        except ShortlistError as error:
+            _log.warning("retention has to wait: %s", error)
+        await asyncio.sleep(3600)
 
 
 def _engine(request: Request) -> Engine:
@@ -237,7 +289,35 @@ def _add_rounds(app: FastAPI) -> None:
         return as_json({"results": results}, 207)
 
 
-def _add_operations(app: FastAPI) -> None:
+def _add_retention(app: FastAPI) -> None:
+    @app.post(
+        "/v1/streams/{name}/expire",
+        operation_id="expire",
+        response_model=models.Expired,
+        responses=responses(404),
+    )
+    async def expire(request: Request, name: StreamName, body: models.OlderThan) -> Response:
+        """Close rounds that have waited for an answer for too long; they count as silence."""
+        return as_json({"expired": await _engine(request).expire(name, time.time() - body.older_than)})
+
+    @app.delete(
+        "/v1/streams/{name}/texts",
+        operation_id="erase_texts",
+        response_model=models.Erased,
+        responses=responses(404),
+    )
+    async def erase_texts(
+        request: Request,
+        name: StreamName,
+        older_than: Annotated[
+            float, Query(ge=0, le=1e10, description="Only of rounds older than so many seconds.")
+        ] = 0,
+    ) -> Response:
+        """Erase questions and texts; the log, which has ids and scores, stays."""
+        return as_json({"erased": await _engine(request).erase_texts(name, time.time() - older_than)})
+
+
+def _add_operations(app: FastAPI, metrics: Metrics) -> None:
     @app.get("/healthz", operation_id="healthz", response_model=dict[str, str])
     async def healthz() -> Response:
         """Say that the process is alive."""
@@ -245,6 +325,16 @@ def _add_operations(app: FastAPI) -> None:
 
     @app.get("/readyz", operation_id="readyz", response_model=dict[str, str])
     async def readyz(request: Request) -> Response:
-        """Say whether requests can be served: the database answers."""
+        """Say whether requests can be served: the database answers and takes writes."""
         await _engine(request).check()
         return as_json({"status": "ready"})
+
+    @app.get(
+        "/metrics",
+        operation_id="metrics",
+        response_class=PlainTextResponse,
+        responses={200: {"description": "For Prometheus.", "content": {"text/plain": {"schema": {"type": "string"}}}}},
+    )
+    async def prometheus() -> Response:
+        """Return metrics as Prometheus reads them."""
+        return Response(metrics.page(), media_type="text/plain; version=0.0.4")

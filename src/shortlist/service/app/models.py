@@ -177,6 +177,24 @@ class Answers(_In):
     answers: Annotated[list[RoundAnswer], Field(min_length=1, max_length=MOST_ANSWERS)]
 
 
+class OlderThan(_In):
+    """An age."""
+
+    older_than: Annotated[float, Field(ge=0, le=1e10, description="In seconds.")]
+
+
+class Expired(BaseModel):
+    """How many rounds were closed."""
+
+    expired: int
+
+
+class Erased(BaseModel):
+    """Of how many rounds the texts were erased."""
+
+    erased: int
+
+
 class Problem(BaseModel):
     """A problem document (RFC 9457)."""
 

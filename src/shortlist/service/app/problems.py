@@ -27,7 +27,7 @@ from shortlist.errors import (
 )
 from shortlist.service.app.models import Problem
 
-__all__ = ["PROBLEM_TYPE", "handle_problems", "problem", "responses"]
+__all__ = ["PROBLEM_TYPE", "document", "handle_problems", "problem", "responses"]
 
 PROBLEM_TYPE: Final = "application/problem+json"
 #: The first that fits.
@@ -49,19 +49,20 @@ _STATUS: Final = (
 def problem(error: ShortlistError) -> dict[str, Any]:
     """Return an error of ours as a problem document."""
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
-    return _document(problem_name(type(error)), status, str(error))
+    return document(problem_name(type(error)), status, str(error))
 
 
-def _document(kind: str, status: int, detail: str, **more: Any) -> dict[str, Any]:
+def document(kind: str, status: int, detail: str, **more: Any) -> dict[str, Any]:
+    """Return a problem document."""
     title = kind.replace("-", " ").capitalize()
     return {"type": f"urn:shortlist:problem:{kind}", "title": title, "status": status, "detail": detail, **more}
 
 
-def _answer(document: dict[str, Any], headers: dict[str, str] | None = None) -> JSONResponse:
+def _answer(told: dict[str, Any], headers: dict[str, str] | None = None) -> JSONResponse:
     headers = dict(headers or {})
-    if document["status"] == 503:
+    if told["status"] == 503:
         headers.setdefault("Retry-After", "1")
-    return JSONResponse(document, status_code=document["status"], headers=headers, media_type=PROBLEM_TYPE)
+    return JSONResponse(told, status_code=told["status"], headers=headers, media_type=PROBLEM_TYPE)
 
 
 def handle_problems(app: FastAPI) -> None:
@@ -77,7 +78,7 @@ def handle_problems(app: FastAPI) -> None:
         found = list({(_where(e["loc"]), e["msg"].removeprefix("Value error, ")): None for e in error.errors()[:20]})
         detail = "; ".join(f"{where}: {what}" for where, what in found[:3])
         listed = [{"where": where, "what": what} for where, what in found]
-        return _answer(_document("invalid-request", 422, detail, errors=listed))
+        return _answer(document("invalid-request", 422, detail, errors=listed))
 
     @app.exception_handler(HTTPException)
     def _http(request: Request, error: HTTPException) -> JSONResponse:
@@ -85,11 +86,11 @@ def handle_problems(app: FastAPI) -> None:
         headers = dict(error.headers or {})
         if error.status_code == 405:
             headers["Allow"] = ", ".join(_methods(app, request))
-        return _answer(_document(kind, error.status_code, str(error.detail)), headers)
+        return _answer(document(kind, error.status_code, str(error.detail)), headers)
 
     @app.exception_handler(Exception)
     def _bug(_request: Request, _error: Exception) -> JSONResponse:
-        return _answer(_document("internal-error", 500, "the service failed; the log of the service says why"))
+        return _answer(document("internal-error", 500, "the service failed; the log of the service says why"))
 
 
 def _methods(app: FastAPI, request: Request) -> list[str]:

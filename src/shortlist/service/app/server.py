@@ -1,14 +1,28 @@
-"""Running the app: uvicorn, and a stop that ends live streams before it waits for requests."""
+"""Running the app: uvicorn in this process, or in several that share a socket."""
 
 import asyncio
+import contextlib
 import gc
+import logging
+import multiprocessing
+import signal
 import socket
+import time
+from collections.abc import Callable
 from types import FrameType
+from typing import Any, Final
 
 import uvicorn
 from fastapi import FastAPI
 
-__all__ = ["run"]
+from shortlist.errors import InvalidParameter
+from shortlist.service.app import logs
+
+__all__ = ["listen", "run", "run_workers"]
+
+_log = logging.getLogger("shortlist.service")
+#: For how many seconds requests that were accepted are waited for when the service stops.
+_GRACE: Final = 4
 
 
 class _Server(uvicorn.Server):
@@ -34,15 +48,64 @@ class _Server(uvicorn.Server):
         return app
 
 
-def run(app: FastAPI, *, host: str = "127.0.0.1", port: int = 8000) -> None:
-    """Serve an app until a signal says stop."""
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens, or say why it cannot."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((host, port))
+    except (OSError, OverflowError) as error:
+        made.close()
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise InvalidParameter(f"cannot listen on {host} port {port}: {reason}; try another --port") from None
+    made.listen(2048)
+    made.set_inheritable(True)
+    return made
+
+
+def run(app: FastAPI, *, sockets: list[socket.socket] | None = None, port: int = 8000, access: bool = False) -> None:
+    """Serve an app until a signal says stop, on a socket or on a port of this machine."""
+    logs.configure(access=access)
     config = uvicorn.Config(
         app,
-        host=host,
         port=port,
         access_log=False,
-        log_level="warning",
-        timeout_graceful_shutdown=10,
+        log_config=None,
+        timeout_graceful_shutdown=_GRACE,
         server_header=False,
     )
-    _Server(config).run()
+    _Server(config).run(sockets)
+
+
+def run_workers(make_app: Callable[[], FastAPI], count: int, sockets: list[socket.socket], *, access: bool) -> None:
+    """Serve from several processes until a signal says stop; one that dies is started again."""
+    logs.configure(access=access)
+    context = multiprocessing.get_context("spawn")
+    stopping = False
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal stopping
+        stopping = True
+
+    for each in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(each, stop)
+    workers: list[Any] = []
+    while not stopping:
+        for worker in [worker for worker in workers if not worker.is_alive()]:
+            _log.warning("worker %s has ended with %s; another is started", worker.pid, worker.exitcode)
+            workers.remove(worker)
+        while len(workers) < count:
+            worker = context.Process(target=_work, args=(make_app, sockets, access))
+            worker.start()
+            workers.append(worker)
+        time.sleep(0.2)
+    for worker in workers:
+        with contextlib.suppress(ProcessLookupError):
+            worker.terminate()
+    for worker in workers:
+        worker.join()
+
+
+def _work(make_app: Callable[[], FastAPI], sockets: list[socket.socket], access: bool) -> None:
+    run(make_app(), sockets=sockets, access=access)

@@ -87,6 +87,9 @@ class Engine:
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="shortlist-reader")
         self._listeners: dict[int, set[asyncio.Event]] = {}
         self._ending = self._closing = False
+        # Why the last transaction failed, and when the database was last tried.
+        self._failing: ShortlistError | None = None
+        self._last_try = -1.0
         self._pump: asyncio.Task[None] | None = None
 
     @classmethod
@@ -203,6 +206,27 @@ class Engine:
         """Take a round's answer (hit, miss, skip or absent); return the round and whether it is new."""
         return await self._submit(Close(await self._stream(name), round_id, kind, member))
 
+    def figures(self, limit: int) -> list[dict[str, Any]]:
+        """Return the figures of the streams in memory."""
+        return [stream.figures() for stream in list(self._by_id.values())[:limit]]
+
+    async def erase_texts(self, name: str, before: float) -> int:
+        """Erase what people read in rounds that were shown before a moment; return of how many."""
+        stream = await self._stream(name)
+        self._check_open()
+        async with self._writing:
+            return await self._in_writer(self.store.erase_texts, stream.id, before)
+
+    async def retain(self, expire_after: float | None, erase_after: float | None) -> None:
+        """Close rounds, and erase texts, that are older than so many seconds, in all streams."""
+        rows = await self._read(lambda reader: reader.streams())
+        for row in rows:
+            with contextlib.suppress(UnknownStream):
+                if expire_after is not None:
+                    await self.expire(row.name, time.time() - expire_after)
+                if erase_after is not None:
+                    await self.erase_texts(row.name, time.time() - erase_after)
+
     async def expire(self, name: str, before: float) -> int:
         """Close all rounds that were shown before a moment and are still open; return how many were."""
         stream = await self._stream(name)
@@ -270,17 +294,16 @@ class Engine:
                 changed.set()
 
     async def check(self) -> None:
-        """Raise unless the database answers and takes writes."""
+        """Raise unless the database answers, and takes writes if it lately did not."""
         self._check_open()
         await self._read(lambda reader: reader.stream(""))
-        async with self._writing:
-            await self._in_writer(self._try_writing)
-
-    def _try_writing(self) -> None:
-        try:
-            self.store.begin({}, [])
-        finally:
-            self.store.rollback()
+        if self._failing and time.monotonic() - self._last_try > 1.0:
+            self._last_try = time.monotonic()
+            async with self._writing:
+                await self._in_writer(self.store.beat, time.time())
+            self._failing = None
+        if self._failing:
+            raise self._failing
 
     # The writer.
 
@@ -309,6 +332,7 @@ class Engine:
         try:
             outcomes, written = await self._store([command for command, _ in batch])
         except ShortlistError as error:
+            self._failing = error
             self._unsure |= streams.keys()
             _refuse(batch, error)
             return
@@ -319,6 +343,7 @@ class Engine:
                 self._forget(stream)  # to be read anew from the log
             _refuse(batch, ServiceUnavailable("the service failed to store this: try again"))
             return
+        self._failing = None
         for (_, future), outcome in zip(batch, outcomes, strict=True):
             if future.done():
                 continue  # who asked is gone

@@ -85,15 +85,11 @@ class Stream:
         self.last_at = state["last_at"]
         self.number = snapshot.number
 
-    def summary(self) -> dict[str, Any]:
-        """Return settings, counts, coverage with its interval, and what was learnt, as plain data."""
+    def figures(self) -> dict[str, Any]:
+        """Return the figures that change with every event: cheap, for many streams at once."""
         hits, answered = self.counts["hits"], self.counts["hits"] + self.counts["misses"]
-        low, high = wilson(hits, answered)
         return {
             "name": self.name,
-            "created": self.created,
-            "settings": self.settings.to_dict(),
-            "scorer_version": self.scorer_version,
             "events": self.number,
             "last_event": self.last_at,
             "rounds": self.cutter.rounds,
@@ -101,7 +97,17 @@ class Stream:
             "open": len(self.open),
             "coverage_target": self.settings.coverage,
             "coverage_seen": hits / answered if answered else None,
-            "coverage_interval": [low, high] if answered else None,
+            "coverage_interval": list(wilson(hits, answered)) if answered else None,
+            **self.cutter.figures(),
+        }
+
+    def summary(self) -> dict[str, Any]:
+        """Return all there is to tell, as plain data: settings, figures, and what is waited for."""
+        return {
+            **self.figures(),
+            "created": self.created,
+            "settings": self.settings.to_dict(),
+            "scorer_version": self.scorer_version,
             **self.cutter.summary(),
         }
 

@@ -6,15 +6,19 @@ commits, `rollback` gives up. An error is raised as `StoreUnavailable`, and noth
 except where the connection broke in the middle of a commit: `begin` tells the next time.
 """
 
+import contextlib
 import json
+import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import sqlalchemy as sa
 
+from shortlist.errors import InvalidParameter, UnwritableFile
 from shortlist.service.store import database
-from shortlist.service.store.tables import events, snapshots, streams, texts
+from shortlist.service.store.tables import events, heartbeat, snapshots, streams, texts
 
 __all__ = ["SHOWN", "Event", "Snapshot", "Store", "StreamRow", "Text", "View"]
 
@@ -170,8 +174,48 @@ class Store:
                 connection.execute(table.delete().where(table.c.stream_id == stream_id))
             connection.execute(streams.delete().where(streams.c.id == stream_id))
             self._commit()
+        self._empty_journal()
+
+    def erase_texts(self, stream_id: int, before: float) -> int:
+        """Erase what people read in rounds that were shown before a moment; return of how many."""
+        connection = self._begun()
+        with self._or_rollback():
+            last = _last_before(connection, stream_id, before)
+            done = connection.execute(texts.delete().where(texts.c.stream_id == stream_id, texts.c.number <= last))
+            self._commit()
+        self._empty_journal()
+        return done.rowcount
+
+    def beat(self, at: float) -> None:
+        """Write something of no meaning: whether the database takes it is what one wants to know."""
+        connection = self._begun()
+        with self._or_rollback():
+            if not connection.execute(heartbeat.update().values(at=at)).rowcount:
+                connection.execute(heartbeat.insert().values(id=1, at=at))
+            self._commit()
+
+    def backup(self, path: Path) -> None:
+        """Copy a SQLite database, as it is at one moment, while others write to it."""
+        if self.shared:
+            raise InvalidParameter("a PostgreSQL database is backed up with its own tool: pg_dump --format=custom")
+        if path.exists():
+            raise InvalidParameter(f"{path} is there already; name a file that is not")
+        part = path.with_name(f".{path.name}.part")
+        plain = self._reading.raw_connection()
+        try:
+            with contextlib.closing(sqlite3.connect(part)) as copy:
+                plain.driver_connection.backup(copy)  # type: ignore[union-attr]
+                copy.execute("PRAGMA journal_mode = DELETE")  # one file, complete in itself
+            part.replace(path)
+        except (OSError, sqlite3.Error) as error:
+            raise UnwritableFile(f"{path} cannot be written: {error}") from None
+        finally:
+            part.unlink(missing_ok=True)
+            plain.close()
+
+    def _empty_journal(self) -> None:
+        """Let what was overwritten reach SQLite's file, and leave its journal."""
         if not self.shared:
-            # The pages that were overwritten reach the file, and the old ones leave the journal.
             assert self._writing is not None  # noqa: S101 - for the type checker
             plain = self._writing.raw_connection()
             try:
@@ -286,6 +330,20 @@ class Reader:
             for row in self._connection.execute(query):
                 found[row.number] = Text(row.stream_id, row.number, json.loads(row.question), json.loads(row.texts))
         return found
+
+
+def _last_before(connection: sa.Connection, stream_id: int, before: float) -> int:
+    """Return the number of a stream's last event before a moment, found by halving."""
+    last = connection.execute(sa.select(streams.c.last_number).where(streams.c.id == stream_id)).scalar() or 0
+    low, high = 0, last
+    while low < high:
+        middle = (low + high + 1) // 2
+        found = sa.select(events.c.at).where(events.c.stream_id == stream_id, events.c.number == middle)
+        if connection.execute(found).scalar_one() < before:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def _stream(connection: sa.Connection, name: str) -> StreamRow | None:

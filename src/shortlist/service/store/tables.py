@@ -6,7 +6,7 @@ constraint gives every round one list and one answer, whoever writes.
 
 import sqlalchemy as sa
 
-__all__ = ["events", "metadata", "snapshots", "streams", "texts"]
+__all__ = ["events", "heartbeat", "metadata", "snapshots", "streams", "texts"]
 
 metadata = sa.MetaData()
 
@@ -57,4 +57,12 @@ texts = sa.Table(
     sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("question", sa.Text, nullable=False),
     sa.Column("texts", sa.Text, nullable=False),
+)
+
+# One row, written when nothing else tells whether the database takes writes.
+heartbeat = sa.Table(
+    "heartbeat",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("at", sa.Double, nullable=False),
 )

@@ -1,0 +1,109 @@
+"""What Prometheus reads: requests and commits as they happen, streams as they are when it asks."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+__all__ = ["Metrics"]
+
+#: More streams than this are counted together, not each: a scrape stays small.
+_MOST_STREAMS: Final = 1_000
+_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+_SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+
+
+class _Streams(Collector):
+    """The streams in memory, at the moment of asking."""
+
+    def __init__(self, summaries: Callable[[int], list[dict[str, Any]]]) -> None:
+        self._summaries = summaries
+
+    def describe(self) -> list[Metric]:
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        streams = self._summaries(_MOST_STREAMS)
+        counters = {
+            "rounds": "Lists shown.",
+            "hits": "Answers that picked a member.",
+            "misses": "Answers that the right one was not in the list.",
+            "skipped": "Rounds that will not be answered.",
+            "absent": "Rounds in which no candidate was right.",
+            "expired": "Rounds that were waited for too long.",
+        }
+        for name, help_ in counters.items():
+            counter = CounterMetricFamily(f"shortlist_{name}", help_, labels=["stream"])
+            for stream in streams:
+                counter.add_metric([stream["name"]], stream[name])
+            yield counter
+        gauges = {
+            "open": ("open_rounds", "Rounds that wait for an answer."),
+            "threshold": ("threshold", "The threshold in force; absent while everything is shown."),
+            "coverage_seen": ("coverage_seen", "The share of hits among hits and misses."),
+            "hidden_share": ("hidden_share", "The share of candidates that were not shown."),
+            "epoch": ("epoch", "How often learning has started over."),
+        }
+        for name, (metric, help_) in gauges.items():
+            gauge = GaugeMetricFamily(f"shortlist_{metric}", help_, labels=["stream"])
+            for stream in streams:
+                if stream[name] is not None and stream[name] != float("-inf"):
+                    gauge.add_metric([stream["name"]], stream[name])
+            yield gauge
+        level = GaugeMetricFamily("shortlist_drift_level", "How near the next alarm is; 1 rings it.", labels=["stream"])
+        alarms = CounterMetricFamily("shortlist_drift_alarms", "Alarms so far.", labels=["stream"])
+        for stream in streams:
+            if stream["drift"] is not None:
+                level.add_metric([stream["name"]], stream["drift"]["level"])
+                alarms.add_metric([stream["name"]], stream["drift"]["alarm_count"])
+        yield level
+        yield alarms
+
+
+class Metrics:
+    """The metrics of one app."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "shortlist_requests", "Requests answered.", ["route", "method", "status"], registry=self._registry
+        )
+        self._seconds = Histogram(
+            "shortlist_request_seconds",
+            "Seconds from the first byte to the answer.",
+            ["route"],
+            buckets=_SECONDS,
+            registry=self._registry,
+        )
+        self._batch = Histogram(
+            "shortlist_commit_requests", "Requests that shared a commit.", buckets=_SIZES, registry=self._registry
+        )
+        self._commit = Histogram(
+            "shortlist_commit_seconds",
+            "Seconds that a commit took, judging and folding included.",
+            buckets=_SECONDS,
+            registry=self._registry,
+        )
+
+    def watch(self, summaries: Callable[[int], list[dict[str, Any]]]) -> None:
+        """Report streams too, as this function returns them."""
+        self._registry.register(_Streams(summaries))
+
+    def request(self, scope: Any, status: int, seconds: float) -> None:
+        """Count an answered request under its route, never under its path: that would have no end."""
+        route = getattr(scope.get("route"), "path", "none")
+        self._requests.labels(route, scope["method"] if route != "none" else "any", str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def commit(self, requests: int, events: int, seconds: float) -> None:
+        """Count a commit."""
+        if events:
+            self._batch.observe(requests)
+            self._commit.observe(seconds)
+
+    def page(self) -> bytes:
+        """Return everything as Prometheus reads it."""
+        page: bytes = generate_latest(self._registry)
+        return page
