@@ -9,12 +9,13 @@ import uuid
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
+from urllib.parse import quote
 
 import httpx
 from numpy.typing import ArrayLike
 
 from shortlist import errors
-from shortlist.candidates import Member, check_ids, check_scores
+from shortlist.candidates import Member, check_ids, check_scores, plain_member
 from shortlist.errors import (
     InvalidParameter,
     NotAllowed,
@@ -23,12 +24,15 @@ from shortlist.errors import (
     ShortlistError,
 )
 from shortlist.lister import Shown
+from shortlist.parameters import check_number
 
 __all__ = ["Call", "Calls", "Request", "Result"]
 
 #: Answers that say "later".
 _LATER: Final = (429, 502, 503, 504)
 _LONGEST_PAUSE: Final = 5.0
+#: How many answers the service takes at once.
+_MOST_ANSWERS: Final = 1_000
 _ERRORS: Final = {f"urn:shortlist:problem:{errors.problem_name(kind)}": kind for kind in errors.all_errors()}
 
 Result = TypeVar("Result")
@@ -63,6 +67,8 @@ class Calls:
     ) -> None:
         if not isinstance(url, str) or not url.startswith(("http://", "https://")):
             raise InvalidParameter(f"url is {url!r}; it must be the service's address, such as http://127.0.0.1:8000")
+        if not isinstance(stream, str) or not stream.strip("."):
+            raise InvalidParameter(f"stream is {stream!r}; it must be the name of a stream")
         self.url, self.stream = url.rstrip("/"), stream
         self._retries = retries
         self._scorer_version = scorer_version
@@ -81,7 +87,7 @@ class Calls:
         return f"<{type(self).__name__} {self.url} stream {self.stream}>"
 
     def _path(self, *parts: str) -> str:
-        return "/".join(("/v1/streams", self.stream, *parts))
+        return "/".join(("/v1/streams", *(quote(part, safe="") for part in (self.stream, *parts))))
 
     def _send(self, request: Request) -> Call[Any]:
         """Send a request, again and again while it may help; return the JSON of its answer."""
@@ -126,6 +132,9 @@ class Calls:
             candidate["text"] = text
         body = {"candidates": candidates, "round_id": more.pop("round_id") or uuid.uuid4().hex}
         more["scorer_version"] = more["scorer_version"] or self._scorer_version
+        if more["truncated_below"] is not None:
+            rule = "a finite score, or left out"
+            more["truncated_below"] = check_number("truncated_below", more["truncated_below"], rule)
         body |= {name: value for name, value in more.items() if value is not None}
         shown = yield from self._send(Request("POST", self._path("rounds"), body))
         score = dict(zip(names, values, strict=True))
@@ -139,14 +148,21 @@ class Calls:
         )
 
     def _answer(self, round_id: Any, answer: dict[str, Any]) -> Call[None]:
-        if not isinstance(round_id, str):
+        if not isinstance(round_id, str) or not round_id.strip("."):
             raise errors.UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
         yield from self._send(Request("PUT", self._path("rounds", round_id, "feedback"), answer))
 
     def _answer_many(self, answers: Iterable[tuple[str, dict[str, Any]]]) -> Call[list[ShortlistError | None]]:
-        listed = [{"round_id": round_id, **answer} for round_id, answer in answers]
-        told = yield from self._send(Request("POST", self._path("feedback"), {"answers": listed}))
-        return [_error(each["problem"]) if each.get("problem") else None for each in told["results"]]
+        listed = [
+            {"round_id": round_id, **{kind: plain_member(value) for kind, value in answer.items()}}
+            for round_id, answer in answers
+        ]
+        found: list[ShortlistError | None] = []
+        for start in range(0, len(listed), _MOST_ANSWERS):
+            body = {"answers": listed[start : start + _MOST_ANSWERS]}
+            told = yield from self._send(Request("POST", self._path("feedback"), body))
+            found += [_error(each["problem"]) if each.get("problem") else None for each in told["results"]]
+        return found
 
     def _summary(self) -> Call[dict[str, Any]]:
         summary: dict[str, Any] = yield from self._send(Request("GET", self._path()))
@@ -157,6 +173,15 @@ class Calls:
         parameters = {"after": after, "limit": limit, "open": "true" if only_open else "false"}
         page: dict[str, Any] = yield from self._send(Request("GET", self._path("rounds"), parameters=parameters))
         return page
+
+    def _expire(self, older_than: float) -> Call[int]:
+        told = yield from self._send(Request("POST", self._path("expire"), {"older_than": older_than}))
+        return int(told["expired"])
+
+    def _erase_texts(self, older_than: float) -> Call[int]:
+        request = Request("DELETE", self._path("texts"), parameters={"older_than": older_than})
+        told = yield from self._send(request)
+        return int(told["erased"])
 
     def _delete(self) -> Call[None]:
         yield from self._send(Request("DELETE", self._path()))

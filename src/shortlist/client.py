@@ -132,6 +132,14 @@ class Client(Calls):
         """Return a page of the log: ``rounds``, and in ``next`` what to hand in as `after`."""
         return self._do(self._rounds(after, limit, only_open))
 
+    def expire(self, older_than: float) -> int:
+        """Close rounds that have waited for an answer for so many seconds; return how many."""
+        return self._do(self._expire(older_than))
+
+    def erase_texts(self, older_than: float = 0.0) -> int:
+        """Erase questions and texts of rounds older than so many seconds; return of how many."""
+        return self._do(self._erase_texts(older_than))
+
     def delete(self) -> None:
         """Erase the stream and its log."""
         self._do(self._delete())
@@ -226,6 +234,14 @@ class AsyncClient(Calls):
     async def rounds(self, *, after: int = 0, limit: int = 100, only_open: bool = False) -> dict[str, Any]:
         """Return a page of the log."""
         return await self._do(self._rounds(after, limit, only_open))
+
+    async def expire(self, older_than: float) -> int:
+        """Close rounds that have waited for an answer for so many seconds; return how many."""
+        return await self._do(self._expire(older_than))
+
+    async def erase_texts(self, older_than: float = 0.0) -> int:
+        """Erase questions and texts of rounds older than so many seconds; return of how many."""
+        return await self._do(self._erase_texts(older_than))
 
     async def delete(self) -> None:
         """Erase the stream and its log."""

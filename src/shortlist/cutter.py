@@ -43,6 +43,8 @@ class Cut:
         Whether candidates are missing that may reach it.
     threshold
         The threshold of the score in use; while several are, of the one with the shortest lists.
+    leader
+        The score whose threshold that is.
     epoch
         How often learning has started over.
     thresholds
@@ -55,6 +57,7 @@ class Cut:
     reached: int
     truncated: bool
     threshold: float
+    leader: int
     epoch: int
     thresholds: Mapping[int, float]
     comparable: Mapping[int, Array]
@@ -150,6 +153,7 @@ class Cutter:
             reached=count,
             truncated=truncated,
             threshold=thresholds[leader],
+            leader=leader,
             epoch=self.tracks[leader].epoch,
             thresholds=thresholds,
             comparable=made,

@@ -64,6 +64,7 @@ class Learner:
         self.drift = DriftState()
         self.alarms: list[dict[str, Any]] = []
         self.alarm_count = 0
+        self._needed: tuple[Any, int | None] = (None, None)
 
     @property
     def threshold(self) -> float:
@@ -144,7 +145,10 @@ class Learner:
         if not isinstance(self.state, OrderStatisticState):
             return "more answers"
         state = self.state
-        more = _rounds_needed(state)
+        key = (state.epoch, state.rounds, state.limit, state.low)
+        if self._needed[0] != key:  # looking ahead costs up to a hundredth of a second
+            self._needed = (key, _rounds_needed(state))
+        more = self._needed[1]
         if self._too_many_low():
             words = self._why_stuck()
         elif more is None:

@@ -43,7 +43,7 @@ class Running:
             finally:
                 connection.close()
 
-        self.call(self.engine._in_writer(work))
+        self.call(self.engine._writer.do(work))
 
     def make(self, name="docs", coverage=0.9, **settings):
         answer = self.http.post("/v1/streams", json={"name": name, "coverage": coverage, **settings})

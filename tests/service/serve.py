@@ -12,19 +12,19 @@ import asyncio
 import sys
 
 from shortlist.service.app import create_app, run
-from shortlist.service.engine import batch, engine
+from shortlist.service.engine import batch, writer
 
 
 async def store_later(self, commands):
     """Answer at once; write a little later."""
-    draft = batch.Batch(self._cache, 0.0, self._open_limit)
+    draft = batch.Batch(self._memory.cache, 0.0, self._open_limit)
     outcomes = [self._judge(draft, command) for command in commands]
     if draft.events:
-        self._fold(draft.events)
+        self._memory.fold(draft.events)
 
         async def write():
             await asyncio.sleep(0.1)
-            await self._in_writer(self.store.append, draft.events, draft.texts)
+            await self.do(self._store.append, draft.events, draft.texts)
 
         self.late = [*getattr(self, "late", []), asyncio.create_task(write())]
     return outcomes, len(draft.events)
@@ -32,7 +32,7 @@ async def store_later(self, commands):
 
 def main(address, port, variant):
     if variant == "ack-first":
-        engine.Engine._store = store_later
+        writer.Writer._store_all = store_later
     app = create_app(address, snapshot_every=200)
     if variant == "unsynced":
 
@@ -43,7 +43,7 @@ def main(address, port, variant):
                 connection.cursor().execute("PRAGMA synchronous = OFF")
                 connection.close()
 
-            await app.state.engine._in_writer(work)
+            await app.state.engine._writer.do(work)
 
     run(app, port=port)
 

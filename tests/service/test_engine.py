@@ -22,7 +22,7 @@ from shortlist import (
     UnknownStream,
 )
 from shortlist.service.engine import Engine, Settings, verify
-from shortlist.service.engine.engine import load
+from shortlist.service.engine.memory import load
 from shortlist.service.engine.rounds import RoundCache
 from shortlist.service.engine.stream import Stream
 from shortlist.service.store import Store

@@ -6,14 +6,23 @@ from typing import Annotated
 import typer
 
 import shortlist
-from shortlist.cli import paper, service
+from shortlist.cli import keys, paper, service
 from shortlist.errors import ShortlistError
 
 __all__ = ["app", "run"]
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False)
-for _command in (paper.reproduce, paper.replay, service.serve, service.verify, service.export):
+for _command in (
+    paper.reproduce,
+    paper.replay,
+    service.serve,
+    service.verify,
+    service.export,
+    service.backup,
+    service.expire,
+):
     app.command()(_command)
+app.add_typer(keys.app, name="keys")
 
 
 def _version(wanted: bool) -> None:

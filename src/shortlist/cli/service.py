@@ -1,10 +1,15 @@
-"""The commands of the service: `serve`, `verify`, `export`."""
+"""The commands of the service: `serve`, `verify`, `export`, `backup`, `expire`, `keys`."""
 
+import functools
 import importlib.util
+import ipaddress
+import os
+import re
 import sys
+import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
@@ -14,7 +19,7 @@ from rich.table import Table
 
 from shortlist.errors import InvalidParameter, MissingExtra, UnwritableFile
 
-__all__ = ["export", "serve", "verify"]
+__all__ = ["backup", "expire", "export", "serve", "verify"]
 
 Database = Annotated[
     str | None,
@@ -24,33 +29,104 @@ Database = Annotated[
         show_default=False,
     ),
 ]
+_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def _address(database: str | None) -> str:
     """Return the database's address; say which extra is missing, if one is."""
-    for module in ("fastapi", "uvicorn", "sqlalchemy", "alembic", "platformdirs"):
+    for module in ("fastapi", "uvicorn", "sqlalchemy", "alembic", "platformdirs", "prometheus_client"):
         if importlib.util.find_spec(module) is None:
-            raise MissingExtra(
-                f"the service needs {module}, which comes with an extra: pip install 'shortlist[service]'"
-            )
+            raise MissingExtra(f"the service needs {module}, which is in an extra: pip install 'shortlist[service]'")
     from shortlist.service.store.database import default_address  # noqa: PLC0415 - needs the extra
 
     return database or default_address()
 
 
+def duration(option: str, text: str | None) -> float | None:
+    """Return a duration in seconds: 90s, 30m, 12h or 7d.
+
+    >>> duration("older_than", "12h")
+    43200.0
+    """
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text.strip())
+    if match is None:
+        raise InvalidParameter(f"{option} is {text!r}; write 90s, 30m, 12h or 7d")
+    return float(match[1]) * _UNITS[match[2]]
+
+
+def _is_local(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def serve(
     database: Database = None,
-    host: Annotated[str, typer.Option(help="Where to listen.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Where to listen; only this machine otherwise.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port.", min=0, max=65535)] = 8000,
+    api_key_file: Annotated[
+        Path | None, typer.Option(help="Let only these keys in; see `shortlist keys`.", show_default=False)
+    ] = None,
+    insecure: Annotated[bool, typer.Option(help="Listen to other machines without keys.")] = False,
+    workers: Annotated[int, typer.Option(help="Processes, on PostgreSQL.", min=1)] = 1,
+    requests_per_second: Annotated[
+        float | None,
+        typer.Option(help="The most for each key, or for each address without keys.", min=0.1, show_default=False),
+    ] = None,
+    expire_after: Annotated[
+        str | None, typer.Option(help="Close rounds unanswered for so long: 90s, 30m, 12h, 7d.", show_default=False)
+    ] = None,
+    erase_texts_after: Annotated[
+        str | None, typer.Option(help="Erase questions and texts after so long.", show_default=False)
+    ] = None,
+    access_log: Annotated[bool, typer.Option(help="Log every request, not only those that fail.")] = False,
 ) -> None:
     """Run the service until it is told to stop."""
     address = _address(database)
-    from shortlist.service.app import create_app, listen, run  # noqa: PLC0415 - needs the extra
-    from shortlist.service.store.database import shown_address  # noqa: PLC0415
+    if api_key_file is None and not insecure and not _is_local(host):
+        raise InvalidParameter(
+            f"host is {host}, which other machines can reach, and there are no keys: give --api-key-file, or say "
+            "--insecure if everybody may do everything"
+        )
+    from shortlist.service.app import create_app, listen, run, run_workers  # noqa: PLC0415 - needs the extra
+    from shortlist.service.keys import KeyFile  # noqa: PLC0415
+    from shortlist.service.store import Store  # noqa: PLC0415
 
+    keys = None if api_key_file is None else KeyFile(api_key_file)
+    if keys is not None and not keys.keys():
+        raise InvalidParameter(f"there is no key in {api_key_file}; make one with `shortlist keys create`")
+    store = Store(address)  # says what is wrong with the database, if anything is
+    if workers > 1 and not store.shared:
+        store.close()
+        raise InvalidParameter(
+            f"workers is {workers}, and a SQLite file has one writer: use --workers 1, or PostgreSQL with --database"
+        )
+    store.close()
+    make = functools.partial(
+        create_app,
+        address,
+        keys=keys,
+        rate=requests_per_second,
+        expire_after=duration("expire_after", expire_after),
+        erase_texts_after=duration("erase_texts_after", erase_texts_after),
+    )
+    listening = listen(host, port)
     console = Console(stderr=True)
-    console.print(f"shortlist keeps its log in [bold]{escape(shown_address(address))}[/]", highlight=False)
-    run(create_app(address), sockets=[listen(host, port)])
+    console.print(
+        f"shortlist serves [bold]http://{escape(host)}:{listening.getsockname()[1]}[/] from "
+        f"[bold]{escape(store.shown_address)}[/]{'' if keys is not None else ', without keys'}",
+        highlight=False,
+        soft_wrap=True,
+    )
+    if workers == 1:
+        run(make(), sockets=[listening], access=access_log)
+    else:
+        run_workers(make, workers, [listening], access=access_log)
 
 
 def verify(database: Database = None) -> None:
@@ -103,7 +179,9 @@ def export(
     out: Annotated[Path | None, typer.Option(help="The file; standard output otherwise.", show_default=False)] = None,
     form: Annotated[
         str,
-        typer.Option("--format", help="jsonl: every event, complete. csv: a row for each round, as replay reads it."),
+        typer.Option(
+            "--format", help="jsonl: every event, complete. csv: a row for each answered round, as replay reads it."
+        ),
     ] = "jsonl",
 ) -> None:
     """Write a stream's log to a file."""
@@ -119,9 +197,54 @@ def export(
         if out is None:
             export_stream(store, stream, sys.stdout, form)
             return
-        try:
-            file = stack.enter_context(out.open("w", encoding="utf-8", newline=""))
+        try:  # an old file stays until the new one is complete
+            handle, part = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
         except OSError as error:
             raise UnwritableFile(f"{out} cannot be written: {error.strerror}") from None
-        lines = export_stream(store, stream, file, form)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+                lines = export_stream(store, stream, file, form)
+            Path(part).replace(out)
+        except OSError as error:
+            raise UnwritableFile(f"{out} cannot be written: {error.strerror}") from None
+        finally:
+            Path(part).unlink(missing_ok=True)
     Console(stderr=True).print(f"{lines:,} lines in [bold]{escape(str(out))}[/]", highlight=False)
+
+
+def backup(
+    out: Annotated[Path, typer.Argument(help="The file to make; it must not be there yet.")],
+    database: Database = None,
+) -> None:
+    """Copy a SQLite database while the service runs; the copy can be served as it is."""
+    address = _address(database)
+    from shortlist.service.store import Store  # noqa: PLC0415 - needs the extra
+
+    store = Store(address, read_only=True)
+    try:
+        store.backup(out)
+    finally:
+        store.close()
+    size = out.stat().st_size
+    Console(stderr=True).print(f"{size / 2**20:,.1f} MB in [bold]{escape(str(out))}[/]", highlight=False)
+
+
+def expire(
+    stream: Annotated[str, typer.Argument(help="The stream.")],
+    older_than: Annotated[str, typer.Option(help="How old: 90s, 30m, 12h, 7d.")],
+    texts: Annotated[
+        bool, typer.Option("--texts", help="Erase questions and texts, instead of closing rounds.")
+    ] = False,
+    url: Annotated[str, typer.Option(help="Where the service runs.", envvar="SHORTLIST_URL")] = "http://127.0.0.1:8000",
+    api_key: Annotated[
+        str | None, typer.Option(help="An admin's key.", envvar="SHORTLIST_API_KEY", show_default=False)
+    ] = None,
+) -> None:
+    """Close rounds that were never answered, or erase what people wrote, in a running service."""
+    seconds: Any = duration("older_than", older_than)
+    from shortlist import Client  # noqa: PLC0415 - needs an extra
+
+    with Client(url, stream, api_key=api_key) as client:
+        count = client.erase_texts(seconds) if texts else client.expire(seconds)
+    what = "questions and texts erased" if texts else "rounds closed"
+    Console().print(f"{count:,} {what}", highlight=False)

@@ -113,8 +113,8 @@ async def _retain(engine: Engine, expire_after: float | None, erase_after: float
     while expire_after is not None or erase_after is not None:
         try:
             await engine.retain(expire_after, erase_after)
-        except ShortlistError as error:
-            _log.warning("retention has to wait: %s", error)
+        except Exception:  # noqa: BLE001 - the next hour is another chance
+            _log.exception("retention has to wait")
         await asyncio.sleep(3600)
 
 
@@ -144,12 +144,12 @@ def _add_streams(app: FastAPI) -> None:
     @app.get("/v1/streams", operation_id="list_streams", response_model=models.StreamPage)
     async def list_streams(
         request: Request,
-        after: Annotated[str, Query(max_length=100, description="Names after this one.")] = "",
+        after: Annotated[str, Query(pattern=r"^[A-Za-z0-9._-]{0,100}$", description="Names after this one.")] = "",
         limit: Limit = 100,
     ) -> Response:
         """Return streams by name."""
-        found = await _engine(request).streams(after=after, limit=limit)
-        return as_json({"streams": found, "next": found[-1]["name"] if len(found) == limit else None})
+        found, following = await _engine(request).streams(after=after, limit=limit)
+        return as_json({"streams": found, "next": following})
 
     @app.get(
         "/v1/streams/{name}",
@@ -179,7 +179,7 @@ def _add_streams(app: FastAPI) -> None:
     async def live(request: Request, name: StreamName) -> StreamingResponse:
         """Send the stream's summary now and whenever it changes, as server-sent events."""
         engine = _engine(request)
-        await engine.summary(name)  # a stream that is not there is an error, not an empty stream of events
+        await engine.threshold(name)  # a stream that is not there is an error, not an empty stream of events
 
         async def events() -> AsyncIterator[str]:
             yield "retry: 2000\n\n"
@@ -259,7 +259,7 @@ def _add_rounds(app: FastAPI) -> None:
         """Take a round's answer; the same again changes nothing, another one is refused."""
         engine = _engine(request)
         made, _ = await engine.answer(name, round_id, body.kind, body.member)
-        summary = {"round_id": round_id, "answer": made.answer(), "threshold": engine.threshold(name)}
+        summary = {"round_id": round_id, "answer": made.answer(), "threshold": await engine.threshold(name)}
         return as_json(summary)
 
     @app.post(
@@ -272,7 +272,7 @@ def _add_rounds(app: FastAPI) -> None:
     async def answer_many(request: Request, name: StreamName, body: models.Answers) -> Response:
         """Take many answers; each is taken or refused on its own."""
         engine = _engine(request)
-        await engine.summary(name)
+        await engine.threshold(name)  # a stream that is not there is one error, not many
         done = await asyncio.gather(
             *(engine.answer(name, each.round_id, each.kind, each.member) for each in body.answers),
             return_exceptions=True,

@@ -5,6 +5,7 @@ the answer, one line of log and one of metrics. A route that nobody has thought 
 key: only what is listed here is open.
 """
 
+import contextlib
 import json
 import logging
 import math
@@ -84,19 +85,27 @@ class _Passage:
         wanted = self.headers.get("x-request-id", "")
         self.request_id = wanted if _REQUEST_ID.fullmatch(wanted) else uuid.uuid4().hex[:16]
         self.began = time.perf_counter()
-        self.status, self.started = 500, False
+        self.status, self.started, self.refused = 500, False, False
         self.key: Key | None = None
+
+    @property
+    def too_large(self) -> bool:
+        """Whether more came in than there is room for."""
+        return self._room < 0
 
     async def receive(self) -> Message:
         """Hand on what comes in, while there is room for it."""
         message = await self._receive()
         self._room -= len(message.get("body", b""))
-        if self._room < 0:
+        if self.too_large:
+            # Whoever reads the body may turn this into an answer of its own, so `send` looks at it too.
             raise _TooLarge
         return message
 
     async def send(self, message: Message) -> None:
-        """Hand on what goes out, with the request's id."""
+        """Hand on what goes out, with the request's id; what is said of a body too large is ours to say."""
+        if self.too_large and not self.started and not self.refused:
+            return
         if message["type"] == "http.response.start":
             self.status, self.started = message["status"], True
             message["headers"] = [*message.get("headers", ()), (b"x-request-id", self.request_id.encode())]
@@ -104,6 +113,7 @@ class _Passage:
 
     async def refuse(self, told: dict[str, Any], headers: dict[str, str]) -> None:
         """Answer with a problem document."""
+        self.refused = True
         body = json.dumps(told).encode()
         raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         raw += [(b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode())]
@@ -149,13 +159,12 @@ class Gate:
         try:
             refusal = self._judge(passage)
             if refusal is None:
-                await self._app(scope, passage.receive, passage.send)
-            else:
+                with contextlib.suppress(_TooLarge):
+                    await self._app(scope, passage.receive, passage.send)
+                if passage.too_large and not passage.started:
+                    refusal = self._too_large()
+            if refusal is not None:
                 await passage.refuse(*refusal)
-        except _TooLarge:
-            if passage.started:
-                raise
-            await passage.refuse(*self._too_large())
         finally:
             self._tell(passage)
 

@@ -87,7 +87,7 @@ class AdaptiveScore(_In):
     kind: Literal["adaptive"]
     temperature: Annotated[float, Field(gt=1e-6, le=1e6)] = 0.4
     penalty: Annotated[float, Field(ge=0, le=1e6)] = 0.0
-    free: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(_whole)] = 0
+    free: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(_whole)] = 5
 
 
 class NewStream(_In):

@@ -95,6 +95,7 @@ def run_workers(make_app: Callable[[], FastAPI], count: int, sockets: list[socke
         for worker in [worker for worker in workers if not worker.is_alive()]:
             _log.warning("worker %s has ended with %s; another is started", worker.pid, worker.exitcode)
             workers.remove(worker)
+            time.sleep(1.0)
         while len(workers) < count:
             worker = context.Process(target=_work, args=(make_app, sockets, access))
             worker.start()
@@ -104,7 +105,9 @@ def run_workers(make_app: Callable[[], FastAPI], count: int, sockets: list[socke
         with contextlib.suppress(ProcessLookupError):
             worker.terminate()
     for worker in workers:
-        worker.join()
+        worker.join(2 * _GRACE)
+        if worker.is_alive():
+            worker.kill()
 
 
 def _work(make_app: Callable[[], FastAPI], sockets: list[socket.socket], access: bool) -> None:

@@ -81,6 +81,8 @@ class Batch:
     _rounds: dict[tuple[int, str], Round] = field(default_factory=dict)
     _expired: set[tuple[int, str]] = field(default_factory=set)
     _numbers: dict[int, int] = field(default_factory=dict)
+    # The scorer versions that its lists name.
+    _versions: dict[int, str] = field(default_factory=dict)
     # By how much each stream's open rounds will have grown.
     _grown: Counter[int] = field(default_factory=Counter)
 
@@ -105,10 +107,11 @@ class Batch:
                     "again, or give the new list a round_id of its own"
                 )
             return known, False
-        if None not in (stream.scorer_version, new.scorer_version) and new.scorer_version != stream.scorer_version:
+        version = stream.scorer_version or self._versions.get(stream.id)
+        if None not in (version, new.scorer_version) and new.scorer_version != version:
             raise ScorerChanged(
-                f"scorer_version is {new.scorer_version!r}, and stream {stream.name} has learnt from "
-                f"{stream.scorer_version!r}; scores of another model are on another scale: make a new stream for it"
+                f"scorer_version is {new.scorer_version!r}, and stream {stream.name} has learnt from {version!r}; "
+                "scores of another model are on another scale: make a new stream for it"
             )
         cut = stream.cutter.cut(new.values, -np.inf if new.truncated_below is None else new.truncated_below)
         body = cut_to_body(cut, new.ids, new.values)
@@ -118,6 +121,8 @@ class Batch:
         words = new.words()
         if words is not None:
             body["words"] = words
+        if new.scorer_version is not None:
+            self._versions[stream.id] = new.scorer_version
         self._make_room(stream)
         shown = self._add(stream, "shown", new.round_id, body)
         if words is not None:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import IO, Any, Final
 
 from shortlist.errors import UnknownStream
-from shortlist.service.engine.rounds import Round
 from shortlist.service.store import Store
 
 __all__ = ["COLUMNS", "export_stream"]
 
-#: The columns of a table of rounds. An empty true_score is a miss; see `shortlist replay`.
+#: The columns of a table of answered rounds. `true_score` is what was compared with the threshold, and empty for a
+#: miss, as `shortlist replay` reads it; `raw_score` is what was sent.
 COLUMNS: Final = (
     "round_id",
     "shown_at",
@@ -22,6 +22,7 @@ COLUMNS: Final = (
     "truncated",
     "answer",
     "member",
+    "raw_score",
     "true_score",
     "answered_at",
 )
@@ -39,7 +40,8 @@ def export_stream(store: Store, name: str, file: IO[str], form: str = "jsonl") -
     file
         Where to write.
     form
-        ``"jsonl"``: every event as a JSON object, complete. ``"csv"``: a row for each round.
+        ``"jsonl"``: every event as a JSON object, complete. ``"csv"``: a row for each round that was
+        answered with a hit or a miss; the others do not count, or are not known.
     """
     with store.reading() as reader:
         row = reader.stream(name)
@@ -72,11 +74,11 @@ def _rows(reader: Any, stream_id: int) -> Iterator[dict[str, Any]]:
             if event.kind != "shown"
         }
         for event in shown:
-            made = Round(event, closed.get(event.round_id))
-            body, answer = event.body, made.closed
-            hit = answer is not None and answer.kind == "hit"
-            member = answer.body["member"] if answer is not None and hit else None
-            score = body["scores"][body["ids"].index(member)] if hit else None
+            body, answer = event.body, closed.get(event.round_id)
+            if answer is None or answer.kind not in ("hit", "miss"):
+                continue
+            hit = answer.kind == "hit"
+            member = answer.body["member"] if hit else None
             yield {
                 "round_id": event.round_id,
                 "shown_at": event.at,
@@ -85,8 +87,9 @@ def _rows(reader: Any, stream_id: int) -> Iterator[dict[str, Any]]:
                 "candidates": len(body["ids"]),
                 "list_length": len(body["positions"]),
                 "truncated": body["truncated"],
-                "answer": None if answer is None else answer.kind,
+                "answer": answer.kind,
                 "member": member,
-                "true_score": score,
-                "answered_at": None if answer is None else answer.at,
+                "raw_score": body["scores"][body["ids"].index(member)] if hit else None,
+                "true_score": answer.body["made"][str(body["leader"])] if hit else None,
+                "answered_at": answer.at,
             }

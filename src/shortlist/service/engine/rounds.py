@@ -74,3 +74,5 @@ class RoundCache:
         """Drop all rounds of a stream."""
         for key in [key for key in self._recent if key[0] == stream_id]:
             self._size -= len(self._recent.pop(key).shown.body["ids"])
+        for key in [key for key in self._held if key[0] == stream_id]:
+            self._held.pop(key, None)

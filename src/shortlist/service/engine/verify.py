@@ -46,23 +46,24 @@ def _verify(reader: Any, row: StreamRow, progress: Callable[[str, int, int], Non
     compared = 0
     lists: dict[str, dict[str, Any]] = {}
     problems: list[str] = []
-    for event in reader.events(row.id):
-        if event.number % 1000 == 0:
-            progress(row.name, event.number, row.last_number)
-        problems += [f"event {event.number}: {problem}" for problem in _check(stream, event, lists)]
-        if problems:
-            break
-        try:
+    try:
+        for event in reader.events(row.id):
+            if event.number % 1000 == 0:
+                progress(row.name, event.number, row.last_number)
+            problems += [f"event {event.number}: {problem}" for problem in _check(stream, event, lists)]
+            if problems:
+                break
             stream.apply(event)
-        except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
-            problems.append(f"event {event.number} cannot be applied: {type(error).__name__}: {error}")
-            break
-        if event.number in snapshots:
-            compared += 1
-            if stream.snapshot() != snapshots[event.number]:
-                problems.append(f"the snapshot after event {event.number} is not what the log gives")
+            if event.number in snapshots:
+                compared += 1
+                if stream.snapshot() != snapshots.pop(event.number):
+                    problems.append(f"the snapshot after event {event.number} is not what the log gives")
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+        problems.append(f"event {stream.number + 1} cannot be applied: {type(error).__name__}: {error}")
     if not problems and stream.number != row.last_number:
         problems.append(f"the log ends at event {stream.number}, and the stream has {row.last_number}")
+    if not problems:
+        problems += [f"there is a snapshot after event {number}, which is not in the log" for number in snapshots]
     progress(row.name, row.last_number, row.last_number)
     threshold = stream.cutter.leader.threshold
     return Finding(row.name, stream.number, stream.cutter.rounds, threshold, compared, problems)
@@ -84,6 +85,8 @@ def _check(stream: Stream, event: Event, lists: dict[str, dict[str, Any]]) -> It
         lists[event.round_id] = {}  # known, and closed
         if event.kind == "hit":
             yield from _check_hit(body, event.body)
+        elif event.kind == "miss" and event.body["truncated"] != body["truncated"]:
+            yield f"says of its list that truncated is {event.body['truncated']}"
 
 
 def _check_list(stream: Stream, body: dict[str, Any]) -> Iterator[str]:
@@ -106,7 +109,10 @@ def _check_hit(body: dict[str, Any], answer: dict[str, Any]) -> Iterator[str]:
     if answer["member"] not in shown:
         yield f"candidate {answer['member']!r} was not shown"
         return
-    position = body["positions"][shown.index(answer["member"])]
+    place = shown.index(answer["member"])
+    if answer["beyond"] != (place >= body["reached"]):
+        yield f"says of candidate {answer['member']!r} that beyond is {answer['beyond']}"
+    position = body["positions"][place]
     made = {i: body["made"].get(i, body["scores"])[position] for i in body["thresholds"]}
     if made != answer["made"]:
         yield f"candidate {answer['member']!r} has another score than in its list"

@@ -24,6 +24,8 @@ __all__ = [
     "translated",
 ]
 
+#: For how many milliseconds SQLite waits for a lock.
+BUSY_TIMEOUT: Final = 10_000
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
 #: PostgreSQL's advisory lock for migrations: "shortlist" as a number.
 _MIGRATION_LOCK: Final = 0x5110_7115
@@ -83,7 +85,7 @@ def _sqlite(url: sa.URL, *, read_only: bool) -> sa.Engine:
             connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
             connection.execute("PRAGMA journal_size_limit = 67108864")
         connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA busy_timeout = 10000")
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT}")
         if read_only:
             connection.execute("PRAGMA query_only = ON")
 
@@ -102,12 +104,15 @@ def _postgresql(url: sa.URL, *, read_only: bool) -> sa.Engine:
         max_overflow=0,
         pool_pre_ping=True,
         isolation_level="REPEATABLE READ" if read_only else "READ COMMITTED",
-        connect_args={"connect_timeout": 5, "application_name": "shortlist"},
+        connect_args={"connect_timeout": 5, "tcp_user_timeout": 15_000, "application_name": "shortlist"},
     )
 
     @sa.event.listens_for(engine, "connect")
     def _connect(connection: Any, _record: Any) -> None:
         connection.execute("SET synchronous_commit = on")  # whatever the server's default is
+        # One process that hangs must not hang all the others.
+        connection.execute("SET lock_timeout = '10s'")
+        connection.execute("SET idle_in_transaction_session_timeout = '30s'")
         if read_only:
             connection.execute("SET default_transaction_read_only = on")
         connection.commit()
@@ -181,9 +186,13 @@ def only_writer(address: str) -> Iterator[None]:
     if url.get_backend_name() != "sqlite":
         yield
         return
-    path = Path(f"{url.database}.lock")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
+    path = Path(f"{os.path.realpath(url.database or '')}.lock")  # one lock a file, whatever it is called
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        opened = path.open("w")
+    except OSError as error:
+        raise InvalidParameter(f"{path} cannot be written: {error.strerror}; give another --database") from None
+    with opened as file:
         if not _lock(file):
             raise DatabaseInUse(
                 f"{url.database} is in use by another shortlist; stop that one, give another --database, or use "

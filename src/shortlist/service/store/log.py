@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import sqlalchemy as sa
 
-from shortlist.errors import InvalidParameter, UnwritableFile
+from shortlist.errors import InvalidParameter, StoreUnavailable, UnwritableFile
 from shortlist.service.store import database
 from shortlist.service.store.tables import events, heartbeat, snapshots, streams, texts
 
@@ -100,6 +100,8 @@ class Store:
             self._stack.close()
             raise
         self._connection: sa.Connection | None = None
+        # Commits since something was erased that SQLite's journal still has; 0 if there is nothing.
+        self._unclean = 0
 
     def close(self) -> None:
         """Let go of the database."""
@@ -155,21 +157,29 @@ class Store:
         connection = self._begun()
         with self._or_rollback():
             found = _stream(connection, name)
-            if found is None:
-                values = {"name": name, "settings": _dump(settings), "created": at, "last_number": 0}
+            if found is not None:
+                self.rollback()
+                return found, False
+            values = {"name": name, "settings": _dump(settings), "created": at, "last_number": 0}
+            try:
                 connection.execute(streams.insert().values(values))
                 self._commit()
-                found = _stream(self._begun(), name)
-                assert found is not None  # noqa: S101 - for the type checker
+            except sa.exc.IntegrityError:  # another process was faster
                 self.rollback()
-                return found, True
-        self.rollback()
-        return found, False
+                created = False
+            else:
+                created = True
+            found = _stream(self._begun(), name)
+            self.rollback()
+        if found is None:  # and deleted it again
+            raise StoreUnavailable(f"stream {name} was made and deleted at the same time: try again")
+        return found, created
 
     def delete_stream(self, stream_id: int) -> None:
         """Erase a stream with its log, its snapshots and its texts."""
         connection = self._begun()
         with self._or_rollback():
+            connection.execute(sa.select(streams.c.id).where(streams.c.id == stream_id).with_for_update())
             for table in (texts, snapshots, events):
                 connection.execute(table.delete().where(table.c.stream_id == stream_id))
             connection.execute(streams.delete().where(streams.c.id == stream_id))
@@ -180,8 +190,12 @@ class Store:
         """Erase what people read in rounds that were shown before a moment; return of how many."""
         connection = self._begun()
         with self._or_rollback():
-            last = _last_before(connection, stream_id, before)
-            done = connection.execute(texts.delete().where(texts.c.stream_id == stream_id, texts.c.number <= last))
+            old = (
+                sa.select(events.c.number)
+                .where(events.c.stream_id == stream_id, events.c.number == texts.c.number, events.c.at < before)
+                .exists()
+            )
+            done = connection.execute(texts.delete().where(texts.c.stream_id == stream_id, old))
             self._commit()
         self._empty_journal()
         return done.rowcount
@@ -215,13 +229,22 @@ class Store:
 
     def _empty_journal(self) -> None:
         """Let what was overwritten reach SQLite's file, and leave its journal."""
-        if not self.shared:
-            assert self._writing is not None  # noqa: S101 - for the type checker
-            plain = self._writing.raw_connection()
-            try:
-                plain.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            finally:
-                plain.close()
+        if self.shared:
+            return
+        self._unclean = 1
+        assert self._writing is not None  # noqa: S101 - for the type checker
+        plain = self._writing.raw_connection()
+        try:
+            cursor = plain.cursor()
+            cursor.execute("PRAGMA busy_timeout = 100")  # a reader holds the journal for as long as it reads
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            busy, *_ = cursor.fetchone() or (1,)
+            self._unclean = int(busy)
+            cursor.execute(f"PRAGMA busy_timeout = {database.BUSY_TIMEOUT}")
+        except sqlite3.Error:
+            plain.invalidate()
+        finally:
+            plain.close()
 
     def save_snapshot(self, stream_id: int, snapshot: Snapshot, *, keep: int = 2) -> None:
         """Keep a snapshot, and of the older ones all but the last."""
@@ -261,6 +284,10 @@ class Store:
         assert self._connection is not None  # noqa: S101 - for the type checker
         self._connection.commit()
         self.rollback()
+        if self._unclean:
+            self._unclean += 1
+            if self._unclean % 100 == 0:
+                self._empty_journal()
 
     @contextmanager
     def _or_rollback(self) -> Iterator[None]:
@@ -330,20 +357,6 @@ class Reader:
             for row in self._connection.execute(query):
                 found[row.number] = Text(row.stream_id, row.number, json.loads(row.question), json.loads(row.texts))
         return found
-
-
-def _last_before(connection: sa.Connection, stream_id: int, before: float) -> int:
-    """Return the number of a stream's last event before a moment, found by halving."""
-    last = connection.execute(sa.select(streams.c.last_number).where(streams.c.id == stream_id)).scalar() or 0
-    low, high = 0, last
-    while low < high:
-        middle = (low + high + 1) // 2
-        found = sa.select(events.c.at).where(events.c.stream_id == stream_id, events.c.number == middle)
-        if connection.execute(found).scalar_one() < before:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _stream(connection: sa.Connection, name: str) -> StreamRow | None:

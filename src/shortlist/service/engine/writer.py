@@ -1,0 +1,201 @@
+"""The writer: one queue of requests, one thread that writes, group commit.
+
+Requests wait in a queue. The writer takes all that are there, judges them (`batch.py`), appends their
+events in one transaction, and only when that is on disk folds them into memory and answers. While one
+transaction is being synced the next batch gathers, so that requests that arrive together share a sync.
+
+A transaction that fails changes nothing in memory: its requests are told so, and since nobody knows
+whether a broken connection had committed, the streams are read anew from the log before the next one.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from shortlist.errors import ServiceUnavailable, ShortlistError, UnknownStream
+from shortlist.service.engine.batch import Batch, Command, Propose
+from shortlist.service.engine.memory import Memory
+from shortlist.service.engine.rounds import Round
+from shortlist.service.engine.stream import Stream
+from shortlist.service.store import Store
+
+__all__ = ["Writer"]
+
+_log = logging.getLogger("shortlist.service")
+
+Result = TypeVar("Result")
+#: What came of a request: the round, and whether this changed it.
+Outcome = tuple[Round, bool]
+#: What is asked, and where the answer goes.
+Request = tuple[Command, asyncio.Future[Outcome]]
+
+
+class Writer:
+    """Writes what is asked, in batches. The parameters are those of the engine."""
+
+    def __init__(
+        self,
+        store: Store,
+        memory: Memory,
+        *,
+        snapshot_every: int,
+        open_limit: int,
+        batch_limit: int,
+        observe: Callable[[int, int, float], None] | None,
+    ) -> None:
+        self._store, self._memory = store, memory
+        self._snapshot_every, self._open_limit, self._batch_limit = snapshot_every, open_limit, batch_limit
+        self._observe = observe
+        #: Held by whoever writes, and by whoever needs that nobody does.
+        self.lock = asyncio.Lock()
+        #: Why the last transaction failed, if it did.
+        self.failing: ShortlistError | None = None
+        # Streams whose last transaction failed: whether it was stored is not known.
+        self._unsure: set[int] = set()
+        self._waiting: list[Request] = []
+        self._wake = asyncio.Event()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="shortlist-writer")
+        self._closing = False
+        self._task = asyncio.create_task(self._run(), name="shortlist-writer")
+
+    async def submit(self, command: Command) -> Outcome:
+        """Ask for something to be written; return when it is on disk."""
+        self.check()
+        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self._waiting.append((command, future))
+        self._wake.set()
+        return await future
+
+    def check(self) -> None:
+        """Raise if nothing can be written any more."""
+        if self._closing or self._task.done():
+            raise ServiceUnavailable("the service is stopping; nothing was stored: try again in a moment")
+
+    async def do(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        """Run something in the thread that writes. The caller holds the lock."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
+
+    async def close(self) -> None:
+        """Take nothing new, write what is there, keep snapshots, and let go of the database."""
+        self._closing = True
+        self._wake.set()
+        await self._task
+        async with self.lock:
+            for stream in list(self._memory.by_id.values()):
+                if stream.number > self._memory.snapshots.get(stream.id, 0) and stream.id not in self._unsure:
+                    await self._keep_snapshot(stream)
+            await self.do(self._store.close)
+        self._thread.shutdown()
+
+    async def _run(self) -> None:
+        while self._waiting or not self._closing:
+            await self._wake.wait()
+            if not self._closing:
+                self._wake.clear()
+            while self._waiting:
+                batch = self._waiting[: self._batch_limit]
+                del self._waiting[: self._batch_limit]
+                async with self.lock:
+                    try:
+                        await self._write(batch)
+                    except Exception:  # noqa: BLE001 - whatever it was, nobody may be left waiting
+                        _log.exception("a batch could not be stored")
+                        await self._start_over(batch)
+
+    async def _write(self, batch: list[Request]) -> None:
+        """Judge, append, fold, answer: in this order."""
+        started = time.perf_counter()
+        streams = {command.stream.id: command.stream for command, _ in batch}
+        try:
+            outcomes, written = await self._store_all([command for command, _ in batch])
+        except ShortlistError as error:
+            self.failing = error
+            self._unsure |= streams.keys()
+            _refuse(batch, error)
+            return
+        if written:
+            self.failing = None
+        for (_, future), outcome in zip(batch, outcomes, strict=True):
+            if future.done():
+                continue  # who asked is gone
+            if isinstance(outcome, ShortlistError):
+                future.set_exception(outcome)
+            else:
+                future.set_result(outcome)
+        if self._observe is not None:
+            self._observe(len(batch), written, time.perf_counter() - started)
+        for stream in streams.values():
+            if stream.number - self._memory.snapshots.get(stream.id, stream.number) >= self._snapshot_every:
+                await self._keep_snapshot(stream)
+
+    async def _start_over(self, batch: list[Request]) -> None:
+        """After a bug: keep nothing half-done; the log has what was stored."""
+        for stream in {command.stream.id: command.stream for command, _ in batch}.values():
+            self._memory.forget(stream)
+        _refuse(batch, ServiceUnavailable("the service failed to store this: try again"))
+        await self.do(self._store.rollback)
+
+    async def _store_all(self, commands: list[Command]) -> tuple[list[Outcome | ShortlistError], int]:
+        """Return what came of each request, and how many events were written."""
+        held = await self._look(commands)
+        draft = Batch(self._memory.cache, time.time(), self._open_limit)
+        outcomes = [self._judge(draft, command) for command in commands]
+        held.clear()
+        if draft.events:
+            await self.do(self._store.append, draft.events, draft.texts)
+            self._memory.fold(draft.events)
+        else:
+            await self.do(self._store.rollback)
+        return outcomes, len(draft.events)
+
+    def _judge(self, draft: Batch, command: Command) -> Outcome | ShortlistError:
+        if self._memory.by_id.get(command.stream.id) is not command.stream:
+            if command.stream.deleted:
+                return UnknownStream(f"there is no stream {command.stream.name!r} any more")
+            return ServiceUnavailable(f"stream {command.stream.name!r} is being read anew: try again")
+        return draft.judge(command)
+
+    async def _look(self, commands: list[Command]) -> list[Round | None]:
+        """Fetch what memory does not have: rounds of the past, and events of other writers.
+
+        Returns the rounds that the commands are about: while they are held, the cache has them.
+        """
+        memory = self._memory
+        keys = {
+            (command.stream.id, command.round_id)
+            for command in commands
+            if not (isinstance(command, Propose) and command.fresh)
+        }
+        held = {key: memory.cache.get(key) for key in keys}
+        missing = [key for key, known in held.items() if known is None]
+        ids = {command.stream.id for command in commands}
+        behind = ids if self._store.shared else ids & self._unsure
+        if missing or behind:
+            folded = {stream_id: memory.by_id[stream_id].number for stream_id in behind if stream_id in memory.by_id}
+            view = await self.do(self._store.begin, folded, missing)
+            for stream_id in view.gone:
+                memory.forget(memory.by_id[stream_id], deleted=True)
+            for tail in view.tails.values():
+                memory.fold(tail)
+            for event in view.rounds:
+                memory.cache.add(event)
+                held[event.stream_id, event.round_id] = memory.cache.get((event.stream_id, event.round_id))
+            self._unsure -= behind
+        return list(held.values())
+
+    async def _keep_snapshot(self, stream: Stream) -> None:
+        snapshot = stream.snapshot()
+        try:
+            await self.do(self._store.save_snapshot, stream.id, snapshot)
+        except ShortlistError as error:
+            _log.warning("no snapshot of stream %s: %s", stream.name, error)  # the log has everything
+        self._memory.snapshots[stream.id] = snapshot.number
+
+
+def _refuse(batch: list[Request], error: ShortlistError) -> None:
+    for _, future in batch:
+        if not future.done():
+            future.set_exception(error)
