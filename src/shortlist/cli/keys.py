@@ -37,7 +37,7 @@ def create(
 def list_(file: File = Path("shortlist-keys.json")) -> None:
     """List the keys; their secrets are not known."""
     table = Table("id", "name", "scopes", "made", "revoked")
-    for key in KeyFile(file).keys():
+    for key in KeyFile(file).listed():
         table.add_row(key.id, escape(key.name), ", ".join(key.scopes), _day(key.created), _day(key.revoked))
     Console().print(table)
 

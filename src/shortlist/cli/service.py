@@ -98,7 +98,7 @@ def serve(
     from shortlist.service.store import Store  # noqa: PLC0415
 
     keys = None if api_key_file is None else KeyFile(api_key_file)
-    if keys is not None and not keys.keys():
+    if keys is not None and not keys.listed():
         raise InvalidParameter(f"there is no key in {api_key_file}; make one with `shortlist keys create`")
     store = Store(address)  # says what is wrong with the database, if anything is
     if workers > 1 and not store.shared:
@@ -232,9 +232,7 @@ def backup(
 def expire(
     stream: Annotated[str, typer.Argument(help="The stream.")],
     older_than: Annotated[str, typer.Option(help="How old: 90s, 30m, 12h, 7d.")],
-    texts: Annotated[
-        bool, typer.Option("--texts", help="Erase questions and texts, instead of closing rounds.")
-    ] = False,
+    texts: Annotated[bool, typer.Option("--texts", help="Erase questions and texts, not rounds.")] = False,
     url: Annotated[str, typer.Option(help="Where the service runs.", envvar="SHORTLIST_URL")] = "http://127.0.0.1:8000",
     api_key: Annotated[
         str | None, typer.Option(help="An admin's key.", envvar="SHORTLIST_API_KEY", show_default=False)

@@ -59,7 +59,7 @@ class KeyFile:
         self._seen: tuple[int, int, int] | None = None
         self._looked = -1.0
 
-    def keys(self) -> list[Key]:
+    def listed(self) -> list[Key]:
         """Return all keys, the oldest first."""
         self._reload()
         return sorted(self._keys.values(), key=lambda key: key.created)

@@ -9,10 +9,12 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, Path, Query, Request, Response
 from fastapi.responses import PlainTextResponse, StreamingResponse
+from fastapi.routing import APIRoute
 
 import shortlist
 from shortlist.errors import ShortlistError
 from shortlist.service.app import models
+from shortlist.service.app.bodies import BodyRoute
 from shortlist.service.app.gate import Gate
 from shortlist.service.app.metrics import Metrics
 from shortlist.service.app.problems import handle_problems, problem, responses
@@ -101,7 +103,10 @@ def create_app(
     )
     app.add_middleware(Gate, keys=keys, rate=rate, body_limit=body_limit, metrics=metrics)
     handle_problems(app)
+    app.router.route_class = BodyRoute
     _add_rounds(app)  # first, for routes are tried in their order and these are the busy ones
+    app.router.route_class = APIRoute
+    _add_log(app)
     _add_streams(app)
     _add_retention(app)
     _add_operations(app, metrics)
@@ -221,34 +226,6 @@ def _add_rounds(app: FastAPI) -> None:
         )
         return as_json(shown_view(made), 201 if created else 200)
 
-    @app.get(
-        "/v1/streams/{name}/rounds",
-        operation_id="get_rounds",
-        response_model=models.RoundPage,
-        responses=responses(404),
-    )
-    async def get_rounds(
-        request: Request,
-        name: StreamName,
-        after: Annotated[int, Query(ge=0, lt=2**63, description="Rounds after this number.")] = 0,
-        limit: Limit = 100,
-        open_: Annotated[bool, Query(alias="open", description="Only those without an answer.")] = False,
-    ) -> Response:
-        """Return the log: rounds in the order shown, each with its answer."""
-        found = await _engine(request).rounds(name, after=after, limit=limit, only_open=open_)
-        following = found[-1][0].shown.number if len(found) == limit else None
-        return as_json({"rounds": [round_view(*each) for each in found], "next": following})
-
-    @app.get(
-        "/v1/streams/{name}/rounds/{round_id}",
-        operation_id="get_round",
-        response_model=models.RoundView,
-        responses=responses(404),
-    )
-    async def get_round(request: Request, name: StreamName, round_id: RoundPath) -> Response:
-        """Return one round."""
-        return as_json(round_view(*await _engine(request).round(name, round_id)))
-
     @app.put(
         "/v1/streams/{name}/rounds/{round_id}/feedback",
         operation_id="answer",
@@ -287,6 +264,36 @@ def _add_rounds(app: FastAPI) -> None:
             else:
                 results.append({"round_id": each.round_id, "status": 200, "answer": outcome[0].answer()})
         return as_json({"results": results}, 207)
+
+
+def _add_log(app: FastAPI) -> None:
+    @app.get(
+        "/v1/streams/{name}/rounds",
+        operation_id="get_rounds",
+        response_model=models.RoundPage,
+        responses=responses(404),
+    )
+    async def get_rounds(
+        request: Request,
+        name: StreamName,
+        after: Annotated[int, Query(ge=0, lt=2**63, description="Rounds after this number.")] = 0,
+        limit: Limit = 100,
+        open_: Annotated[bool, Query(alias="open", description="Only those without an answer.")] = False,
+    ) -> Response:
+        """Return the log: rounds in the order shown, each with its answer."""
+        found = await _engine(request).rounds(name, after=after, limit=limit, only_open=open_)
+        following = found[-1][0].shown.number if len(found) == limit else None
+        return as_json({"rounds": [round_view(*each) for each in found], "next": following})
+
+    @app.get(
+        "/v1/streams/{name}/rounds/{round_id}",
+        operation_id="get_round",
+        response_model=models.RoundView,
+        responses=responses(404),
+    )
+    async def get_round(request: Request, name: StreamName, round_id: RoundPath) -> Response:
+        """Return one round."""
+        return as_json(round_view(*await _engine(request).round(name, round_id)))
 
 
 def _add_retention(app: FastAPI) -> None:
