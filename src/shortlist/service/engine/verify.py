@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shortlist.errors import DamagedLog
 from shortlist.service.engine.stream import STATE_VERSION, Stream, cut_from_body
 from shortlist.service.store import Event, Store, StreamRow
 
@@ -58,6 +59,8 @@ def _verify(reader: Any, row: StreamRow, progress: Callable[[str, int, int], Non
                 compared += 1
                 if stream.snapshot() != snapshots.pop(event.number):
                     problems.append(f"the snapshot after event {event.number} is not what the log gives")
+    except DamagedLog as error:
+        problems.append(str(error))
     except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
         problems.append(f"event {stream.number + 1} cannot be applied: {type(error).__name__}: {error}")
     if not problems and stream.number != row.last_number:

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import sqlalchemy as sa
 
-from shortlist.errors import InvalidParameter, StoreUnavailable, UnwritableFile
+from shortlist.errors import DamagedLog, InvalidParameter, StoreUnavailable, UnwritableFile
 from shortlist.service.store import database
 from shortlist.service.store.tables import events, heartbeat, snapshots, streams, texts
 
@@ -375,7 +375,10 @@ def _events(connection: sa.Connection, *where: sa.ColumnElement[bool], limit: in
 
 def _event(row: Any) -> Event:
     stream_id, number, kind, round_id, at, body = row
-    return Event(stream_id, number, kind, round_id, at, json.loads(body))
+    try:
+        return Event(stream_id, number, kind, round_id, at, json.loads(body))
+    except ValueError:
+        raise DamagedLog(f"event {number} cannot be applied: its body is not JSON") from None
 
 
 def _rounds(connection: sa.Connection, stream_id: int, round_ids: list[str]) -> list[Event]:

@@ -1,0 +1,143 @@
+"""Hostile bodies: of any type, depth and size. Never a 5xx, and nothing stored from what is refused."""
+
+import json
+import random
+
+import pytest
+
+from tests.service.running import running
+
+STRINGS = ["", "a", "\x00", "\\ud800", "\\udfff\\ud800", "é", "\U0001f600", "<script>", "' OR 1=1 --", "r1", "x" * 600]
+NUMBERS = ["0", "-0", "1", "0.5", "-1.5", "1e308", "1e309", "1e999", "-1e999", "NaN", "Infinity", "-Infinity"]
+NUMBERS += ["9007199254740993", "1" + "0" * 400, "0.1e-400", "1E5", "01", "1.", ".5", "+1"]
+PLAIN = ["true", "false", "null"]
+KEYS = ["candidates", "id", "score", "text", "question", "round_id", "truncated_below", "scorer_version", "hit", "miss"]
+KEYS += ["skip", "absent", "answers", "name", "coverage", "policy", "kind", "delta", "patience", "__proto__", "\\ud800"]
+
+
+class Maker:
+    """Makes JSON, nearly JSON, and worse."""
+
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+
+    def string(self):
+        return '"' + self.rng.choice(STRINGS).replace("\x00", "\\u0000") + '"'
+
+    def value(self, depth=0):
+        kind = self.rng.random()
+        if kind < 0.3:
+            return self.string()
+        if kind < 0.6:
+            return self.rng.choice(NUMBERS)
+        if kind < 0.75 or depth > 3:
+            return self.rng.choice(PLAIN)
+        if kind < 0.87:
+            return "[" + ",".join(self.value(depth + 1) for _ in range(self.rng.randrange(4))) + "]"
+        return self.object(depth + 1)
+
+    def object(self, depth=0):
+        keys = [self.rng.choice(KEYS) for _ in range(self.rng.randrange(5))]  # some of them twice
+        return "{" + ",".join(f'"{key}":{self.value(depth)}' for key in keys) + "}"
+
+    def candidate(self):
+        score = self.rng.choice(NUMBERS) if self.rng.random() < 0.3 else "0.5"
+        name = self.value(4) if self.rng.random() < 0.3 else f'"c{self.rng.randrange(5)}"'
+        return f'{{"id":{name},"score":{score}}}'
+
+    def round(self):
+        listed = ",".join(self.candidate() for _ in range(self.rng.randrange(1, 4)))
+        more = f',"{self.rng.choice(KEYS)}":{self.value()}' if self.rng.random() < 0.5 else ""
+        return f'{{"candidates":[{listed}]{more}}}'
+
+    def body(self):
+        """Return the bytes of a body."""
+        kind = self.rng.random()
+        if kind < 0.35:
+            text = self.round()
+        elif kind < 0.5:
+            text = self.rng.choice(
+                ['{"hit":%s}', '{"miss":%s}', '{"skip":%s}', '{"answers":[{"round_id":"r1","hit":%s}]}']
+            )
+            text %= self.value(3)
+        elif kind < 0.6:
+            text = '{"name":%s,"coverage":%s,"%s":%s}' % (
+                self.rng.choice(['"docs"', '"new"', self.value(3)]),
+                self.rng.choice(["0.9", *NUMBERS]),
+                self.rng.choice(KEYS),
+                self.value(2),
+            )
+        elif kind < 0.9:
+            text = self.value()
+        elif kind < 0.93:
+            deep = self.rng.choice([10, 200, 1000, 20_000])
+            text = self.rng.choice(["[", '{"candidates":']) * deep
+        elif kind < 0.95:
+            text = '{"candidates":[' + ",".join(self.candidate() for _ in range(11_000)) + "]}"
+        else:
+            raw = bytearray(self.round().encode("utf-8", "surrogatepass"))
+            for _ in range(3):
+                raw[self.rng.randrange(len(raw))] = self.rng.randrange(256)
+            return bytes(raw)
+        return text.encode("utf-8", "surrogatepass")
+
+
+def fuzz(service, count, seed):
+    """Send bodies to every route that takes one; return how many were answered with what."""
+    maker = Maker(seed)
+    service.make()
+    service.propose(round_id="r1")
+    seen = {}
+    for _ in range(count):
+        method, path = maker.rng.choice(
+            [
+                ("POST", "/v1/streams/docs/rounds"),
+                ("POST", "/v1/streams/docs/rounds"),
+                ("PUT", "/v1/streams/docs/rounds/r1/feedback"),
+                ("POST", "/v1/streams/docs/feedback"),
+                ("POST", "/v1/streams"),
+                ("POST", "/v1/streams/docs/expire"),
+            ]
+        )
+        body = maker.body()
+        before = events(service)
+        answer = service.http.request(method, path, content=body, headers={"content-type": "application/json"})
+        seen[answer.status_code] = seen.get(answer.status_code, 0) + 1
+        assert answer.status_code < 500, (answer.text, body[:300])
+        if answer.status_code >= 400:
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert events(service) == before, body[:300]  # nothing is stored from what is refused
+            for leak in ("Traceback", "sqlalchemy", "sqlite3", "INSERT", "/src/", "site-packages"):
+                assert leak not in answer.text
+        json.loads(answer.text)
+    return seen
+
+
+def events(service):
+    """Return how many events and streams there are, as memory has it: the log is checked in the end."""
+    memory = service.engine._memory
+    return {name: stream.number for name, stream in list(memory.by_name.items())}
+
+
+def check(address, count, seed, read):
+    from shortlist.service.engine import verify  # noqa: PLC0415
+
+    with running(address) as service:
+        seen = fuzz(service, count, seed)
+        memory = events(service)
+    findings = {found.stream: found for found in verify(read(address))}
+    assert all(found.problems == [] for found in findings.values())
+    for name, number in memory.items():
+        assert findings[name].events == number
+    assert seen.get(201, 0) > 0
+    assert seen[422] > count / 3
+    print(f"{count:,} bodies: {dict(sorted(seen.items()))}")
+
+
+def test_five_thousand_hostile_bodies(address, read):
+    check(address, 4000 if address.startswith("sqlite") else 1000, 1, read)
+
+
+@pytest.mark.soak
+def test_a_hundred_thousand_hostile_bodies(sqlite, read):
+    check(sqlite, 100_000, 2, read)
