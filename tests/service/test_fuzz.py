@@ -56,17 +56,14 @@ class Maker:
         if kind < 0.35:
             text = self.round()
         elif kind < 0.5:
-            text = self.rng.choice(
-                ['{"hit":%s}', '{"miss":%s}', '{"skip":%s}', '{"answers":[{"round_id":"r1","hit":%s}]}']
+            start, end = self.rng.choice(
+                [('{"hit":', "}"), ('{"miss":', "}"), ('{"skip":', "}"), ('{"answers":[{"round_id":"r1","hit":', "}]}")]
             )
-            text %= self.value(3)
+            text = start + self.value(3) + end
         elif kind < 0.6:
-            text = '{"name":%s,"coverage":%s,"%s":%s}' % (
-                self.rng.choice(['"docs"', '"new"', self.value(3)]),
-                self.rng.choice(["0.9", *NUMBERS]),
-                self.rng.choice(KEYS),
-                self.value(2),
-            )
+            name = self.rng.choice(['"docs"', '"new"', self.value(3)])
+            coverage = self.rng.choice(["0.9", *NUMBERS])
+            text = f'{{"name":{name},"coverage":{coverage},"{self.rng.choice(KEYS)}":{self.value(2)}}}'
         elif kind < 0.9:
             text = self.value()
         elif kind < 0.93:
