@@ -20,6 +20,7 @@ for _command in (
     service.export,
     service.backup,
     service.expire,
+    service.demo,
 ):
     app.command()(_command)
 app.add_typer(keys.app, name="keys")

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from shortlist.errors import InvalidParameter, MissingExtra, UnwritableFile
 
-__all__ = ["backup", "expire", "export", "serve", "verify"]
+__all__ = ["backup", "demo", "expire", "export", "serve", "verify"]
 
 Database = Annotated[
     str | None,
@@ -246,3 +246,30 @@ def expire(
         count = client.erase_texts(seconds) if texts else client.expire(seconds)
     what = "questions and texts erased" if texts else "rounds closed"
     Console().print(f"{count:,} {what}", highlight=False)
+
+
+def demo(
+    port: Annotated[int, typer.Option(help="The port.", min=0, max=65535)] = 8000,
+    database: Database = None,
+    simulate: Annotated[bool, typer.Option(help="Begin with simulated people.")] = True,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+) -> None:
+    """Show everything: the service, its page and a built-in corpus, with nothing to configure."""
+    _address(database)
+    if importlib.util.find_spec("sklearn") is None:
+        raise MissingExtra("the demo needs scikit-learn, which is in an extra: pip install 'shortlist[service]'")
+    from shortlist.demo import create_demo, default_file, open_browser  # noqa: PLC0415 - needs the extra
+    from shortlist.service.app import listen, run  # noqa: PLC0415
+    from shortlist.service.store import Store  # noqa: PLC0415
+
+    address = database or f"sqlite:///{default_file()}"
+    Store(address).close()  # says what is wrong with the database, if anything is
+    listening = listen("127.0.0.1", port)
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}/page/demo"
+    console = Console()
+    with console.status("reading the documentation of the standard library"):
+        app = create_demo(address, simulate=simulate)
+    console.print(f"Open [bold]{url}[/]. Ctrl-C stops it.", highlight=False, soft_wrap=True)
+    if browser:
+        open_browser(url)
+    run(app, sockets=[listening])

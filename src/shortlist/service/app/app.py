@@ -5,7 +5,7 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, Path, Query, Request, Response
 from fastapi.responses import PlainTextResponse, StreamingResponse
@@ -17,6 +17,7 @@ from shortlist.service.app import models
 from shortlist.service.app.bodies import BodyRoute
 from shortlist.service.app.gate import Gate
 from shortlist.service.app.metrics import Metrics
+from shortlist.service.app.pages import add_pages
 from shortlist.service.app.problems import handle_problems, problem, responses
 from shortlist.service.app.views import as_json, dump, round_view, shown_view
 from shortlist.service.engine import Engine, Settings
@@ -108,8 +109,10 @@ def create_app(
     app.router.route_class = APIRoute
     _add_log(app)
     _add_streams(app)
+    _add_history(app)
     _add_retention(app)
     _add_operations(app, metrics)
+    add_pages(app)
     return app
 
 
@@ -279,10 +282,11 @@ def _add_log(app: FastAPI) -> None:
         after: Annotated[int, Query(ge=0, lt=2**63, description="Rounds after this number.")] = 0,
         limit: Limit = 100,
         open_: Annotated[bool, Query(alias="open", description="Only those without an answer.")] = False,
+        newest: Annotated[bool, Query(description="The newest first: one page, of the last rounds.")] = False,
     ) -> Response:
         """Return the log: rounds in the order shown, each with its answer."""
-        found = await _engine(request).rounds(name, after=after, limit=limit, only_open=open_)
-        following = found[-1][0].shown.number if len(found) == limit else None
+        found = await _engine(request).rounds(name, after=after, limit=limit, only_open=open_, newest=newest)
+        following = found[-1][0].shown.number if len(found) == limit and not newest else None
         return as_json({"rounds": [round_view(*each) for each in found], "next": following})
 
     @app.get(
@@ -294,6 +298,42 @@ def _add_log(app: FastAPI) -> None:
     async def get_round(request: Request, name: StreamName, round_id: RoundPath) -> Response:
         """Return one round."""
         return as_json(round_view(*await _engine(request).round(name, round_id)))
+
+
+def _add_history(app: FastAPI) -> None:
+    @app.get(
+        "/v1/streams/{name}/series",
+        operation_id="get_series",
+        response_model=models.SeriesView,
+        responses=responses(404),
+    )
+    async def get_series(request: Request, name: StreamName) -> Response:
+        """Return a stream's history in a few hundred points, however long it is."""
+        return as_json(await _engine(request).series(name))
+
+    @app.get(
+        "/v1/streams/{name}/export",
+        operation_id="export",
+        response_class=StreamingResponse,
+        responses={
+            **responses(404),
+            200: {
+                "description": "The log, as a file.",
+                "content": {kind: {"schema": {"type": "string"}} for kind in ("application/jsonl", "text/csv")},
+            },
+        },
+    )
+    async def export(
+        request: Request,
+        name: StreamName,
+        form: Annotated[Literal["jsonl", "csv"], Query(alias="format", description="Events, or rounds.")] = "jsonl",
+    ) -> StreamingResponse:
+        """Return the log as a file: every event as JSON, or a table of the answered rounds."""
+        engine = _engine(request)
+        await engine.threshold(name)
+        kind = "text/csv; charset=utf-8" if form == "csv" else "application/jsonl"
+        headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
+        return StreamingResponse(engine.export(name, form), media_type=kind, headers=headers)
 
 
 def _add_retention(app: FastAPI) -> None:

@@ -243,7 +243,9 @@ class CandidateView(BaseModel):
 
     id: str | int
     score: float
+    comparable: Annotated[float, Field(description="What was compared with the threshold.")]
     shown: bool
+    why: Annotated[str, Field(description="Why it was shown or hidden, in words.")]
     text: str | None
 
 
@@ -300,6 +302,40 @@ class StreamView(BaseModel):
     score_why: str
     score_thresholds: dict[str, float | None]
     hidden_share: float | None
+    list_length_median: float | None
+    list_length_p90: float | None
+    candidates_median: float | None
+    spark: Annotated[list[float | None], Field(description="The threshold over time, in a few points.")]
+
+
+class SeriesPoints(BaseModel):
+    """A stream's history, column by column; a point stands for one or many rounds."""
+
+    round: Annotated[list[int], Field(description="Rounds shown up to here.")]
+    at: Annotated[list[float], Field(description="When the last event was.")]
+    threshold: list[float | None]
+    hits: Annotated[list[int], Field(description="Hits in this point's rounds, not in all before.")]
+    misses: list[int]
+    list_median: list[float | None]
+    list_p90: list[float | None]
+    candidates: list[float]
+    level: Annotated[list[float | None], Field(description="Of the drift alarm; 1 rings it.")]
+
+
+class ChosenScores(BaseModel):
+    """How often which score was chosen: bins of equal width."""
+
+    of: int | None
+    low: float
+    width: float
+    counts: list[int]
+
+
+class SeriesView(BaseModel):
+    """A stream's history in a few hundred points, however long it is."""
+
+    points: SeriesPoints
+    chosen: ChosenScores
 
 
 class StreamPage(BaseModel):

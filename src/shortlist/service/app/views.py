@@ -51,6 +51,7 @@ def round_view(made: Round, text: Text | None) -> dict[str, Any]:
     """Return a round as it is in the log."""
     body = made.shown.body
     shown = set(body["positions"])
+    comparable = body["made"].get(str(body["leader"]), body["scores"])
     texts = text.texts if text is not None and text.texts is not None else [None] * len(body["ids"])
     return {
         "round_id": made.shown.round_id,
@@ -62,9 +63,36 @@ def round_view(made: Round, text: Text | None) -> dict[str, Any]:
         "truncated": body["truncated"],
         "members": made.members,
         "candidates": [
-            {"id": name, "score": score, "shown": i in shown, "text": texts[i]}
+            {
+                "id": name,
+                "score": score,
+                "comparable": comparable[i],
+                "shown": i in shown,
+                "why": _why(body, i, comparable[i], shown),
+                "text": texts[i],
+            }
             for i, (name, score) in enumerate(zip(body["ids"], body["scores"], strict=True))
         ],
         "answer": made.answer(),
         "answered_at": None if made.closed is None else made.closed.at,
     }
+
+
+def _why(body: dict[str, Any], place: int, value: float, shown: set[int]) -> str:
+    """Say why a candidate was shown or hidden."""
+    threshold = body["threshold"]
+    if threshold is None:
+        reached = "no threshold yet: everything is shown"
+    elif value >= threshold:
+        reached = f"{value:.4g} reaches the threshold {threshold:.4g}"
+    elif any(_made(body, i)[place] >= tau for i, tau in body["thresholds"].items() if tau is not None):
+        reached = "it reaches the threshold of another score that is still in the race"
+    elif place in shown:
+        return f"{value:.4g} is below the threshold {threshold:.4g}; shown because more are always shown"
+    else:
+        return f"{value:.4g} is below the threshold {threshold:.4g}"
+    return reached if place in shown else f"{reached}; hidden because no more may be shown"
+
+
+def _made(body: dict[str, Any], index: str) -> Any:
+    return body["made"].get(index, body["scores"])

@@ -7,6 +7,7 @@ brought up to date with the log.
 
 import asyncio
 import contextlib
+import functools
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -17,6 +18,7 @@ from shortlist.candidates import Member, check_ids, check_scores
 from shortlist.errors import ConflictingStream, ShortlistError, UnknownRound, UnknownStream
 from shortlist.parameters import check_number
 from shortlist.service.engine.batch import Close, Command, Propose
+from shortlist.service.engine.export import export_page
 from shortlist.service.engine.memory import Memory, load
 from shortlist.service.engine.rounds import Round
 from shortlist.service.engine.settings import Settings
@@ -184,18 +186,20 @@ class Engine:
         return await self._submit(name, lambda stream: Close(stream, round_id, kind, member))
 
     async def rounds(
-        self, name: str, *, after: int = 0, limit: int = 100, only_open: bool = False
+        self, name: str, *, after: int = 0, limit: int = 100, only_open: bool = False, newest: bool = False
     ) -> list[tuple[Round, Text | None]]:
-        """Return rounds in the order shown, after an event number, each with what people read in it."""
+        """Return rounds in the order shown (or the newest first), each with what people read in it."""
         stream = await self._fresh(name)
         wanted = [round_id for round_id, number in stream.open.items() if number > after][:limit] if only_open else []
 
         def read(reader: Any) -> list[tuple[Round, Text | None]]:
             if only_open:
                 return _with_texts(reader, stream.id, reader.rounds(stream.id, wanted))
-            return _with_texts(reader, stream.id, reader.page(stream.id, after, limit, kind="shown"))
+            shown = reader.page(stream.id, after, limit, kind="shown", newest=newest)
+            return _with_texts(reader, stream.id, shown)
 
-        return await self._read(read)
+        found = await self._read(read)
+        return found[::-1] if newest else found
 
     async def round(self, name: str, round_id: str) -> tuple[Round, Text | None]:
         """Return one round."""
@@ -204,6 +208,20 @@ class Engine:
         if not found:
             raise UnknownRound(f"round {round_id} of stream {name} was never shown")
         return found[0]
+
+    async def series(self, name: str) -> dict[str, Any]:
+        """Return a stream's history in a few hundred points, and how often which score was chosen."""
+        stream = await self._fresh(name)
+        return {"points": stream.series.points(), "chosen": stream.series.chosen.to_dict()}
+
+    async def export(self, name: str, form: str) -> AsyncIterator[str]:
+        """Yield a stream's log as text, page by page."""
+        stream = await self._stream(name)
+        after: int | None = 0
+        while after is not None:
+            page = functools.partial(export_page, stream_id=stream.id, name=name, after=after, form=form)
+            text, after = await self._read(page)
+            yield text
 
     # Retention.
 

@@ -1,15 +1,18 @@
 """A stream's log as a file: for reading it elsewhere, and for `shortlist replay`."""
 
 import csv
+import io
 import json
 from collections.abc import Iterator
 from typing import IO, Any, Final
 
 from shortlist.errors import UnknownStream
-from shortlist.service.store import Store
+from shortlist.service.store import Event, Store
 
-__all__ = ["COLUMNS", "export_stream"]
+__all__ = ["COLUMNS", "export_page", "export_stream"]
 
+#: How many events or rounds are read at a time.
+_PAGE: Final = 1_000
 #: The columns of a table of answered rounds. `true_score` is what was compared with the threshold, and empty for a
 #: miss, as `shortlist replay` reads it; `raw_score` is what was sent.
 COLUMNS: Final = (
@@ -29,7 +32,7 @@ COLUMNS: Final = (
 
 
 def export_stream(store: Store, name: str, file: IO[str], form: str = "jsonl") -> int:
-    """Write a stream's log and return the number of lines: its events, or a row for each round.
+    """Write a stream's log and return the number of lines.
 
     Parameters
     ----------
@@ -47,49 +50,57 @@ def export_stream(store: Store, name: str, file: IO[str], form: str = "jsonl") -
         row = reader.stream(name)
         if row is None:
             raise UnknownStream(f"there is no stream {name!r} in {store.shown_address}")
-        if form == "jsonl":
-            count = 0
-            for event in reader.events(row.id):
-                plain = event._asdict() | {"stream": name}
-                plain.pop("stream_id")
-                file.write(json.dumps(plain, allow_nan=False, ensure_ascii=False) + "\n")
-                count += 1
-            return count
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        count = 0
-        for line in _rows(reader, row.id):
-            writer.writerow(line)
-            count += 1
+        count = -(form == "csv")
+        after: int | None = 0
+        while after is not None:
+            text, after = export_page(reader, row.id, name, after, form)
+            file.write(text)
+            count += text.count("\n")
         return count
 
 
-def _rows(reader: Any, stream_id: int) -> Iterator[dict[str, Any]]:
-    after = 0
-    while shown := reader.page(stream_id, after, 1000, kind="shown"):
-        after = shown[-1].number
-        closed = {
-            event.round_id: event
-            for event in reader.rounds(stream_id, [event.round_id for event in shown])
-            if event.kind != "shown"
+def export_page(reader: Any, stream_id: int, name: str, after: int, form: str) -> tuple[str, int | None]:
+    """Return the next part of a stream's log, and the number to go on after, if there is more."""
+    out = io.StringIO()
+    if form == "csv":
+        writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+        if after == 0:
+            writer.writeheader()
+        page = reader.page(stream_id, after, _PAGE, kind="shown")
+        writer.writerows(_rows(reader, stream_id, page))
+    else:
+        page = reader.page(stream_id, after, _PAGE)
+        for event in page:
+            plain = event._asdict() | {"stream": name}
+            plain.pop("stream_id")
+            out.write(json.dumps(plain, allow_nan=False, ensure_ascii=False) + "\n")
+    return out.getvalue(), page[-1].number if len(page) == _PAGE else None
+
+
+def _rows(reader: Any, stream_id: int, shown: list[Event]) -> Iterator[dict[str, Any]]:
+    """Yield the rounds that were answered with a hit or a miss."""
+    closed = {
+        event.round_id: event
+        for event in reader.rounds(stream_id, [event.round_id for event in shown])
+        if event.kind in ("hit", "miss")
+    }
+    for event in shown:
+        body, answer = event.body, closed.get(event.round_id)
+        if answer is None:
+            continue
+        hit = answer.kind == "hit"
+        member = answer.body["member"] if hit else None
+        yield {
+            "round_id": event.round_id,
+            "shown_at": event.at,
+            "epoch": body["epoch"],
+            "threshold": body["threshold"],
+            "candidates": len(body["ids"]),
+            "list_length": len(body["positions"]),
+            "truncated": body["truncated"],
+            "answer": answer.kind,
+            "member": member,
+            "raw_score": body["scores"][body["ids"].index(member)] if hit else None,
+            "true_score": answer.body["made"][str(body["leader"])] if hit else None,
+            "answered_at": answer.at,
         }
-        for event in shown:
-            body, answer = event.body, closed.get(event.round_id)
-            if answer is None or answer.kind not in ("hit", "miss"):
-                continue
-            hit = answer.kind == "hit"
-            member = answer.body["member"] if hit else None
-            yield {
-                "round_id": event.round_id,
-                "shown_at": event.at,
-                "epoch": body["epoch"],
-                "threshold": body["threshold"],
-                "candidates": len(body["ids"]),
-                "list_length": len(body["positions"]),
-                "truncated": body["truncated"],
-                "answer": answer.kind,
-                "member": member,
-                "raw_score": body["scores"][body["ids"].index(member)] if hit else None,
-                "true_score": answer.body["made"][str(body["leader"])] if hit else None,
-                "answered_at": answer.at,
-            }

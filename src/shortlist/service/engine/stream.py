@@ -12,13 +12,14 @@ import numpy as np
 
 from shortlist import savefile
 from shortlist.cutter import Cut, Cutter
+from shortlist.service.engine.series import Series
 from shortlist.service.engine.settings import Settings
 from shortlist.service.store import Event, Snapshot, StreamRow
 
 __all__ = ["STATE_VERSION", "Stream", "cut_from_body", "cut_to_body", "from_json", "to_json"]
 
 #: Raised when the state changes its form: older snapshots are then not used, and the log is.
-STATE_VERSION: Final = 1
+STATE_VERSION: Final = 2
 _COUNTED: Final = {"hit": "hits", "miss": "misses", "skip": "skipped", "absent": "absent", "expired": "expired"}
 
 
@@ -34,6 +35,7 @@ class Stream:
         #: The rounds without an answer, oldest first, each with the number of its first event.
         self.open: dict[str, int] = {}
         self.counts = {"hits": 0, "misses": 0, "skipped": 0, "absent": 0, "expired": 0}
+        self.series = Series()
         #: The version of the scorer: as set, or that of the first round that names one.
         self.scorer_version = self.settings.scorer_version
         #: Whether it was deleted while somebody still holds it.
@@ -49,13 +51,18 @@ class Stream:
         if event.kind == "shown":
             self.cutter.show(name, cut_from_body(body))
             self.open[name] = event.number
+            length = body["reached"] if self.settings.shadow else len(body["positions"])
+            self.series.show(length, len(body["ids"]))
             self.scorer_version = self.scorer_version or body.get("scorer_version")
         else:
             del self.open[name]
             self.counts[_COUNTED[event.kind]] += 1
+            self.series.answer(event.kind)
             if event.kind == "hit":
                 made = {int(i): value for i, value in body["made"].items()}
                 self.cutter.hit(name, made, beyond=body["beyond"])
+                leader = self.cutter.chooser.leader
+                self.series.chosen.add(leader, made[leader])
             elif event.kind == "miss":
                 self.cutter.miss(name, truncated=body["truncated"])
             elif event.kind == "absent":
@@ -63,6 +70,9 @@ class Stream:
             else:
                 self.cutter.silence(name)
         self.number, self.last_at = event.number, event.at
+        learner = self.cutter.leader
+        level = None if learner.detector is None else learner.detector.level(learner.drift)
+        self.series.mark(event.at, learner.threshold, level)
 
     def snapshot(self) -> Snapshot:
         """Return the state as text, the same bits for the same events."""
@@ -72,6 +82,7 @@ class Stream:
             "counts": self.counts,
             "scorer_version": self.scorer_version,
             "last_at": self.last_at,
+            "series": self.series.to_dict(),
         }
         return Snapshot(self.number, STATE_VERSION, savefile.to_text(state))
 
@@ -83,6 +94,7 @@ class Stream:
         self.counts = state["counts"]
         self.scorer_version = state["scorer_version"]
         self.last_at = state["last_at"]
+        self.series = Series.from_dict(state["series"])
         self.number = snapshot.number
 
     def figures(self) -> dict[str, Any]:
@@ -98,6 +110,9 @@ class Stream:
             "coverage_target": self.settings.coverage,
             "coverage_seen": hits / answered if answered else None,
             "coverage_interval": list(wilson(hits, answered)) if answered else None,
+            "list_length_median": self.series.lengths.quantile(0.5),
+            "list_length_p90": self.series.lengths.quantile(0.9),
+            "candidates_median": self.series.candidates.quantile(0.5),
             **self.cutter.figures(),
         }
 
@@ -108,6 +123,7 @@ class Stream:
             "created": self.created,
             "settings": self.settings.to_dict(),
             "scorer_version": self.scorer_version,
+            "spark": self.series.spark(),
             **self.cutter.summary(),
         }
 

@@ -338,12 +338,14 @@ class Reader:
             yield from page
             after = page[-1].number
 
-    def page(self, stream_id: int, after: int, limit: int, *, kind: str | None = None) -> list[Event]:
-        """Return up to `limit` events after a number."""
+    def page(
+        self, stream_id: int, after: int, limit: int, *, kind: str | None = None, newest: bool = False
+    ) -> list[Event]:
+        """Return up to `limit` events after a number, the newest of them first if that is wanted."""
         mine = [events.c.stream_id == stream_id, events.c.number > after]
         if kind is not None:
             mine.append(events.c.kind == kind)
-        return _events(self._connection, *mine, limit=limit)
+        return _events(self._connection, *mine, limit=limit, newest=newest)
 
     def rounds(self, stream_id: int, round_ids: Iterable[str]) -> list[Event]:
         """Return the events of some rounds."""
@@ -368,8 +370,11 @@ def _stream_row(row: Any) -> StreamRow:
     return StreamRow(row.id, row.name, json.loads(row.settings), row.created, row.last_number)
 
 
-def _events(connection: sa.Connection, *where: sa.ColumnElement[bool], limit: int | None = None) -> list[Event]:
-    query = sa.select(*_EVENT).where(*where).order_by(events.c.stream_id, events.c.number).limit(limit)
+def _events(
+    connection: sa.Connection, *where: sa.ColumnElement[bool], limit: int | None = None, newest: bool = False
+) -> list[Event]:
+    order = events.c.number.desc() if newest else events.c.number
+    query = sa.select(*_EVENT).where(*where).order_by(events.c.stream_id, order).limit(limit)
     return [_event(row) for row in connection.execute(query)]
 
 

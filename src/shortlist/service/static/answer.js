@@ -1,0 +1,55 @@
+import { Answering } from "/static/answering.js";
+import { ask, fill, make, path, showState, streamName, whole } from "/static/common.js";
+
+const name = streamName();
+const at = (id) => document.getElementById(id);
+document.title = `answer ${name} · shortlist`;
+at("name").textContent = `Answer: ${name}`;
+at("stream-link").href = `/page/streams/${encodeURIComponent(name)}`;
+
+let queue = [];
+let given = new Set();
+const answering = new Answering({ place: at("round"), toast: at("toast"), done, undone });
+
+function progress(open) {
+  at("left").textContent = `${whole(given.size)} answered, ${whole(open)} open`;
+  at("progress").max = Math.max(1, given.size + open);
+  at("progress").value = given.size;
+}
+
+function done(round) {
+  given.add(round.round_id);
+  next();
+}
+
+function undone(round) {
+  given.delete(round.round_id);
+  if (answering.round) queue.unshift(answering.round);
+}
+
+async function next() {
+  queue = queue.filter((each) => !given.has(each.round_id));
+  try {
+    if (queue.length === 0) {
+      const page = await ask(`${path(name, "rounds")}?open=true&limit=50`);
+      queue = page.rounds.filter((each) => !given.has(each.round_id));
+    }
+    const summary = await ask(path(name));
+    showState("live");
+    const held = answering.held !== null && summary.open > 0 ? 1 : 0;
+    progress(Math.max(queue.length, summary.open - held));
+  } catch (error) {
+    showState("lost");
+    if (!(error instanceof TypeError)) {
+      fill(at("round"), make("p", {}, error.message));
+      return;
+    }
+  }
+  if (answering.round !== null) return;
+  const round = queue.shift();
+  if (round) answering.show(name, round);
+  else if (!at("waiting")) fill(at("round"), make("p", { id: "waiting" }, "Nothing waits for an answer. New questions appear here by themselves."));
+}
+
+await next();
+setInterval(() => answering.round === null && next(), 1500);

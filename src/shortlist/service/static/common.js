@@ -1,0 +1,164 @@
+// What all pages share: asking the service, keys, live events, and making elements. Everything that comes
+// from the service is set as text, never as markup.
+
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "onclick") element.addEventListener("click", value);
+    else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+export function fill(element, ...children) {
+  element.replaceChildren(...children);
+}
+
+export const number = (value, digits = 3) =>
+  value === null || value === undefined ? "–" : Number(value).toLocaleString("en", { maximumSignificantDigits: digits });
+export const whole = (value) => (value === null || value === undefined ? "–" : Math.round(value).toLocaleString("en"));
+export const percent = (value) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)} %`);
+export const threshold = (value) => (value === null ? "none yet" : number(value, 4));
+export const streamName = () => decodeURIComponent(location.pathname.split("/")[3]);
+export const path = (name, ...rest) => ["/v1/streams", encodeURIComponent(name), ...rest].join("/");
+
+// Keys: asked for when the service wants one, kept until the browser is closed.
+let asking = null;
+
+function askForKey() {
+  asking ??= new Promise((resolve) => {
+    const input = make("input", { type: "password", name: "key", autocomplete: "off", required: true });
+    const dialog = make(
+      "dialog",
+      { "aria-labelledby": "key-title" },
+      make(
+        "form",
+        { method: "dialog" },
+        make("h2", { id: "key-title" }, "This service wants a key"),
+        make("p", { class: "soft small" }, "Made with `shortlist keys create`. It is kept until you close the browser."),
+        make("label", {}, "API key", input),
+        make("p", { class: "buttons" }, make("button", { class: "main" }, "Use this key")),
+      ),
+    );
+    dialog.addEventListener("close", () => {
+      sessionStorage.setItem("shortlist-key", input.value.trim());
+      dialog.remove();
+      asking = null;
+      resolve();
+    });
+    dialog.addEventListener("cancel", (event) => event.preventDefault());
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+  return asking;
+}
+
+function withKey(options) {
+  const key = sessionStorage.getItem("shortlist-key");
+  return { ...options, headers: { ...options.headers, ...(key ? { Authorization: `Bearer ${key}` } : {}) } };
+}
+
+async function send(url, options = {}) {
+  for (;;) {
+    const answer = await fetch(url, withKey(options));
+    if (answer.status !== 401) return answer;
+    await askForKey();
+  }
+}
+
+export class Problem extends Error {}
+
+export async function ask(url, { method = "GET", body, keepalive = false } = {}) {
+  const options = { method, keepalive };
+  if (body !== undefined) {
+    options.body = JSON.stringify(body);
+    options.headers = { "Content-Type": "application/json" };
+  }
+  const answer = await send(url, options);
+  const content = answer.status === 204 ? null : await answer.json();
+  if (!answer.ok) throw new Problem(content?.detail ?? `the service answered ${answer.status}`);
+  return content;
+}
+
+export async function download(url, name) {
+  const answer = await send(url);
+  if (!answer.ok) throw new Problem((await answer.json()).detail);
+  const link = make("a", { href: URL.createObjectURL(await answer.blob()), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+export function showState(state) {
+  const place = document.querySelector("header.top .state");
+  const words = { live: "live", lost: "connection lost, trying again", idle: "connecting" };
+  place.dataset.state = state;
+  if (place.textContent !== words[state]) place.textContent = words[state];
+}
+
+// Server-sent events read with fetch, because EventSource cannot send a key. Tries again until it is told to stop.
+export async function live(name, tell) {
+  let pause = 500;
+  for (;;) {
+    try {
+      const answer = await send(path(name, "live"));
+      if (answer.status === 404) return tell(null);
+      if (!answer.ok) throw new Problem(`the service answered ${answer.status}`);
+      showState("live");
+      pause = 500;
+      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+      let rest = "";
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        rest += value;
+        const parts = rest.split("\n\n");
+        rest = parts.pop();
+        for (const part of parts) {
+          const data = part.split("\n").find((line) => line.startsWith("data: "));
+          if (part.includes("event: stream") && data) tell(JSON.parse(data.slice(6)));
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof TypeError || error instanceof Problem)) console.error(error);
+    }
+    showState("lost");
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    pause = Math.min(2 * pause, 5000);
+  }
+}
+
+// Calls at most once in so many milliseconds, and once more at the end.
+export function seldom(milliseconds, work) {
+  let last = -Infinity;
+  let waiting = null;
+  return () => {
+    if (waiting !== null) return;
+    waiting = setTimeout(() => {
+      waiting = null;
+      last = performance.now();
+      work();
+    }, Math.max(0, last + milliseconds - performance.now()));
+  };
+}
+
+export function spark(values) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 120 30");
+  svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("class", "spark");
+  svg.setAttribute("role", "img");
+  const known = values.filter((value) => value !== null);
+  svg.setAttribute("aria-label", known.length ? `threshold from ${number(known[0])} to ${number(known.at(-1))}` : "no threshold yet");
+  if (known.length > 1) {
+    const low = Math.min(...known);
+    const high = Math.max(...known);
+    const points = values
+      .map((value, i) => [4 + (112 * i) / (values.length - 1), value === null ? null : 26 - (22 * (value - low)) / (high - low || 1)])
+      .filter(([, y]) => y !== null);
+    const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    line.setAttribute("d", points.map(([x, y], i) => (i ? `H${x.toFixed(1)}V${y.toFixed(1)}` : `M${x.toFixed(1)} ${y.toFixed(1)}`)).join(""));
+    svg.append(line);
+  }
+  return svg;
+}

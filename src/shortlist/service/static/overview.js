@@ -1,0 +1,70 @@
+import { ask, fill, make, number, percent, showState, spark, threshold, whole } from "/static/common.js";
+
+const place = document.querySelector("#streams");
+const COLUMNS = ["Stream", "Threshold", "", "Coverage so far", "Target", "List length", "Hidden", "Rounds", "Open", "Alarms"];
+
+function row(stream) {
+  const link = make("a", { href: `/page/streams/${encodeURIComponent(stream.name)}` }, stream.name);
+  const interval = stream.coverage_interval;
+  const good = interval === null || interval[1] >= stream.coverage_target;
+  const length =
+    stream.list_length_median === null ? "–" : `${whole(stream.list_length_median)} of ${whole(stream.candidates_median)}`;
+  const cells = [
+    make("td", { class: "plain" }, link, make("div", { class: "soft small" }, `score ${stream.score}`)),
+    make("td", { "data-label": "Threshold" }, threshold(stream.threshold)),
+    make("td", { "data-label": "over time" }, spark(stream.spark)),
+    make(
+      "td",
+      { "data-label": "Coverage so far" },
+      make("span", {}, percent(stream.coverage_seen), good ? "" : " (low)"),
+      interval === null ? null : make("div", { class: "soft small" }, `${percent(interval[0])} to ${percent(interval[1])}`),
+    ),
+    make("td", { "data-label": "Target" }, percent(stream.coverage_target)),
+    make("td", { "data-label": "List length" }, length),
+    make("td", { "data-label": "Hidden" }, percent(stream.hidden_share)),
+    make("td", { "data-label": "Rounds" }, whole(stream.rounds)),
+    make("td", { "data-label": "Open" }, whole(stream.open)),
+    make("td", { "data-label": "Alarms" }, stream.drift === null ? "off" : number(stream.drift.alarm_count)),
+  ];
+  return make("tr", {}, ...cells);
+}
+
+async function show() {
+  try {
+    const streams = [];
+    let after = "";
+    do {
+      const page = await ask(`/v1/streams?limit=200&after=${encodeURIComponent(after ?? "")}`);
+      streams.push(...page.streams);
+      after = page.next;
+    } while (after !== null && streams.length < 1000);
+    showState("live");
+    if (streams.length === 0) {
+      fill(place, make("p", { class: "soft" }, "There is no stream yet. Create one below, or run `shortlist demo`."));
+      return;
+    }
+    const head = make("tr", {}, ...COLUMNS.map((title) => make("th", { scope: "col" }, title || make("span", { class: "soft" }, "over time"))));
+    fill(place, make("table", { class: "stack" }, make("thead", {}, head), make("tbody", {}, ...streams.map(row))));
+  } catch {
+    showState("lost");
+  }
+}
+
+document.querySelector("#new").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = new FormData(event.target);
+  const body = { name: form.get("name"), coverage: Number(form.get("coverage")), score: form.get("score") };
+  if (form.get("on_drift")) body.on_drift = form.get("on_drift");
+  const error = document.querySelector("#new-error");
+  try {
+    error.textContent = "";
+    await ask("/v1/streams", { method: "POST", body });
+    event.target.reset();
+    await show();
+  } catch (problem) {
+    error.textContent = problem.message;
+  }
+});
+
+await show();
+setInterval(() => document.visibilityState === "visible" && show(), 2000);
