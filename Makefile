@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install reproduce test check format soak bench docs figures serve clean
+.PHONY: help install reproduce test check format soak bench docs figures screenshots serve demo clean
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Installs once; again only when the pinned versions or the package's metadata change.
 $(STAMP): requirements/dev.txt pyproject.toml
@@ -48,6 +48,12 @@ docs: $(STAMP)  ## Check the documentation: every example runs
 
 figures: $(STAMP)  ## Draw the figures of README and docs again
 	$(BIN)/python docs/figures.py
+
+screenshots: $(STAMP)  ## Take the pictures of the pages again
+	$(BIN)/python docs/screenshots.py
+
+demo: $(STAMP)  ## Service, page and a corpus, with nothing to configure
+	$(BIN)/shortlist demo
 
 serve: $(STAMP)  ## Run the service on port 8000
 	$(BIN)/shortlist serve

@@ -286,6 +286,7 @@ class Cutter:
         return {
             **self.figures(),
             "waiting_for": self.leader.waiting_for(),
+            "rounds_needed": self.leader.rounds_needed(),
             "shadow": self.shadow,
             **self._score_summary(),
         }

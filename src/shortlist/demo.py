@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import importlib
 import inspect
+import logging
 import re
 import sys
 import threading
@@ -22,13 +23,16 @@ import numpy as np
 from fastapi import Body, FastAPI, Request, Response
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from shortlist.errors import ShortlistError
 from shortlist.service.app import create_app
 from shortlist.service.app.pages import STATIC, add_page
 from shortlist.service.app.views import as_json, round_view
 from shortlist.service.engine import Engine, Settings
-from shortlist.tasks import load_task
+from shortlist.tasks import data_file, read_scores
 
 __all__ = ["ASKED", "SIMULATED", "Corpus", "create_demo"]
+
+_log = logging.getLogger("shortlist.service")
 
 #: The streams of the demo.
 ASKED: Final = "python-docs"
@@ -121,7 +125,7 @@ class _People:
 
     def switch(self, on: bool) -> None:
         if on and not self.busy:
-            self._task = asyncio.create_task(self._work())
+            self._task = asyncio.create_task(self._go_on())
         elif not on and self._task is not None:
             self._task.cancel()
 
@@ -131,8 +135,17 @@ class _People:
             with contextlib.suppress(asyncio.CancelledError, Exception):
                 await self._task
 
+    async def _go_on(self) -> None:
+        """Work, and go on working when the service was busy."""
+        while True:
+            try:
+                await self._work()
+            except ShortlistError as error:
+                _log.warning("the simulated people wait: %s", error)
+                await asyncio.sleep(1.0)
+
     async def _work(self) -> None:
-        scores: Any = load_task("retrieval")
+        scores = read_scores(data_file("retrieval.npz"))
         table = np.asarray(scores.candidate_scores, dtype=np.float64)
         true = np.asarray(scores.true_scores, dtype=np.float64)
         right = [int(np.flatnonzero(row == value)[0]) for row, value in zip(table, true, strict=True)]

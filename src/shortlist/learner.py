@@ -140,15 +140,22 @@ class Learner:
         place = math.floor(state.rounds * miss_rate(getattr(self.policy, "coverage", 0.9))) - state.low
         return sorted(state.values)[place] if 0 <= place < len(state.values) else self.threshold
 
+    def rounds_needed(self) -> int | None:
+        """Return how many rounds must at least be counted before the threshold can move; None if it is far away."""
+        if not isinstance(self.state, OrderStatisticState):
+            return None
+        state = self.state
+        key = (state.epoch, state.rounds, state.limit, state.low)
+        if self._needed[0] != key:  # looking ahead costs up to a hundredth of a second
+            self._needed = (key, _rounds_needed(state))
+        return self._needed[1]
+
     def waiting_for(self) -> str:
         """Say in words what is needed before the threshold can move."""
         if not isinstance(self.state, OrderStatisticState):
             return "more answers"
         state = self.state
-        key = (state.epoch, state.rounds, state.limit, state.low)
-        if self._needed[0] != key:  # looking ahead costs up to a hundredth of a second
-            self._needed = (key, _rounds_needed(state))
-        more = self._needed[1]
+        more = self.rounds_needed()
         if self._too_many_low():
             words = self._why_stuck()
         elif more is None:
@@ -182,8 +189,8 @@ class Learner:
         }
 
     def summary(self) -> dict[str, Any]:
-        """Return the figures, and in words what is waited for."""
-        return {**self.figures(), "waiting_for": self.waiting_for()}
+        """Return the figures, and what is waited for."""
+        return {**self.figures(), "waiting_for": self.waiting_for(), "rounds_needed": self.rounds_needed()}
 
     def _too_many_low(self) -> bool:
         """Return whether more rounds are low than coverage allows, by more than luck explains."""

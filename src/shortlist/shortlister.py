@@ -209,9 +209,9 @@ class Shortlister(Lister):
         """Return what has happened so far.
 
         ``coverage_seen`` is the share of hits among hits and misses; ``counted`` the rounds that the
-        threshold rests on; ``waiting_for`` says in words what is needed next; ``hidden_share`` is the
-        share of candidates that were not shown. In shadow mode the last, and ``would_have_missed``,
-        say what would have been.
+        threshold rests on; ``waiting_for`` says in words what is needed next, ``rounds_needed`` how many
+        rounds; ``hidden_share`` is the share of candidates that were not shown. In shadow mode the last,
+        and ``would_have_missed``, say what would have been.
         """
         with self._lock:
             return (

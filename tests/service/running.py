@@ -65,9 +65,9 @@ def free_port():
 
 
 @contextlib.contextmanager
-def running(address, port=None, **settings):
-    """Run the app in a thread."""
-    app = create_app(address, **settings)
+def running(address, port=None, app=None, **settings):
+    """Run an app in a thread: the one given, or a new one."""
+    app = app or create_app(address, **settings)
     port = port or free_port()
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", timeout_graceful_shutdown=5))
     started = {}

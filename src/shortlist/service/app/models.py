@@ -296,6 +296,7 @@ class StreamView(BaseModel):
     threshold: Threshold
     counted: int | None
     waiting_for: str
+    rounds_needed: int | None
     epoch: int
     drift: dict[str, Any] | None
     score: str

@@ -31,9 +31,11 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
-        # What is there now stays; looking through it again and again costs the collector a tenth of a second.
+        # What is there now stays; looking through it again and again costs the collector a tenth of a second. And
+        # the rounds in memory are many and long-lived, so it looks through all of them seldom.
         gc.collect()
         gc.freeze()
+        gc.set_threshold(10_000, 20, 50)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)

@@ -20,8 +20,8 @@ function layout(more) {
 
 const OPTIONS = { displayModeBar: false, responsive: true };
 const draw = (id, traces, more) => Plotly.react(id, traces, layout(more), OPTIONS);
-const line = (name, x, y, shade, more = {}) => ({
-  name, x, y, mode: "lines", line: { color: colour(shade), width: 2, ...more.line }, hovertemplate: "%{y:.4g}", ...more,
+const line = (name, x, y, shade, { line: style, ...more } = {}) => ({
+  name, x, y, mode: "lines", hovertemplate: "%{y:.4g}", ...more, line: { color: colour(shade), width: 2, ...style },
 });
 
 // Wilson's 95 % interval of a share.

@@ -17,11 +17,17 @@ function showSummary() {
   const words = summary.waiting_for;
   const alarm = summary.drift !== null && summary.drift.alarm_count > 0;
   at("next").classList.toggle("alarm", alarm);
-  const next = summary.threshold === null ? "Everything is shown so far. Lists begin to shorten after " : "Waiting for ";
+  const needed = summary.rounds_needed;
+  const first =
+    summary.threshold !== null
+      ? "Lists are being shortened."
+      : needed === null
+        ? "Everything is shown so far."
+        : `Everything is shown so far. Lists begin to shorten after ${whole(needed)} more answer${needed === 1 ? "" : "s"}.`;
   fill(
     at("next"),
-    make("p", {}, `${next}${words}.`),
-    make("p", { class: "soft small" }, `Score in use: ${summary.score} (${summary.score_why}).`),
+    make("p", {}, first),
+    make("p", { class: "soft small" }, `Next: ${words}. Score in use: ${summary.score} (${summary.score_why}).`),
     alarm ? make("p", {}, `${whole(summary.drift.alarm_count)} alarm${summary.drift.alarm_count === 1 ? "" : "s"}: lists miss more often than they may. The last one rang at round ${summary.drift.alarms.at(-1).round}.`) : "",
   );
   const interval = summary.coverage_interval;
@@ -80,7 +86,8 @@ let series = null;
 async function showSeries() {
   try {
     series = await ask(path(name, "series"));
-    drawAll(summary, series);
+    at("charts").hidden = series.points.round.length === 0;
+    if (!at("charts").hidden) drawAll(summary, series);
     await showRecent();
   } catch (error) {
     console.error(error);

@@ -1,0 +1,84 @@
+"""The demo: understood in a minute, without reading."""
+
+import re
+import signal
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from shortlist.demo import ASKED, SIMULATED, Corpus, create_demo
+from tests.browser.test_pages import state, wait_until
+from tests.service.running import free_port, running
+
+
+@pytest.fixture
+def demo(tmp_path):
+    with running(None, app=create_demo(f"sqlite:///{tmp_path}/log.db")) as service:
+        yield service
+
+
+def test_the_corpus_finds_what_one_means():
+    corpus = Corpus()
+    assert len(corpus.names) > 1500
+    for question, name in (
+        ("split a string into words", "str.split"),
+        ("random integer", "random.randint"),
+        ("sleep for some seconds", "time.sleep"),
+        ("greatest common divisor", "math.gcd"),
+    ):
+        found = [found for found, _, _ in corpus.search(question)]
+        assert name in found
+        assert len(found) <= 50
+    assert corpus.search("xyzzy plugh") == []
+
+
+def test_watching_and_answering(page, demo):
+    page.goto(f"{demo.url}/page/demo")
+    page.get_by_text(re.compile("lists begin to shorten after \\d+ more answers|the threshold is")).wait_for()
+    page.get_by_text(re.compile("After \\d+ questions the threshold is")).wait_for()
+    switch = page.get_by_role("switch", name="Simulate people")
+    assert switch.is_checked()
+    switch.click()
+    wait_until(lambda: httpx.get(f"{demo.url}/v1/demo/people").json() == {"on": False})
+    before = state(demo, SIMULATED)["rounds"]
+    switch.click()
+    wait_until(lambda: state(demo, SIMULATED)["rounds"] > before)
+    page.get_by_label("What do you want to do?").fill("split a string into words")
+    page.get_by_role("button", name="Find").click()
+    page.get_by_role("button", name=re.compile("str.split")).first.click()
+    page.get_by_text("Thank you. Ask another one.").wait_for()
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name=re.compile("str.split")).first.click()
+    page.get_by_label("What do you want to do?").fill("xyzzy plugh")
+    page.get_by_role("button", name="Find").click()
+    page.get_by_text("No function has any of these words").wait_for()
+    wait_until(lambda: state(demo, ASKED)["hits"] == 1)
+    page.get_by_role("link", name="See the charts").click()
+    page.locator("#threshold .main-svg").first.wait_for()
+
+
+def test_one_command_starts_it(tmp_path):
+    port = free_port()
+    command = [sys.executable, "-m", "shortlist", "demo", "--port", str(port), "--no-browser"]
+    child = subprocess.Popen(
+        [*command, "--database", f"sqlite:///{tmp_path}/demo.db"], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert f"http://127.0.0.1:{port}/page/demo" in child.stdout.readline()
+        wait_until(lambda: up(f"http://127.0.0.1:{port}/page/demo"))
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(60) in (0, -signal.SIGTERM)
+    finally:
+        if child.poll() is None:
+            child.kill()
+        child.wait()
+        child.stdout.close()
+
+
+def up(url):
+    try:
+        return httpx.get(url).status_code == 200
+    except httpx.TransportError:
+        return False

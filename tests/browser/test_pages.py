@@ -1,0 +1,223 @@
+"""The pages in a real browser: made, watched and answered as a person would."""
+
+import re
+import time
+
+import pytest
+
+from shortlist import Client
+from shortlist.service.keys import KeyFile
+from tests.service.running import free_port, running
+
+MARKUP = "<img src=x onerror=alert(1)>"
+
+
+def fill(service, count, stream="docs", answer=True):
+    """Show lists of twelve, the first of which is right."""
+    with Client(service.url, stream) as client:
+        client.create(on_drift="report")
+        for i in range(count):
+            scores = [0.9 - 0.001 * i] + [0.3 - 0.02 * j for j in range(11)]
+            ids = ["right", MARKUP, *(f"d{j}" for j in range(10))]
+            texts = [f"the text of {name}" for name in ids]
+            shown = client.propose(scores, ids, texts=texts, question=f"question {i} {MARKUP}")
+            if answer:
+                client.hit(shown.round_id, "right")
+
+
+def state(service, stream="docs"):
+    return service.http.get(f"/v1/streams/{stream}").json()
+
+
+def wait_until(condition):
+    for _ in range(300):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it did not happen")
+
+
+def test_a_stream_is_made_in_the_browser(page, service):
+    page.goto(service.url)
+    page.get_by_text("There is no stream yet").wait_for()
+    page.get_by_label("Name").fill("search-box")
+    page.get_by_label("Right answer in the list").select_option("0.95")
+    page.get_by_label("Score").select_option("relative")
+    page.get_by_role("button", name="Create").click()
+    page.get_by_role("link", name="search-box").wait_for()
+    assert state(service, "search-box")["settings"]["coverage"] == 0.95
+    assert state(service, "search-box")["score"] == "relative(0.4)"
+    page.get_by_label("Name").fill("search-box")
+    page.get_by_role("button", name="Create").click()  # with other settings
+    page.get_by_role("alert").filter(has_text="settings are fixed").wait_for()
+    page.get_by_role("link", name="search-box").click()
+    page.get_by_text("Lists begin to shorten after 119 more answers").wait_for()
+    page.get_by_text("Score in use: relative(0.4) (as set)").wait_for()
+
+
+def test_the_charts_follow_without_a_reload(page, service):
+    fill(service, 5)
+    page.goto(f"{service.url}/page/streams/docs")
+    page.get_by_text("Lists begin to shorten after 66 more answers").wait_for()
+    page.locator("#threshold .main-svg").first.wait_for()
+    loaded = page.evaluate("performance.timeOrigin")
+    fill(service, 120)
+    page.get_by_text("Lists are being shortened").wait_for()
+    page.locator("dd", has_text="125").first.wait_for()
+    points = "document.getElementById('threshold').data[0].x.at(-1)"
+    page.wait_for_function(f"{points} === 125")
+    assert page.evaluate("document.getElementById('threshold').data[0].y.at(-1)") == state(service)["threshold"]
+    assert page.evaluate("document.getElementById('coverage').data.map((trace) => trace.name)")[2] == "so far"
+    assert sum(page.evaluate("document.getElementById('chosen').data[0].y")) == 125
+    assert page.locator("#drift .main-svg").count() > 0
+    assert page.evaluate("performance.timeOrigin") == loaded
+
+
+def test_why_a_candidate_was_shown_or_hidden_and_no_markup(page, service):
+    fill(service, 130)
+    page.goto(f"{service.url}/page/streams/docs")
+    page.locator("#recent summary").first.click()
+    first = page.locator("#recent details").first
+    first.get_by_text("shown: right").wait_for()
+    assert "reaches the threshold" in first.locator("li").first.inner_text()
+    hidden = first.locator("li", has_text=MARKUP)
+    assert hidden.inner_text().startswith(f"hidden: {MARKUP}")
+    assert "is below the threshold" in hidden.inner_text()
+    assert page.locator("img[src=x]").count() == 0
+
+
+def test_export(page, service):
+    fill(service, 3)
+    page.goto(f"{service.url}/page/streams/docs")
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="Every event").click()
+    assert caught.value.suggested_filename == "docs.jsonl"
+    assert len(caught.value.path().read_text().splitlines()) == 6
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="Answered rounds").click()
+    assert caught.value.path().read_text().startswith("round_id,shown_at")
+
+
+def test_answers_by_mouse_and_by_keyboard(page, service):
+    """Pick, none of these, skip and undo; nothing is sent before its ten seconds are over, or the next answer."""
+    fill(service, 80)
+    fill(service, 6, answer=False)
+    before = state(service)
+    page.goto(f"{service.url}/page/streams/docs/answer")
+    page.get_by_text("question 0").wait_for()
+    assert page.locator("img[src=x]").count() == 0
+    page.get_by_role("button", name=re.compile("right")).click()
+    page.get_by_text("Picked right.").wait_for()
+    page.get_by_text("question 1").wait_for()
+    assert state(service)["hits"] == before["hits"]  # held back
+    page.keyboard.press("u")  # undo: the round is back
+    page.get_by_text("question 0").wait_for()
+    page.keyboard.press("1")
+    page.get_by_text("question 1").wait_for()
+    page.keyboard.press("0")  # none of these; the pick before it is sent now
+    page.get_by_text("question 2").wait_for()
+    wait_until(lambda: state(service)["hits"] == before["hits"] + 1)
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_text("question 1").wait_for()
+    page.get_by_role("button", name="None of these").click()
+    page.get_by_text("question 2").wait_for()
+    page.keyboard.press("s")
+    page.get_by_text("question 3").wait_for()
+    wait_until(lambda: state(service)["misses"] == before["misses"] + 1)
+    page.get_by_role("button", name="Skip").click()
+    page.get_by_text("question 4").wait_for()
+    wait_until(lambda: state(service)["skipped"] == before["skipped"] + 1)
+    page.get_by_text("4 answered").wait_for()
+    wait_until(lambda: state(service)["skipped"] == before["skipped"] + 2)  # after ten seconds, by itself
+    page.get_by_text("question 4").wait_for()
+
+
+def test_answering_with_the_keyboard_alone(page, service):
+    fill(service, 2, answer=False)
+    page.goto(f"{service.url}/page/streams/docs/answer")
+    page.get_by_text("question 0").wait_for()
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.dataset.member") == "0":
+            break
+    page.keyboard.press("Enter")
+    page.get_by_text("question 1").wait_for()
+    page.keyboard.press("0")  # nothing was hidden: there is no right one at all
+    page.get_by_text("Nothing waits for an answer").wait_for()
+    wait_until(lambda: state(service)["hits"] == 1)
+    page.goto("about:blank")  # leaving sends what was held back
+    wait_until(lambda: state(service)["absent"] == 1)
+
+
+def test_a_key_is_asked_for_when_keys_are_on(page, tmp_path):
+    keys = KeyFile(tmp_path / "keys.json")
+    key = keys.create("me", ["admin"])
+    with running(f"sqlite:///{tmp_path}/log.db", keys=keys) as service:
+        page.goto(service.url)
+        page.get_by_label("API key").fill("sl_wrong")
+        page.get_by_role("button", name="Use this key").click()
+        page.get_by_label("API key").fill(key)  # it was wrong, so it is asked for again
+        page.get_by_role("button", name="Use this key").click()
+        page.get_by_text("There is no stream yet").wait_for()
+        page.get_by_label("Name").fill("docs")
+        page.get_by_role("button", name="Create").click()
+        page.get_by_role("link", name="docs").click()
+        page.get_by_text("Lists begin to shorten").wait_for()
+        page.locator(".state[data-state=live]").wait_for()
+
+
+def test_the_page_survives_a_restart_of_the_service(page, tmp_path):
+    port = free_port()
+    address = f"sqlite:///{tmp_path}/log.db"
+    with running(address, port=port) as service:
+        fill(service, 5)
+        page.goto(f"{service.url}/page/streams/docs")
+        page.locator("dd", has_text="5").first.wait_for()
+        page.locator(".state[data-state=live]").wait_for()
+    page.locator(".state[data-state=lost]").wait_for()
+    with running(address, port=port) as service:
+        page.locator(".state[data-state=live]").wait_for()
+        fill(service, 118)
+        page.get_by_text("Lists are being shortened").wait_for()
+
+
+def test_the_policy_lets_nothing_in(page, service):
+    answer = service.http.get("/")
+    policy = answer.headers["content-security-policy"]
+    assert "unsafe-eval" not in policy
+    assert "script-src 'self';" in policy
+    assert service.http.get("/static/plotly.min.js").status_code == 200
+    assert service.http.get("/static/..%2fkeys.py").status_code == 404
+    tag = answer.headers["etag"]
+    assert service.http.get("/", headers={"If-None-Match": tag}).status_code == 304
+    page.goto(service.url)
+    with pytest.raises(Exception, match=r"Content Security Policy|unsafe-eval"):
+        page.evaluate("new Function('return 1')()") or page.evaluate("eval('1')")
+
+
+def test_a_stream_that_is_not_there(page, service):
+    page.goto(f"{service.url}/page/streams/nothing")
+    page.get_by_text("There is no such stream").wait_for()
+
+
+def test_a_million_rounds_open_with_little_data(page, service):
+    """The history is thinned on the server: what the page asks for stays small."""
+    fill(service, 3)
+    stream = service.engine._memory.by_name["docs"]
+    for i in range(1_000_000):
+        stream.series.show(5 + i % 7, 50)
+        if i % 10 < 9:
+            stream.series.answer("hit")
+        stream.series.mark(1e9 + i, i / 1e6, 0.001)
+    sizes = []
+    page.on(
+        "response",
+        lambda answer: sizes.append(len(answer.body())) if "/v1/" in answer.url and "/live" not in answer.url else None,
+    )
+    page.goto(f"{service.url}/page/streams/docs")
+    page.locator("#threshold .main-svg").first.wait_for()
+    page.wait_for_timeout(500)
+    assert page.evaluate("document.getElementById('threshold').data[0].x.at(-1)") == 1_000_003
+    assert 128 <= page.evaluate("document.getElementById('threshold').data[0].x.length") <= 256
+    print(f"{sum(sizes) / 1024:.0f} KB for a million rounds")
+    assert sum(sizes) < 1_000_000
