@@ -14,6 +14,7 @@ import logging
 import re
 import sys
 import threading
+import warnings
 import webbrowser
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -58,7 +59,8 @@ class Corpus:
     """The functions and classes of the standard library, each with the first lines of its documentation."""
 
     def __init__(self) -> None:
-        found = dict(_documented())
+        with warnings.catch_warnings(action="ignore"):  # of modules that warn when they are looked at
+            found = dict(_documented())
         self.names = sorted(found)
         self.texts = [found[name] for name in self.names]
         self._vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english", ngram_range=(1, 2), min_df=1)
