@@ -19,20 +19,27 @@ _BINS: Final = 60
 
 
 class Lengths:
-    """How often lists had which length, nearly: within five percent."""
+    """How often lists had which length, nearly: within five percent, and exactly where all are alike."""
 
-    def __init__(self, counts: dict[int, int] | None = None) -> None:
-        self.counts = counts or {}
+    def __init__(self, bins: list[list[int]] | None = None) -> None:
+        # For each bin how many lengths are in it, and their sum.
+        self._bins = {place: (count, total) for place, count, total in bins or ()}
 
     def add(self, length: int) -> None:
         """Count a list."""
         place = length if length <= _EXACT else _EXACT + math.ceil(math.log(length / _EXACT, _GROWTH))
-        self.counts[place] = self.counts.get(place, 0) + 1
+        count, total = self._bins.get(place, (0, 0))
+        self._bins[place] = (count + 1, total + length)
 
     def merge(self, other: "Lengths") -> None:
         """Count what another has counted."""
-        for place, count in other.counts.items():
-            self.counts[place] = self.counts.get(place, 0) + count
+        for place, (more, sum_) in other._bins.items():
+            count, total = self._bins.get(place, (0, 0))
+            self._bins[place] = (count + more, total + sum_)
+
+    def to_list(self) -> list[list[int]]:
+        """Return it as plain data."""
+        return [[place, count, total] for place, (count, total) in self._bins.items()]
 
     def quantile(self, share: float) -> float | None:
         """Return a quantile, or None if nothing was counted.
@@ -40,15 +47,16 @@ class Lengths:
         >>> lengths = Lengths()
         >>> for length in (1, 2, 2, 3, 1000):
         ...     lengths.add(length)
-        >>> lengths.quantile(0.5), round(lengths.quantile(1.0))
-        (2, 1044)
+        >>> lengths.quantile(0.5), lengths.quantile(1.0)
+        (2.0, 1000.0)
         """
-        total = sum(self.counts.values())
+        everything = sum(count for count, _ in self._bins.values())
         seen = 0
-        for place in sorted(self.counts):
-            seen += self.counts[place]
-            if seen >= share * total:
-                return place if place <= _EXACT else _EXACT * _GROWTH ** (place - _EXACT - 0.5)
+        for place in sorted(self._bins):
+            count, total = self._bins[place]
+            seen += count
+            if seen >= share * everything:
+                return total / count
         return None
 
 
@@ -114,15 +122,15 @@ class _Block:
         self.lengths.merge(later.lengths)
 
     def to_list(self) -> list[Any]:
-        counts = [list(pair) for pair in self.lengths.counts.items()]
-        return [self.rounds, self.hits, self.misses, self.candidates, self.at, self.threshold, self.level, counts]
+        plain = [self.rounds, self.hits, self.misses, self.candidates, self.at, self.threshold, self.level]
+        return [*plain, self.lengths.to_list()]
 
     @classmethod
     def from_list(cls, data: list[Any]) -> "_Block":
         made = cls()
-        *plain, counts = data
+        *plain, lengths = data
         made.rounds, made.hits, made.misses, made.candidates, made.at, made.threshold, made.level = plain
-        made.lengths = Lengths(dict(counts))
+        made.lengths = Lengths(lengths)
         return made
 
 
@@ -198,8 +206,8 @@ class Series:
         return {
             "size": self._size,
             "blocks": [block.to_list() for block in self._blocks],
-            "lengths": [list(pair) for pair in self.lengths.counts.items()],
-            "candidates": [list(pair) for pair in self.candidates.counts.items()],
+            "lengths": self.lengths.to_list(),
+            "candidates": self.candidates.to_list(),
             "chosen": self.chosen.to_dict(),
         }
 
@@ -209,6 +217,6 @@ class Series:
         made = cls()
         made._size = data["size"]
         made._blocks = [_Block.from_list(block) for block in data["blocks"]]
-        made.lengths, made.candidates = Lengths(dict(data["lengths"])), Lengths(dict(data["candidates"]))
+        made.lengths, made.candidates = Lengths(data["lengths"]), Lengths(data["candidates"])
         made.chosen = Histogram.from_dict(data["chosen"])
         return made

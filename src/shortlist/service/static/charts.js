@@ -2,14 +2,16 @@
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
+const narrow = () => innerWidth < 640;
+
 function layout(more) {
   const axis = { gridcolor: colour("line"), linecolor: colour("line"), zeroline: false, automargin: true, title: { standoff: 6 } };
   return {
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
     font: { family: "system-ui, sans-serif", size: 12, color: colour("soft") },
-    margin: { l: 48, r: 12, t: 8, b: 40 },
-    legend: { orientation: "h", y: 1.14, x: 0 },
+    margin: { l: 48, r: 12, t: 20, b: narrow() ? 96 : 40 },
+    legend: narrow() ? { orientation: "h", y: -0.42, yanchor: "top", x: 0 } : { orientation: "h", y: 1.14, x: 0 },
     hovermode: "x unified",
     hoverlabel: { bgcolor: colour("paper"), bordercolor: colour("line"), font: { color: colour("ink") } },
     ...more,

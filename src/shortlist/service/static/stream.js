@@ -95,7 +95,9 @@ async function showSeries() {
 }
 const refresh = seldom(1000, showSeries);
 
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => series && drawAll(summary, series));
+for (const query of ["(prefers-color-scheme: dark)", "(max-width: 640px)"]) {
+  matchMedia(query).addEventListener("change", () => series && drawAll(summary, series));
+}
 for (const form of ["jsonl", "csv"]) {
   at(`export-${form}`).addEventListener("click", async () => {
     at("export-error").textContent = "";

@@ -1,0 +1,80 @@
+"""A stream's history: small however long it is, and true."""
+
+import math
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shortlist.service.engine.series import Histogram, Lengths, Series
+
+
+def filled(rounds, seed=0):
+    rng, series = random.Random(seed), Series()
+    truth = []
+    for i in range(rounds):
+        length = rng.randrange(1, 100)
+        series.show(length, 100)
+        kind = rng.choice(["hit", "miss", "skip"])
+        series.answer(kind)
+        series.mark(float(i), i / rounds, None)
+        truth.append((length, kind))
+    return series, truth
+
+
+def test_nothing_is_lost_by_thinning():
+    for rounds in (1, 255, 256, 257, 5000, 70_000):
+        series, truth = filled(rounds)
+        points = series.points()
+        assert points["round"][-1] == rounds
+        assert len(points["round"]) <= 256
+        assert rounds < 256 or len(points["round"]) >= 128
+        assert sum(points["hits"]) == sum(kind == "hit" for _, kind in truth)
+        assert sum(points["misses"]) == sum(kind == "miss" for _, kind in truth)
+        assert points["threshold"][-1] == (rounds - 1) / rounds
+        median = sorted(length for length, _ in truth)[(rounds - 1) // 2]
+        assert math.isclose(series.lengths.quantile(0.5), median, rel_tol=0.06)
+        assert len(series.spark()) <= 40
+        assert series.spark()[-1] == points["threshold"][-1]
+
+
+def test_it_comes_back_as_it_was():
+    series, _ = filled(3000)
+    again = Series.from_dict(series.to_dict())
+    assert again.to_dict() == series.to_dict()
+    for each in (series, again):
+        for i in range(500):
+            each.show(i % 9, 100)
+            each.chosen.add(0, i / 7)
+    assert again.to_dict() == series.to_dict()
+
+
+@given(st.lists(st.integers(0, 10_000), min_size=1, max_size=200), st.floats(0.01, 1.0))
+def test_quantiles_are_within_a_tenth(lengths, share):
+    counted = Lengths()
+    for length in lengths:
+        counted.add(length)
+    exact = sorted(lengths)[max(0, math.ceil(share * len(lengths) - 1e-9) - 1)]
+    found = counted.quantile(share)
+    assert exact / 1.11 <= found <= exact * 1.11 or math.isclose(found, exact)
+
+
+@given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=100))
+def test_every_chosen_score_is_counted_in_its_bin(values):
+    histogram = Histogram()
+    for value in values:
+        histogram.add(0, value)
+    assert sum(histogram.counts) == len(values)
+    assert len(histogram.counts) == 60
+    low, high = histogram.low, histogram.low + 60 * histogram.width
+    assert all(low <= value <= high for value in values)
+
+
+def test_another_score_starts_anew():
+    histogram = Histogram()
+    histogram.add(0, 0.5)
+    histogram.add(1, -3.0)
+    assert sum(histogram.counts) == 1
+    histogram.add(1, 0.0)
+    assert histogram.of == 1
+    assert sum(histogram.counts) == 2
