@@ -66,7 +66,8 @@ def test_every_chosen_score_is_counted_in_its_bin(values):
         histogram.add(0, value)
     assert sum(histogram.counts) == len(values)
     assert len(histogram.counts) == 60
-    low, high = histogram.low, histogram.low + 60 * histogram.width
+    rounding = 1e-9 * histogram.width
+    low, high = histogram.low - rounding, histogram.low + 60 * histogram.width + rounding
     assert all(low <= value <= high for value in values)
 
 
