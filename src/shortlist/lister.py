@@ -47,7 +47,8 @@ class Shown:
         How many of them reach the threshold: the first `cut` members. All of them, unless `at_least`
         shows more. In shadow mode, how many would have been shown.
     truncated
-        Whether `at_most` cut candidates off; the promise does not cover such a list.
+        Whether candidates are missing that may reach the threshold, because of `at_most` or because they
+        were cut off before; the promise does not cover such a list.
     """
 
     round_id: RoundName
@@ -112,7 +113,7 @@ class Lister(abc.ABC):
             {index: tuple(values) for index, values in comparable},
         )
 
-    def hit(self, round_id: int, member: Member) -> None:
+    def hit(self, round_id: RoundName, member: Member) -> None:
         """Take the answer "this one": a member of the list that is right."""
         with self._lock:
             member = plain_member(member)
@@ -134,11 +135,11 @@ class Lister(abc.ABC):
         for learner in self._learners(shown):
             learner.answer(round_id, shown.scores[place])
 
-    def miss(self, round_id: int) -> None:
+    def miss(self, round_id: RoundName) -> None:
         """Take the answer "not in this list"."""
         self._without_member(round_id, Answer.MISS)
 
-    def skip(self, round_id: int) -> None:
+    def skip(self, round_id: RoundName) -> None:
         """Say that no answer will come; this is final.
 
         Silence may well hide a miss, so the round counts as low; with ``unanswered="ignore"`` it does
@@ -146,7 +147,7 @@ class Lister(abc.ABC):
         """
         self._without_member(round_id, Answer.SKIP)
 
-    def absent(self, round_id: int) -> None:
+    def absent(self, round_id: RoundName) -> None:
         """Take the answer "I looked everywhere: no candidate at all is right".
 
         The promise is over questions that can be answered, so the round leaves the count, unless it
@@ -226,7 +227,7 @@ class Lister(abc.ABC):
         if self._book.overdue() > self._book.oldest:
             self._expire(self._book.overdue())
 
-    def _without_member(self, round_id: int, answer: Answer) -> None:
+    def _without_member(self, round_id: RoundName, answer: Answer) -> None:
         with self._lock:
             if not self._book.is_new(round_id, answer):
                 return

@@ -55,7 +55,7 @@ class RoundBook(Generic[Record]):
         self._answers.append(None)
         self.next_id += 1
 
-    def given(self, round_id: int) -> Member | Answer | None:
+    def given(self, round_id: int | str) -> Member | Answer | None:
         """Return the answer that a round has, or None while it is open."""
         if isinstance(round_id, bool) or not isinstance(round_id, (int, np.integer)):
             raise UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
@@ -69,7 +69,7 @@ class RoundBook(Generic[Record]):
             )
         return self._answers[int(round_id) - self.oldest]
 
-    def is_new(self, round_id: int, answer: Member | Answer) -> bool:
+    def is_new(self, round_id: int | str, answer: Member | Answer) -> bool:
         """Return whether this is the round's first answer; refuse one that differs from the first."""
         given = self.given(round_id)
         if given is None:
@@ -80,7 +80,7 @@ class RoundBook(Generic[Record]):
             )
         return False
 
-    def close(self, round_id: int, answer: Member | Answer) -> Record:
+    def close(self, round_id: int | str, answer: Member | Answer) -> Record:
         """Record an open round's answer and return what was kept of the round."""
         self._answers[int(round_id) - self.oldest] = answer
         return self.open.pop(int(round_id))

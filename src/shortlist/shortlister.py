@@ -5,6 +5,7 @@ later, in any order. Each round remembers the threshold it was shown with, and i
 against that, never against today's.
 """
 
+import math
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self
@@ -16,6 +17,7 @@ from shortlist.cutter import Cutter
 from shortlist.errors import InvalidParameter
 from shortlist.learner import Learner, OnDrift, Unanswered
 from shortlist.lister import Lister, Shown
+from shortlist.parameters import check_number
 from shortlist.policies import AnytimeSPS, Policy
 from shortlist.scores import Score
 
@@ -149,7 +151,9 @@ class Shortlister(Lister):
         """The threshold in force for the next list."""
         return self._learner.threshold
 
-    def propose(self, scores: ArrayLike, ids: Sequence[Member] | None = None) -> Shown:
+    def propose(
+        self, scores: ArrayLike, ids: Sequence[Member] | None = None, *, truncated_below: float | None = None
+    ) -> Shown:
         """Open a round and return its shortlist.
 
         Parameters
@@ -158,11 +162,16 @@ class Shortlister(Lister):
             The score of each candidate, one-dimensional, finite; larger is better.
         ids
             Your own names for the candidates, strings or integers; their positions otherwise.
+        truncated_below
+            The score under which candidates were cut off before they came here, if any were. Where the
+            threshold is below it, ``shown.truncated`` is true.
         """
         values = check_scores(scores)
+        if truncated_below is not None:
+            truncated_below = check_number("truncated_below", truncated_below, "a finite score, or None")
         names = None if ids is None else check_ids(ids, values.size)
         with self._lock:
-            cut = self._cutter.cut(values)
+            cut = self._cutter.cut(values, -math.inf if truncated_below is None else truncated_below)
             raw = tuple(values[cut.positions].tolist())
             shown = Shown(
                 round_id=self._book.next_id,
@@ -180,6 +189,21 @@ class Shortlister(Lister):
             self._cutter.show(shown.round_id, cut)
             self._close_overdue()
             return shown
+
+    def preview(self, scores: ArrayLike) -> tuple[int, ...]:
+        """Return the positions of what would be shown, best first. Nothing is shown and nothing is learnt."""
+        values = check_scores(scores)
+        with self._lock:
+            return tuple(self._cutter.cut(values).positions)
+
+    def would_truncate(self, scores: ArrayLike, truncated_below: float) -> bool:
+        """Return whether a list would be truncated: whether to fetch more candidates before showing it.
+
+        Nothing is shown and nothing is learnt.
+        """
+        values = check_scores(scores)
+        with self._lock:
+            return self._cutter.cut(values, truncated_below).truncated
 
     def warm_start(self, true_scores: ArrayLike, candidate_scores: ArrayLike | None = None) -> None:
         """Learn from labelled examples before the first list is shown.

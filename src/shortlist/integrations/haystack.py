@@ -1,0 +1,162 @@
+"""Haystack: a component that keeps the documents above a threshold it learns.
+
+::
+
+    pipeline.add_component("shortlist", ShortlistFilter(coverage=0.9, path="lister.json"))
+    pipeline.connect("retriever.documents", "shortlist.documents")
+    found = pipeline.run({"retriever": {...}})["shortlist"]
+    pipeline.get_component("shortlist").hit(found["documents"][0])
+
+A pipeline is saved with the path or the address of its lister, never with the lister itself; loading it
+needs ``allowed_modules=["shortlist.integrations.haystack"]``.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from shortlist.errors import InvalidInput, InvalidParameter, MissingExtra
+from shortlist.integrations.offering import Found, Offering, check_comparable
+from shortlist.shortlister import Shortlister
+
+try:
+    from haystack import Document, component, default_from_dict, default_to_dict
+except ImportError:
+    raise MissingExtra(
+        "the Haystack adapter needs haystack-ai, which is in an extra: pip install 'shortlist[haystack]'"
+    ) from None
+
+__all__ = ["ShortlistFilter"]
+
+
+@component
+class ShortlistFilter:
+    """Keeps the documents that reach the learnt threshold.
+
+    A component cannot fetch more. If the last document it is given would still be shown, there may be more
+    behind it, and the documents are marked ``truncated``; raise the retriever's `top_k` then, or say
+    `complete`.
+
+    Parameters
+    ----------
+    coverage, delta, score
+        Of the lister that is made, if there is none at `path` yet.
+    path
+        A file for the lister: it is read if it is there, and written by `save` and when the pipeline is saved.
+    url, stream, api_key
+        Use a stream of a running service instead.
+    higher_is_better
+        False if the scores are distances.
+    complete
+        Whether the documents handed in are all there are.
+    rank_fusion
+        Whether the scores come from rank fusion; such scores are refused, see the message.
+    """
+
+    def __init__(
+        self,
+        coverage: float = 0.9,
+        delta: float = 0.05,
+        score: str = "raw",
+        *,
+        path: str | None = None,
+        url: str | None = None,
+        stream: str | None = None,
+        api_key: str | None = None,
+        higher_is_better: bool = True,
+        complete: bool = False,
+        rank_fusion: bool = False,
+    ) -> None:
+        check_comparable(rank_fusion)
+        if (url is None) != (stream is None) or (url is not None and path is not None):
+            raise InvalidParameter("give url and stream for a service, or a path for a lister of your own")
+        self.coverage, self.delta, self.score = coverage, delta, score
+        self.path, self.url, self.stream, self._api_key = path, url, stream, api_key
+        self.higher_is_better, self.complete = higher_is_better, complete
+        self._offering = Offering(self._lister(), higher_is_better=higher_is_better)
+
+    def _lister(self) -> Any:
+        if self.url is not None:
+            from shortlist import Client  # noqa: PLC0415 - needs an extra
+
+            return Client(self.url, str(self.stream), self._api_key)
+        if self.path is not None and Path(self.path).exists():
+            return Shortlister.load(self.path)
+        return Shortlister(self.coverage, self.delta, score=self.score)
+
+    @property
+    def lister(self) -> Any:
+        """What learns: a Shortlister, or a Client."""
+        return self._offering.lister
+
+    def save(self) -> None:
+        """Write the lister to its file."""
+        if self.path is None:
+            raise InvalidParameter("there is no path to save to; give one to the component")
+        self.lister.save(self.path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as plain data, and write the lister to its file if it has one.
+
+        An API key is left out: hand it in again when the pipeline is loaded.
+        """
+        if self.path is not None:
+            self.save()
+        names = ("coverage", "delta", "score", "path", "url", "stream", "higher_is_better", "complete")
+        return default_to_dict(self, **{name: getattr(self, name) for name in names})
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "ShortlistFilter":
+        """Return the component that `to_dict` described, with its lister as it was."""
+        made: ShortlistFilter = default_from_dict(cls, data)
+        return made
+
+    def summary(self) -> dict[str, Any]:
+        """Return what was learnt, which score is in use and why."""
+        found: dict[str, Any] = self.lister.summary()
+        return found
+
+    def _found(self, documents: list[Document]) -> Found[Document]:
+        return Found(documents, [document.score for document in documents], more=not self.complete)  # type: ignore[misc]
+
+    @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
+    def run(self, documents: list[Document], query: str | None = None) -> dict[str, Any]:
+        """Keep the documents that reach the threshold, best first."""
+        ids = [document.id for document in documents]
+        return self._result(*self._offering.offer(self._found(documents), ids, **_words(query, documents)))
+
+    @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
+    async def run_async(self, documents: list[Document], query: str | None = None) -> dict[str, Any]:
+        """Do the same without blocking the loop."""
+        ids = [document.id for document in documents]
+        return self._result(*await self._offering.offer_async(self._found(documents), ids, **_words(query, documents)))
+
+    def _result(self, shown: Any, kept: list[Document]) -> dict[str, Any]:
+        if shown is None:
+            return {"documents": [], "round_id": None, "threshold": None, "truncated": False}
+        notes = self._offering.notes(shown)
+        marked = [replace(each, meta={**each.meta, **note}) for each, note in zip(kept, notes, strict=True)]
+        threshold = None if shown.threshold == float("-inf") else shown.threshold
+        return {
+            "documents": marked,
+            "round_id": shown.round_id,
+            "threshold": threshold,
+            "truncated": shown.truncated,
+        }
+
+    def hit(self, document: Document) -> None:
+        """Say that this document was the right one."""
+        try:
+            answered = document.meta["round_id"], document.meta["member"]
+        except KeyError:
+            raise InvalidInput("this document was not shown by a ShortlistFilter: it has no round_id") from None
+        self.lister.hit(*answered)
+
+    def miss(self, round_id: Any) -> None:
+        """Say that the right document was not in the list."""
+        self.lister.miss(round_id)
+
+
+def _words(query: str | None, documents: list[Document]) -> dict[str, Any]:
+    texts = [None if document.content is None else document.content[:20_000] for document in documents]
+    return {"question": None if query is None else query[:20_000], "texts": texts}

@@ -1,0 +1,149 @@
+"""LangChain: a retriever that shows the documents above a threshold it learns, instead of the top k.
+
+::
+
+    retriever = ShortlistRetriever(vectorstore=store, lister=Shortlister(coverage=0.9), fetch_k=50)
+    documents = retriever.invoke("Where is my invoice?")
+    retriever.hit(documents[0])                       # the person used this one
+    retriever.miss(documents[0].metadata["round_id"]) # or: none of these
+"""
+
+from typing import Any
+
+from shortlist.errors import InvalidInput, MissingExtra
+from shortlist.integrations.offering import Found, Offering, check_comparable, fetch, fetch_async
+
+try:
+    from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+    from langchain_core.vectorstores import VectorStore
+    from pydantic import Field, PrivateAttr
+except ImportError:
+    raise MissingExtra(
+        "the LangChain adapter needs langchain-core, which is in an extra: pip install 'shortlist[langchain]'"
+    ) from None
+
+__all__ = ["ShortlistRetriever"]
+
+
+class ShortlistRetriever(BaseRetriever):
+    """A retriever over any vector store that gives scores.
+
+    Each document's metadata carries ``round_id``, ``member``, ``score``, ``threshold`` and ``truncated``. Early
+    lists are long, because nothing is known yet: give the lister an `at_most` if a prompt has to be short.
+
+    Parameters
+    ----------
+    vectorstore
+        The store; it is asked with ``similarity_search_with_score``.
+    lister
+        A Shortlister, or a Client or AsyncClient of the service.
+    fetch_k
+        How many documents to ask for at first.
+    most
+        How many at most: while a document that is missing may reach the threshold, twice as many are asked
+        for (32 times `fetch_k` if not given). What is still missing then is marked: ``truncated``.
+    higher_is_better
+        False if the store's scores are distances.
+    rank_fusion
+        Whether the scores come from rank fusion; such scores are refused, see the message.
+    search_kwargs
+        For the store's search: filters and the like.
+    """
+
+    vectorstore: VectorStore
+    lister: Any
+    fetch_k: int = 50
+    most: int | None = None
+    higher_is_better: bool = True
+    rank_fusion: bool = False
+    search_kwargs: dict[str, Any] = Field(default_factory=dict)
+    _offering: Offering = PrivateAttr()
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Check the settings that belong together."""
+        super().model_post_init(context)
+        check_comparable(self.rank_fusion)
+        self._offering = Offering(self.lister, higher_is_better=self.higher_is_better)
+        if self.fetch_k < 1:
+            raise InvalidInput(f"fetch_k is {self.fetch_k}; it must be at least 1")
+
+    @property
+    def last_round_id(self) -> Any:
+        """The last round of this thread or task; for a list that was empty."""
+        return self._offering.last_round_id
+
+    def summary(self) -> dict[str, Any]:
+        """Return what was learnt, which score is in use and why."""
+        found: dict[str, Any] = self.lister.summary()
+        return found
+
+    def _found(self, pairs: list[tuple[Document, float]], k: int) -> Found[Document]:
+        return Found([pair[0] for pair in pairs], [pair[1] for pair in pairs], more=len(pairs) >= k)
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002
+        def search(k: int) -> Found[Document]:
+            return self._found(self.vectorstore.similarity_search_with_score(query, k=k, **self.search_kwargs), k)
+
+        found = fetch(search, self._offering, self.fetch_k, self.most)
+        shown, documents = self._offering.offer(
+            found, [document.id for document in found.items], **_words(query, found)
+        )
+        return [] if shown is None else self._marked(shown, documents)
+
+    async def _aget_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun,  # noqa: ARG002
+    ) -> list[Document]:
+        async def search(k: int) -> Found[Document]:
+            pairs = await self.vectorstore.asimilarity_search_with_score(query, k=k, **self.search_kwargs)
+            return self._found(pairs, k)
+
+        found = await fetch_async(search, self._offering, self.fetch_k, self.most)
+        ids = [document.id for document in found.items]
+        shown, documents = await self._offering.offer_async(found, ids, **_words(query, found))
+        return [] if shown is None else self._marked(shown, documents)
+
+    def _marked(self, shown: Any, documents: list[Document]) -> list[Document]:
+        return [
+            document.model_copy(update={"metadata": {**document.metadata, **note}})
+            for document, note in zip(documents, self._offering.notes(shown), strict=True)
+        ]
+
+    def hit(self, document: Document) -> None:
+        """Say that this document was the right one."""
+        self.lister.hit(*_answered(document))
+
+    def miss(self, round_id: Any) -> None:
+        """Say that the right document was not in the list."""
+        self.lister.miss(round_id)
+
+    def skip(self, round_id: Any) -> None:
+        """Say that no answer will come."""
+        self.lister.skip(round_id)
+
+    def absent(self, round_id: Any) -> None:
+        """Say that no document in the store is right."""
+        self.lister.absent(round_id)
+
+    async def ahit(self, document: Document) -> None:
+        """Say that this document was the right one, without blocking the loop."""
+        await self._offering.call_async("hit", *_answered(document))
+
+    async def amiss(self, round_id: Any) -> None:
+        """Say that the right document was not in the list, without blocking the loop."""
+        await self._offering.call_async("miss", round_id)
+
+
+def _words(query: str, found: Found[Document]) -> dict[str, Any]:
+    return {"question": query[:20_000], "texts": [document.page_content[:20_000] for document in found.items]}
+
+
+def _answered(document: Document) -> tuple[Any, Any]:
+    try:
+        return document.metadata["round_id"], document.metadata["member"]
+    except KeyError:
+        raise InvalidInput("this document was not shown by a ShortlistRetriever: it has no round_id") from None

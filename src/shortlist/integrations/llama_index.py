@@ -1,0 +1,128 @@
+"""LlamaIndex: a node postprocessor that keeps the nodes above a threshold it learns.
+
+::
+
+    postprocessor = ShortlistPostprocessor(lister=Shortlister(coverage=0.9))
+    engine = index.as_query_engine(similarity_top_k=50, node_postprocessors=[postprocessor])
+    nodes = postprocessor.postprocess_nodes(retriever.retrieve("..."))
+    postprocessor.hit(nodes[0])
+"""
+
+from typing import Any
+
+from shortlist.errors import InvalidInput, MissingExtra
+from shortlist.integrations.offering import Found, Offering, check_comparable
+
+try:
+    from llama_index.core.postprocessor.types import BaseNodePostprocessor
+    from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
+    from pydantic import PrivateAttr
+except ImportError:
+    raise MissingExtra(
+        "the LlamaIndex adapter needs llama-index-core, which is in an extra: pip install 'shortlist[llama-index]'"
+    ) from None
+
+__all__ = ["ShortlistPostprocessor"]
+
+
+class ShortlistPostprocessor(BaseNodePostprocessor):
+    """Keeps the nodes of a retrieval that reach the learnt threshold.
+
+    A postprocessor cannot fetch more. If the last node it is given would still be shown, there may be
+    more behind it, and the nodes are marked ``truncated``; raise the retriever's `similarity_top_k` then, or
+    say `complete` if it returns everything there is.
+
+    Parameters
+    ----------
+    lister
+        A Shortlister, or a Client or AsyncClient of the service.
+    higher_is_better
+        False if the scores are distances.
+    complete
+        Whether the nodes handed in are all there are.
+    rank_fusion
+        Whether the scores come from rank fusion; such scores are refused, see the message.
+    """
+
+    lister: Any = None
+    higher_is_better: bool = True
+    complete: bool = False
+    rank_fusion: bool = False
+    _offering: Offering = PrivateAttr()
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Check the settings that belong together."""
+        super().model_post_init(context)
+        check_comparable(self.rank_fusion)
+        self._offering = Offering(self.lister, higher_is_better=self.higher_is_better)
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name that LlamaIndex writes down."""
+        return "ShortlistPostprocessor"
+
+    @property
+    def last_round_id(self) -> Any:
+        """The last round of this thread or task; for a list that was empty."""
+        return self._offering.last_round_id
+
+    def summary(self) -> dict[str, Any]:
+        """Return what was learnt, which score is in use and why."""
+        found: dict[str, Any] = self.lister.summary()
+        return found
+
+    def _found(self, nodes: list[NodeWithScore]) -> Found[NodeWithScore]:
+        return Found(nodes, [node.score for node in nodes], more=not self.complete)  # type: ignore[misc]
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        found = self._found(nodes)
+        shown, kept = self._offering.offer(found, [node.node_id for node in nodes], **_words(query_bundle, nodes))
+        return [] if shown is None else self._marked(shown, kept)
+
+    async def _apostprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        found, ids = self._found(nodes), [node.node_id for node in nodes]
+        shown, kept = await self._offering.offer_async(found, ids, **_words(query_bundle, nodes))
+        return [] if shown is None else self._marked(shown, kept)
+
+    def _marked(self, shown: Any, kept: list[NodeWithScore]) -> list[NodeWithScore]:
+        """Return copies with the notes in their metadata, where no model and no embedding reads them."""
+        marked = []
+        for each, note in zip(kept, self._offering.notes(shown), strict=True):
+            node = each.node.model_copy()
+            node.metadata = {**node.metadata, **note}
+            node.excluded_llm_metadata_keys = [*node.excluded_llm_metadata_keys, *note]
+            node.excluded_embed_metadata_keys = [*node.excluded_embed_metadata_keys, *note]
+            marked.append(NodeWithScore(node=node, score=each.score))
+        return marked
+
+    def hit(self, node: NodeWithScore) -> None:
+        """Say that this node was the right one."""
+        self.lister.hit(*_answered(node))
+
+    def miss(self, round_id: Any) -> None:
+        """Say that the right node was not in the list."""
+        self.lister.miss(round_id)
+
+    async def ahit(self, node: NodeWithScore) -> None:
+        """Say that this node was the right one, without blocking the loop."""
+        await self._offering.call_async("hit", *_answered(node))
+
+    async def amiss(self, round_id: Any) -> None:
+        """Say that the right node was not in the list, without blocking the loop."""
+        await self._offering.call_async("miss", round_id)
+
+
+def _words(query: QueryBundle | None, nodes: list[NodeWithScore]) -> dict[str, Any]:
+    texts = [node.node.get_content(metadata_mode=MetadataMode.NONE)[:20_000] for node in nodes]
+    return {"question": None if query is None else query.query_str[:20_000], "texts": texts}
+
+
+def _answered(node: NodeWithScore) -> tuple[Any, Any]:
+    try:
+        return node.node.metadata["round_id"], node.node.metadata["member"]
+    except KeyError:
+        raise InvalidInput("this node was not shown by a ShortlistPostprocessor: it has no round_id") from None

@@ -1,0 +1,181 @@
+"""scikit-learn: a classifier that returns sets of labels, of a size that it learns from feedback.
+
+::
+
+    model = ShortlistClassifier(LogisticRegression(), coverage=0.9).fit(X_train, y_train)
+    sets = model.predict_set(X)             # True where a label is in the set
+    model.partial_fit(X, y, hit=hit)        # hit[i] is False where the right label was not in the set
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist.errors import InvalidParameter, MissingExtra
+from shortlist.shortlister import Shortlister
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+    from sklearn.utils import Tags, get_tags
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError:
+    raise MissingExtra(
+        "the scikit-learn adapter needs scikit-learn, which is in an extra: pip install 'shortlist[sklearn]'"
+    ) from None
+
+__all__ = ["ShortlistClassifier"]
+
+
+class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Wraps a classifier: its probabilities are the scores, and the threshold is learnt from feedback.
+
+    `fit` trains the classifier and leaves the threshold at minus infinity: every label is in the set.
+    `partial_fit` learns the threshold, from examples that the classifier was not trained on, in the order
+    given; the classifier stays as it is.
+
+    Parameters
+    ----------
+    estimator
+        A classifier with ``predict_proba`` or ``decision_function``.
+    coverage
+        The share of sets that must contain the right label.
+    delta
+        The probability that the threshold may ever pass the optimal one.
+    set_score
+        How probabilities become comparable scores; see :class:`~shortlist.Shortlister`.
+
+    Attributes
+    ----------
+    classes_
+        The labels; columns of `predict_set` are in their order.
+    lister_
+        What learns.
+    threshold_
+        The threshold in force.
+    """
+
+    def __init__(
+        self, estimator: Any = None, coverage: float = 0.9, delta: float = 0.05, set_score: Any = "raw"
+    ) -> None:
+        self.estimator = estimator
+        self.coverage = coverage
+        self.delta = delta
+        self.set_score = set_score
+
+    def __sklearn_tags__(self) -> Tags:
+        """Hand on what the wrapped classifier can take."""
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None:
+            inner = get_tags(self.estimator)
+            tags.input_tags.sparse = inner.input_tags.sparse
+            tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.classifier_tags.multi_class = True
+        return tags
+
+    def _model(self) -> Any:
+        if self.estimator is None:
+            from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - only where none is given
+
+            return LogisticRegression()
+        return clone(self.estimator)
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:  # noqa: N803 - scikit-learn's name
+        finite = "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
+        return validate_data(self, X, reset=reset, accept_sparse=True, ensure_all_finite=finite)
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
+        """Train the classifier; every label is in the set until `partial_fit` has seen enough."""
+        finite = "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
+        X, y = validate_data(self, X, y, accept_sparse=True, ensure_all_finite=finite)  # noqa: N806
+        check_classification_targets(y)
+        self.estimator_ = self._model().fit(X, y)
+        self.classes_ = self.estimator_.classes_
+        self.lister_ = Shortlister(self.coverage, self.delta, score=self.set_score)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, hit: ArrayLike | None = None, classes: Any = None) -> Self:  # noqa: ARG002, N803
+        """Learn the threshold from answered rounds, one for each row, in their order.
+
+        Before `fit` this trains the classifier on the rows instead, and learns no threshold from them.
+
+        Parameters
+        ----------
+        X
+            The rows.
+        y
+            The right labels. Where `hit` is False they are not looked at, and may be anything.
+        hit
+            Whether the right label was in the set; worked out from `y` if not given.
+        classes
+            For the ways of other estimators; not used.
+        """
+        if not hasattr(self, "estimator_"):
+            return self.fit(X, y)
+        X = self._checked(X, reset=False)  # noqa: N806
+        labels = np.asarray(y)
+        rows = self._scores(X)
+        if labels.shape != (len(rows),):
+            raise InvalidParameter(
+                f"y has the shape {labels.shape}; it must have one label for each of {len(rows)} rows"
+            )
+        hits = None if hit is None else np.asarray(hit)
+        if hits is not None and (hits.shape != labels.shape or hits.dtype != np.bool_):
+            raise InvalidParameter(
+                f"hit is of shape {hits.shape} and type {hits.dtype}; it must be a mask over the rows"
+            )
+        places = {label: place for place, label in enumerate(self.classes_.tolist())}
+        for i, scores in enumerate(rows):
+            shown = self.lister_.propose(scores)
+            place = places.get(labels[i].item() if hasattr(labels[i], "item") else labels[i])
+            if hits is not None and not hits[i]:
+                self.lister_.miss(shown.round_id)
+            elif place is not None and place in shown.members:
+                self.lister_.hit(shown.round_id, place)
+            elif hits is None:
+                self.lister_.miss(shown.round_id)  # also a label that the classifier does not know
+            else:
+                self.lister_.skip(shown.round_id)
+                raise InvalidParameter(
+                    f"hit[{i}] is True, but the label {labels[i]!r} is not in the set of row {i}: was the set "
+                    "predicted with another threshold? the rows before it were learnt"
+                )
+        return self
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
+        model = self.estimator_
+        if hasattr(model, "predict_proba"):
+            return np.asarray(model.predict_proba(X), dtype=np.float64)
+        scores = np.asarray(model.decision_function(X), dtype=np.float64)
+        return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+
+    @property
+    def threshold_(self) -> float:
+        """The threshold in force."""
+        check_is_fitted(self)
+        return self.lister_.threshold
+
+    def predict_set(self, X: Any) -> NDArray[np.bool_]:  # noqa: N803 - scikit-learn's name
+        """Return for each row which labels are in its set: True in the columns of `classes_`."""
+        check_is_fitted(self)
+        rows = self._scores(self._checked(X, reset=False))
+        sets = np.zeros(rows.shape, dtype=np.bool_)
+        for i, scores in enumerate(rows):
+            sets[i, list(self.lister_.preview(scores))] = True
+        return sets
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803 - scikit-learn's name
+        """Return the single best label, as the classifier does."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict(self._checked(X, reset=False)))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
+        """Return the classifier's probabilities."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict_proba(self._checked(X, reset=False)))
+
+    def summary(self) -> dict[str, Any]:
+        """Return what was learnt, which score is in use and why."""
+        check_is_fitted(self)
+        return self.lister_.summary()
