@@ -7,7 +7,7 @@
     model.partial_fit(X, y, hit=hit)        # hit[i] is False where the right label was not in the set
 """
 
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,9 @@ except ImportError:
     ) from None
 
 __all__ = ["ShortlistClassifier"]
+
+#: More rows than anybody hands in at once.
+_MANY: Final = 10**9
 
 
 class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -92,7 +95,8 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         check_classification_targets(y)
         self.estimator_ = self._model().fit(X, y)
         self.classes_ = self.estimator_.classes_
-        self.lister_ = Shortlister(self.coverage, self.delta, score=self.set_score)
+        # All rows of a call are shown before the first is answered: their sets were predicted together.
+        self.lister_ = Shortlister(self.coverage, self.delta, score=self.set_score, patience=_MANY, keep=_MANY)
         return self
 
     def partial_fit(self, X: Any, y: Any, hit: ArrayLike | None = None, classes: Any = None) -> Self:  # noqa: ARG002, N803
@@ -126,8 +130,8 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
                 f"hit is of shape {hits.shape} and type {hits.dtype}; it must be a mask over the rows"
             )
         places = {label: place for place, label in enumerate(self.classes_.tolist())}
-        for i, scores in enumerate(rows):
-            shown = self.lister_.propose(scores)
+        lists = [self.lister_.propose(scores) for scores in rows]
+        for i, shown in enumerate(lists):
             place = places.get(labels[i].item() if hasattr(labels[i], "item") else labels[i])
             if hits is not None and not hits[i]:
                 self.lister_.miss(shown.round_id)
@@ -136,10 +140,11 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
             elif hits is None:
                 self.lister_.miss(shown.round_id)  # also a label that the classifier does not know
             else:
-                self.lister_.skip(shown.round_id)
+                for left in lists[i:]:
+                    self.lister_.skip(left.round_id)
                 raise InvalidParameter(
-                    f"hit[{i}] is True, but the label {labels[i]!r} is not in the set of row {i}: was the set "
-                    "predicted with another threshold? the rows before it were learnt"
+                    f"hit[{i}] is True, but the label {labels[i]!r} is not in the set of row {i}: were the sets "
+                    "predicted before another partial_fit? the rows before this one were learnt"
                 )
         return self
 

@@ -1,0 +1,178 @@
+"""LangChain's own in-memory store, two thousand questions, and what can go wrong with stores."""
+
+import asyncio
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import InMemoryVectorStore
+
+from shortlist import AsyncClient, Client, InvalidInput, Shortlister
+from shortlist.integrations.langchain import ShortlistRetriever
+from tests.integrations.world import check, questions, vector
+from tests.service.running import running
+
+
+class Given(Embeddings):
+    """Embeddings that are known: a text is its own cosine with every question."""
+
+    def embed_documents(self, texts):
+        return [vector(float(text.split()[-1])) for text in texts]
+
+    def embed_query(self, text):
+        return [1.0, 0.0]
+
+
+def store(scores, ids=True):
+    made = InMemoryVectorStore(Given())
+    texts = [f"passage {i} {score!r}" for i, score in enumerate(map(float, scores))]
+    made.add_documents([Document(text, id=f"p{i}" if ids else None) for i, text in enumerate(texts)])
+    return made
+
+
+def test_two_thousand_questions():
+    lister = Shortlister(coverage=0.9, score="relative")
+    shown, hits = [], []
+    for scores, right in questions():
+        retriever = ShortlistRetriever(vectorstore=store(scores), lister=lister, fetch_k=60)
+        documents = retriever.invoke("question")
+        found = [document for document in documents if document.id == f"p{right}"]
+        shown.append(len(documents))
+        hits.append(bool(found))
+        if found:
+            retriever.hit(found[0])  # from a shown document to its answer: one line
+        else:
+            retriever.miss(retriever.last_round_id)
+    check(shown, hits, "LangChain")
+    assert lister.summary()["open"] == 0
+    assert retriever.summary()["score"] == "relative(0.4)"
+    assert retriever.summary()["score_why"] == "as set"
+
+
+def test_metadata_and_originals():
+    made = store([0.9, 0.5, 0.1])
+    retriever = ShortlistRetriever(vectorstore=made, lister=Shortlister())
+    documents = retriever.invoke("question")
+    assert [document.id for document in documents] == ["p0", "p1", "p2"]
+    note = documents[0].metadata
+    assert set(note) == {"round_id", "member", "score", "threshold", "truncated"}
+    assert (note["member"], note["threshold"], note["truncated"]) == ("p0", None, False)
+    assert note["score"] == pytest.approx(0.9)
+    assert made.get_by_ids(["p0"])[0].metadata == {}  # the store's own documents are left alone
+    with pytest.raises(InvalidInput, match="was not shown by a ShortlistRetriever"):
+        retriever.hit(Document("another"))
+
+
+def learnt(coverage=0.9, low=0.4, rounds=200):
+    """Return a lister with a threshold near `low`."""
+    lister = Shortlister(coverage=coverage)
+    for i in range(rounds):
+        lister.hit(lister.propose([low + 0.001 * (i % 10)]).round_id, 0)
+    assert lister.threshold >= low
+    return lister
+
+
+def test_more_is_fetched_while_something_may_be_missing():
+    scores = [0.9 - 0.004 * i for i in range(200)]  # 126 of them are at or above 0.4
+    lister = learnt()
+    asked = []
+
+    class Counting(InMemoryVectorStore):
+        def similarity_search_with_score(self, query, k=4, **kwargs):
+            asked.append(k)
+            return super().similarity_search_with_score(query, k=k, **kwargs)
+
+    made = Counting(Given())
+    made.add_documents([Document(f"p {score!r}", id=f"p{i}") for i, score in enumerate(scores)])
+    documents = ShortlistRetriever(vectorstore=made, lister=lister, fetch_k=5).invoke("question")
+    assert asked == [5, 10, 20, 40, 80, 160]
+    assert len(documents) == sum(score >= lister.threshold for score in scores)
+    assert not documents[0].metadata["truncated"]
+    asked.clear()
+    documents = ShortlistRetriever(vectorstore=made, lister=lister, fetch_k=5, most=5).invoke("question")
+    assert asked == [5]
+    assert all(document.metadata["truncated"] for document in documents)  # never a silent loss
+
+
+def test_distances_are_turned():
+    class Distances(InMemoryVectorStore):
+        def similarity_search_with_score(self, query, k=4, **kwargs):
+            return [(d, 1 - s) for d, s in super().similarity_search_with_score(query, k=k, **kwargs)]
+
+    made = Distances(Given())
+    made.add_documents([Document(f"p {score!r}", id=f"p{i}") for i, score in enumerate([0.2, 0.8, 0.5])])
+    retriever = ShortlistRetriever(vectorstore=made, lister=Shortlister(), higher_is_better=False)
+    documents = retriever.invoke("question")
+    assert [document.id for document in documents] == ["p1", "p2", "p0"]
+    assert documents[0].metadata["score"] == pytest.approx(0.2)  # as the store gave it
+
+
+def test_what_is_refused():
+    with pytest.raises(ValueError, match="rank fusion"):
+        ShortlistRetriever(vectorstore=store([0.5]), lister=Shortlister(), rank_fusion=True)
+    with pytest.raises(ValueError, match="must be a Shortlister or a Client"):
+        ShortlistRetriever(vectorstore=store([0.5]), lister="nobody")
+    with pytest.raises(ValueError, match="fetch_k is 0"):
+        ShortlistRetriever(vectorstore=store([0.5]), lister=Shortlister(), fetch_k=0)
+
+
+def test_an_empty_store_shows_nothing():
+    lister = Shortlister()
+    assert ShortlistRetriever(vectorstore=store([]), lister=lister).invoke("question") == []
+    assert lister.summary()["rounds"] == 0
+
+
+def test_documents_without_ids_are_known_by_their_place():
+    class Nameless(InMemoryVectorStore):
+        def similarity_search_with_score(self, query, k=4, **kwargs):
+            pairs = super().similarity_search_with_score(query, k=k, **kwargs)
+            return [(Document(document.page_content), score) for document, score in pairs]
+
+    made = Nameless(Given())
+    made.add_documents([Document("a 0.5"), Document("b 0.9")])
+    retriever = ShortlistRetriever(vectorstore=made, lister=Shortlister())
+    documents = retriever.invoke("question")
+    assert [document.metadata["member"] for document in documents] == [0, 1]
+    retriever.hit(documents[1])
+
+
+def test_a_saved_lister_goes_on_where_it_was(tmp_path):
+    lister = learnt()
+    lister.save(tmp_path / "lister.json")
+    again = ShortlistRetriever(
+        vectorstore=store([0.9, 0.1]), lister=Shortlister.load(tmp_path / "lister.json"), fetch_k=10
+    )
+    (document,) = again.invoke("question")
+    assert document.metadata["threshold"] == lister.threshold
+
+
+def test_the_service_and_the_loop(tmp_path):
+    """With a Client, and with an AsyncClient; questions and texts are stored; the loop is not blocked."""
+    with running(f"sqlite:///{tmp_path}/log.db") as service:
+        with Client(service.url, "docs") as client:
+            client.create(coverage=0.9)
+            retriever = ShortlistRetriever(vectorstore=store([0.9, 0.5]), lister=client)
+            documents = retriever.invoke("What is it?")
+            retriever.hit(documents[0])
+            seen = client.rounds()["rounds"][0]
+            assert (seen["question"], seen["candidates"][0]["text"]) == ("What is it?", "passage 0 0.9")
+            assert seen["answer"] == {"hit": "p0"}
+
+        async def main():
+            async with AsyncClient(service.url, "docs") as client:
+                retriever = ShortlistRetriever(vectorstore=store([0.9, 0.5]), lister=client)
+                found = await asyncio.gather(*(retriever.ainvoke("question") for _ in range(20)))
+                await asyncio.gather(*(retriever.ahit(documents[0]) for documents in found[:19]))
+                await retriever.amiss(found[19][0].metadata["round_id"])
+                return await client.summary()
+
+        summary = asyncio.run(main())
+        assert (summary["hits"], summary["misses"]) == (20, 1)
+        for _ in range(200):
+            with_score = service.propose([("x", 0.6)]).json()
+            service.answer(with_score["round_id"], {"hit": "x"})
+        with Client(service.url, "docs") as client:  # a remote threshold is reached, too
+            made = store([0.9 - 0.004 * i for i in range(100)])
+            documents = ShortlistRetriever(vectorstore=made, lister=client, fetch_k=5).invoke("question")
+            assert len(documents) > 40
+            assert not documents[0].metadata["truncated"]

@@ -1,0 +1,89 @@
+"""scikit-learn: its own checks, its own tools, and sets that cover."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from shortlist import InvalidParameter
+from shortlist.integrations.sklearn import ShortlistClassifier
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks([ShortlistClassifier(LogisticRegression())])
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)  # noqa: N806
+    rng = np.random.default_rng(0)
+    X = X + rng.normal(0, 6, X.shape)  # noqa: N806 - hard enough that one label is not
+    return train_test_split(X, y, test_size=0.7, random_state=0)
+
+
+def test_sets_cover_and_shrink(digits):
+    train, rest, labels, answers = digits
+    model = ShortlistClassifier(LogisticRegression(max_iter=2000), coverage=0.9).fit(train, labels)
+    assert model.predict_set(rest[:50]).all()  # nothing is known yet
+    rng = np.random.default_rng(1)
+    sizes, hits = [], []
+    for _ in range(3):
+        for start in range(0, len(rest), 50):
+            rows = rng.permutation(len(rest))[:50] if start else np.arange(50)
+            sets = model.predict_set(rest[rows])
+            hit = sets[np.arange(len(rows)), answers[rows]]
+            # Where the set missed, the right label is not known: anything may stand there.
+            model.partial_fit(rest[rows], np.where(hit, answers[rows], -1), hit=hit)
+            sizes.append(sets.sum(axis=1).mean())
+            hits += hit.tolist()
+    print(f"coverage {np.mean(hits):.3f}, labels a set from {sizes[0]:.1f} to {np.mean(sizes[-10:]):.2f}")
+    assert np.mean(hits) >= 0.9
+    assert np.mean(sizes[-10:]) < 3
+    assert model.threshold_ > 0
+
+
+def test_it_works_where_estimators_work(digits):
+    train, rest, labels, answers = digits
+    model = make_pipeline(StandardScaler(), ShortlistClassifier(LogisticRegression(max_iter=500), coverage=0.8))
+    model.fit(train, labels)
+    assert model.score(rest, answers) > 0.6
+    again = clone(model[-1])
+    assert again.get_params()["coverage"] == 0.8
+    again.set_params(coverage=0.95, estimator__C=0.1)
+    assert again.estimator.C == 0.1
+    search = GridSearchCV(ShortlistClassifier(LogisticRegression(max_iter=500)), {"estimator__C": [0.01, 1.0]}, cv=2)
+    search.fit(StandardScaler().fit_transform(train), labels)
+    assert set(search.best_params_) == {"estimator__C"}
+
+
+def test_labels_of_any_kind_and_classifiers_without_probabilities(digits):
+    train, rest, labels, answers = digits
+    names = np.array([f"digit {i}" for i in range(10)])
+    model = ShortlistClassifier(LinearSVC(), set_score="relative").fit(train, names[labels])
+    model.partial_fit(rest, names[answers])
+    assert model.summary()["score"] == "relative(0.4)"
+    assert model.predict_set(rest[:5]).shape == (5, 10)
+    binary = ShortlistClassifier(SGDClassifier(random_state=0)).fit(train, np.where(labels > 4, 1, -1))
+    assert binary.predict_set(rest[:5]).shape == (5, 2)
+
+
+def test_what_is_refused(digits):
+    train, _, labels, _ = digits
+    model = ShortlistClassifier(LogisticRegression(max_iter=2000)).fit(train, labels)
+    with pytest.raises(InvalidParameter, match="label for each"):
+        model.partial_fit(train[:5], labels[:4])
+    with pytest.raises(InvalidParameter, match="must be a mask"):
+        model.partial_fit(train[:5], labels[:5], hit=[1, 0, 1, 0, 1])
+    with pytest.raises(InvalidParameter, match="is not in the set of row 0"):
+        model.partial_fit(train[:1], [99], hit=[True])
+    before = model.summary()["misses"]
+    model.partial_fit(train[:1], [99])  # a label that the classifier does not know is a miss
+    assert model.summary()["misses"] == before + 1
