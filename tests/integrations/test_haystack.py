@@ -6,6 +6,7 @@ import pytest
 from haystack import Document, Pipeline
 from haystack.components.retrievers.in_memory import InMemoryEmbeddingRetriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
+from haystack.document_stores.types import DuplicatePolicy
 
 from shortlist import InvalidInput, InvalidParameter
 from shortlist.integrations.haystack import ShortlistFilter
@@ -32,11 +33,12 @@ def ask(made):
 
 
 def test_two_thousand_questions():
-    component = ShortlistFilter(score="relative", complete=True)
+    made, store = pipeline(score="relative", complete=True)
+    component = made.get_component("shortlist")
     shown, hits = [], []
     for scores, right in questions():
-        given = [Document(id=f"p{i}", score=float(score)) for i, score in enumerate(scores)]
-        result = component.run(documents=given)
+        store.write_documents(documents(scores), policy=DuplicatePolicy.OVERWRITE)
+        result = ask(made)
         found = [document for document in result["documents"] if document.id == f"p{right}"]
         shown.append(len(result["documents"]))
         hits.append(bool(found))

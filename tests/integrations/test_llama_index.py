@@ -6,6 +6,7 @@ import pytest
 from llama_index.core import VectorStoreIndex
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
+from llama_index.core.vector_stores import SimpleVectorStore, VectorStoreQuery
 
 from shortlist import InvalidInput, InvalidScores, Shortlister
 from shortlist.integrations.llama_index import ShortlistPostprocessor
@@ -31,12 +32,22 @@ def nodes(scores):
     return [NodeWithScore(node=node, score=float(score)) for node, score in zip(listed, scores, strict=True)]
 
 
+def retrieved(scores):
+    """Return what LlamaIndex's own in-memory store finds."""
+    listed = [TextNode(text="p", id_=f"p{i}", embedding=vector(score)) for i, score in enumerate(map(float, scores))]
+    store = SimpleVectorStore()
+    store.add(listed)
+    found = store.query(VectorStoreQuery(query_embedding=[1.0, 0.0], similarity_top_k=60))
+    by_id = {node.node_id: node for node in listed}
+    return [NodeWithScore(node=by_id[i], score=s) for i, s in zip(found.ids, found.similarities, strict=True)]
+
+
 def test_two_thousand_questions():
     lister = Shortlister(coverage=0.9, score="relative")
     postprocessor = ShortlistPostprocessor(lister=lister, complete=True)
     shown, hits = [], []
     for scores, right in questions():
-        kept = postprocessor.postprocess_nodes(nodes(scores), query_str="question")
+        kept = postprocessor.postprocess_nodes(retrieved(scores), query_str="question")
         found = [node for node in kept if node.node_id == f"p{right}"]
         shown.append(len(kept))
         hits.append(bool(found))
