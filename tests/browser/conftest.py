@@ -10,9 +10,9 @@ from tests.service.running import running
 CHROMIUM = os.environ.get("SHORTLIST_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """Chromium, driven by Playwright."""
+    """Chromium, driven by Playwright. It runs an event loop in this thread, so it ends with its module."""
     if CHROMIUM is None:
         pytest.skip("no chromium here: the pages are not tested (apt-get install chromium)")
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - starts slowly
