@@ -90,7 +90,7 @@ async function showSeries() {
     if (!at("charts").hidden) drawAll(summary, series);
     await showRecent();
   } catch (error) {
-    console.error(error);
+    if (!(error instanceof TypeError)) console.error(error); // out of reach: the next event brings it
   }
 }
 const refresh = seldom(1000, showSeries);
