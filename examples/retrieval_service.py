@@ -62,7 +62,7 @@ def embedder(kind: str, texts: list[str]) -> Callable[[list[str]], Vectors]:
     return lambda batch: np.asarray(model.transform(batch), dtype=np.float32)
 
 
-def searcher(kind: str, vectors: Vectors, most: int = 100) -> Search:
+def searcher(kind: str, vectors: Vectors, most: int = 200) -> Search:
     """Return a search: places and scores, best first, and whether something was cut off."""
     if kind == "faiss":
         import faiss  # noqa: PLC0415 - an option
@@ -130,7 +130,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     shown, hits, started = [], [], time.perf_counter()
     with service() as url, Client(url, "python-docs", retries=40, scorer_version=options.embed) as client:
-        client.create(coverage=0.8, score="raw")
+        client.create(coverage=0.7, score="raw")
         threshold = -np.inf
         for number in rng.choice(len(places), size=options.questions):
             found, scores, cut = search(queries[number], threshold)
@@ -145,10 +145,8 @@ def main() -> None:
             right = names[places[number]]
             if right in listed.members:  # the person clicks on it
                 client.hit(listed.round_id, right)
-            elif right in [names[place] for place in found] or not cut:
+            else:  # also where the search had cut it off: the service knows, and counts it as low
                 client.miss(listed.round_id)
-            else:
-                client.absent(listed.round_id)  # it is not among the hundred at all
             shown.append(len(listed.members))
             hits.append(right in listed.members)
         summary = client.summary()
@@ -156,7 +154,7 @@ def main() -> None:
     print(f"{len(names):,} passages, {options.questions} questions, {time.perf_counter() - started:.0f} s")
     print(f"  shown at first {np.mean(shown[:50]):.1f} passages, in the end {np.mean(shown[-100:]):.1f}")
     covered = summary["hits"] / answerable
-    print(f"  threshold {summary['threshold']:.3f}, coverage {covered:.1%} of {answerable} questions with an answer")
+    print(f"  threshold {summary['threshold']:.3f}, coverage {covered:.1%} of {answerable} questions (70% asked for)")
     print(f"  waiting for {summary['waiting_for'].partition(';')[0]}")
 
 
