@@ -1,4 +1,4 @@
-"""Reading and writing the log.
+"""Writing the log, and opening it for reading.
 
 A `Store` has one connection that writes and one that reads, each used from one thread. Writing goes
 in three steps: `begin` takes the streams' locks and says what is new, `append` adds events and
@@ -9,72 +9,20 @@ except where the connection broke in the middle of a commit: `begin` tells the n
 import contextlib
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any
 
 import sqlalchemy as sa
 
-from shortlist.errors import DamagedLog, InvalidParameter, StoreUnavailable, UnwritableFile
+from shortlist.errors import InvalidParameter, StoreUnavailable, UnwritableFile
 from shortlist.service.store import database
+from shortlist.service.store.reading import Reader, events_where, rounds_of, stream_named
+from shortlist.service.store.rows import SHOWN, Event, Snapshot, StreamRow, Text, View
 from shortlist.service.store.tables import events, heartbeat, snapshots, streams, texts
 
-__all__ = ["SHOWN", "Event", "Snapshot", "Store", "StreamRow", "Text", "View"]
-
-#: The kind of event that opens a round; every other kind closes one.
-SHOWN: Final = "shown"
-#: How many keys go into one query.
-_CHUNK: Final = 200
-
-
-class StreamRow(NamedTuple):
-    """A stream as it is stored."""
-
-    id: int
-    name: str
-    settings: dict[str, Any]
-    created: float
-    last_number: int
-
-
-class Event(NamedTuple):
-    """Something that happened to a round. Events of a stream are numbered from 1, without gaps."""
-
-    stream_id: int
-    number: int
-    kind: str
-    round_id: str
-    at: float
-    body: dict[str, Any]
-
-
-class Text(NamedTuple):
-    """What people read in a round: kept apart from the log, and erased before it."""
-
-    stream_id: int
-    number: int
-    question: str | None
-    texts: list[str | None] | None
-
-
-class Snapshot(NamedTuple):
-    """A stream's state after an event, as text."""
-
-    number: int
-    version: int
-    state: str
-
-
-class View(NamedTuple):
-    """What `begin` found: events that are new, streams that are gone, rounds that were asked for."""
-
-    tails: dict[int, list[Event]]
-    gone: set[int]
-    rounds: list[Event]
-
-
-_EVENT: Final = (events.c.stream_id, events.c.number, events.c.kind, events.c.round_id, events.c.at, events.c.body)
+__all__ = ["Store"]
 
 
 class Store:
@@ -127,14 +75,16 @@ class Store:
                 )
             )
             tails = {
-                stream_id: _events(connection, events.c.stream_id == stream_id, events.c.number > folded[stream_id])
+                stream_id: events_where(
+                    connection, events.c.stream_id == stream_id, events.c.number > folded[stream_id]
+                )
                 for stream_id, number in found.items()
                 if number > folded[stream_id]
             }
             rounds = [
                 event
                 for stream_id in {stream_id for stream_id, _ in keys}
-                for event in _rounds(connection, stream_id, [name for of, name in keys if of == stream_id])
+                for event in rounds_of(connection, stream_id, [name for of, name in keys if of == stream_id])
             ]
             return View(tails, set(folded) - set(found), rounds)
 
@@ -156,7 +106,7 @@ class Store:
         """Return the stream of that name, and whether it is new."""
         connection = self._begun()
         with self._or_rollback():
-            found = _stream(connection, name)
+            found = stream_named(connection, name)
             if found is not None:
                 self.rollback()
                 return found, False
@@ -169,7 +119,7 @@ class Store:
                 created = False
             else:
                 created = True
-            found = _stream(self._begun(), name)
+            found = stream_named(self._begun(), name)
             self.rollback()
         if found is None:  # and deleted it again
             raise StoreUnavailable(f"stream {name} was made and deleted at the same time: try again")
@@ -301,103 +251,10 @@ class Store:
     # What is read, from the one thread that reads.
 
     @contextmanager
-    def reading(self) -> Iterator["Reader"]:
+    def reading(self) -> Iterator[Reader]:
         """Return a view of the database that does not change while it is read."""
         with database.translated(), self._reading.connect() as connection, connection.begin():
             yield Reader(connection)
-
-
-class Reader:
-    """The database at one moment."""
-
-    def __init__(self, connection: sa.Connection) -> None:
-        self._connection = connection
-
-    def streams(self, after: str = "", limit: int | None = None) -> list[StreamRow]:
-        """Return streams by name."""
-        query = sa.select(streams).where(streams.c.name > after).order_by(streams.c.name).limit(limit)
-        rows = self._connection.execute(query)
-        return [_stream_row(row) for row in rows]
-
-    def stream(self, name: str) -> StreamRow | None:
-        """Return the stream of that name, if there is one."""
-        return _stream(self._connection, name)
-
-    def snapshots(self, stream_id: int) -> list[Snapshot]:
-        """Return a stream's snapshots, the newest first."""
-        rows = self._connection.execute(
-            sa.select(snapshots.c.number, snapshots.c.version, snapshots.c.state)
-            .where(snapshots.c.stream_id == stream_id)
-            .order_by(snapshots.c.number.desc())
-        )
-        return [Snapshot(*row) for row in rows]
-
-    def events(self, stream_id: int, after: int = 0, *, kind: str | None = None) -> Iterator[Event]:
-        """Yield a stream's events in their order, without holding them all."""
-        while page := self.page(stream_id, after, 1000, kind=kind):
-            yield from page
-            after = page[-1].number
-
-    def page(
-        self, stream_id: int, after: int, limit: int, *, kind: str | None = None, newest: bool = False
-    ) -> list[Event]:
-        """Return up to `limit` events after a number, the newest of them first if that is wanted."""
-        mine = [events.c.stream_id == stream_id, events.c.number > after]
-        if kind is not None:
-            mine.append(events.c.kind == kind)
-        return _events(self._connection, *mine, limit=limit, newest=newest)
-
-    def rounds(self, stream_id: int, round_ids: Iterable[str]) -> list[Event]:
-        """Return the events of some rounds."""
-        return _rounds(self._connection, stream_id, list(round_ids))
-
-    def texts(self, stream_id: int, numbers: Sequence[int]) -> dict[int, Text]:
-        """Return what people read in some rounds, by the number of their first event."""
-        found = {}
-        for chunk in _chunks(numbers):
-            query = sa.select(texts).where(texts.c.stream_id == stream_id, texts.c.number.in_(chunk))
-            for row in self._connection.execute(query):
-                found[row.number] = Text(row.stream_id, row.number, json.loads(row.question), json.loads(row.texts))
-        return found
-
-
-def _stream(connection: sa.Connection, name: str) -> StreamRow | None:
-    row = connection.execute(sa.select(streams).where(streams.c.name == name)).one_or_none()
-    return None if row is None else _stream_row(row)
-
-
-def _stream_row(row: Any) -> StreamRow:
-    return StreamRow(row.id, row.name, json.loads(row.settings), row.created, row.last_number)
-
-
-def _events(
-    connection: sa.Connection, *where: sa.ColumnElement[bool], limit: int | None = None, newest: bool = False
-) -> list[Event]:
-    order = events.c.number.desc() if newest else events.c.number
-    query = sa.select(*_EVENT).where(*where).order_by(events.c.stream_id, order).limit(limit)
-    return [_event(row) for row in connection.execute(query)]
-
-
-def _event(row: Any) -> Event:
-    stream_id, number, kind, round_id, at, body = row
-    try:
-        return Event(stream_id, number, kind, round_id, at, json.loads(body))
-    except ValueError:
-        raise DamagedLog(f"event {number} cannot be applied: its body is not JSON") from None
-
-
-def _rounds(connection: sa.Connection, stream_id: int, round_ids: list[str]) -> list[Event]:
-    found = []
-    for chunk in _chunks(round_ids):
-        # Without ORDER BY, and stream by stream: else SQLite scans the whole stream rather than use the index.
-        query = sa.select(*_EVENT).where(events.c.stream_id == stream_id, events.c.round_id.in_(chunk))
-        found += [_event(row) for row in connection.execute(query)]
-    return sorted(found, key=lambda event: event.number)
-
-
-def _chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    for start in range(0, len(items), _CHUNK):
-        yield items[start : start + _CHUNK]
 
 
 def _event_row(event: Event) -> dict[str, Any]:

@@ -1,0 +1,113 @@
+"""Reading the log: the database at one moment."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from shortlist.errors import DamagedLog
+from shortlist.service.store.rows import Event, Snapshot, StreamRow, Text
+from shortlist.service.store.tables import events, snapshots, streams, texts
+
+__all__ = ["Reader", "events_where", "rounds_of", "stream_named"]
+
+#: How many keys go into one query.
+_CHUNK: Final = 200
+_EVENT: Final = (events.c.stream_id, events.c.number, events.c.kind, events.c.round_id, events.c.at, events.c.body)
+
+
+class Reader:
+    """The database at one moment."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
+
+    def streams(self, after: str = "", limit: int | None = None) -> list[StreamRow]:
+        """Return streams by name."""
+        query = sa.select(streams).where(streams.c.name > after).order_by(streams.c.name).limit(limit)
+        rows = self._connection.execute(query)
+        return [_stream_row(row) for row in rows]
+
+    def stream(self, name: str) -> StreamRow | None:
+        """Return the stream of that name, if there is one."""
+        return stream_named(self._connection, name)
+
+    def snapshots(self, stream_id: int) -> list[Snapshot]:
+        """Return a stream's snapshots, the newest first."""
+        rows = self._connection.execute(
+            sa.select(snapshots.c.number, snapshots.c.version, snapshots.c.state)
+            .where(snapshots.c.stream_id == stream_id)
+            .order_by(snapshots.c.number.desc())
+        )
+        return [Snapshot(*row) for row in rows]
+
+    def events(self, stream_id: int, after: int = 0, *, kind: str | None = None) -> Iterator[Event]:
+        """Yield a stream's events in their order, without holding them all."""
+        while page := self.page(stream_id, after, 1000, kind=kind):
+            yield from page
+            after = page[-1].number
+
+    def page(
+        self, stream_id: int, after: int, limit: int, *, kind: str | None = None, newest: bool = False
+    ) -> list[Event]:
+        """Return up to `limit` events after a number, the newest of them first if that is wanted."""
+        mine = [events.c.stream_id == stream_id, events.c.number > after]
+        if kind is not None:
+            mine.append(events.c.kind == kind)
+        return events_where(self._connection, *mine, limit=limit, newest=newest)
+
+    def rounds(self, stream_id: int, round_ids: Iterable[str]) -> list[Event]:
+        """Return the events of some rounds."""
+        return rounds_of(self._connection, stream_id, list(round_ids))
+
+    def texts(self, stream_id: int, numbers: Sequence[int]) -> dict[int, Text]:
+        """Return what people read in some rounds, by the number of their first event."""
+        found = {}
+        for chunk in _chunks(numbers):
+            query = sa.select(texts).where(texts.c.stream_id == stream_id, texts.c.number.in_(chunk))
+            for row in self._connection.execute(query):
+                found[row.number] = Text(row.stream_id, row.number, json.loads(row.question), json.loads(row.texts))
+        return found
+
+
+def stream_named(connection: sa.Connection, name: str) -> StreamRow | None:
+    """Return the stream of that name, if there is one."""
+    row = connection.execute(sa.select(streams).where(streams.c.name == name)).one_or_none()
+    return None if row is None else _stream_row(row)
+
+
+def _stream_row(row: Any) -> StreamRow:
+    return StreamRow(row.id, row.name, json.loads(row.settings), row.created, row.last_number)
+
+
+def events_where(
+    connection: sa.Connection, *where: sa.ColumnElement[bool], limit: int | None = None, newest: bool = False
+) -> list[Event]:
+    """Return events in their order, or the newest first."""
+    order = events.c.number.desc() if newest else events.c.number
+    query = sa.select(*_EVENT).where(*where).order_by(events.c.stream_id, order).limit(limit)
+    return [_event(row) for row in connection.execute(query)]
+
+
+def _event(row: Any) -> Event:
+    stream_id, number, kind, round_id, at, body = row
+    try:
+        return Event(stream_id, number, kind, round_id, at, json.loads(body))
+    except ValueError:
+        raise DamagedLog(f"event {number} cannot be applied: its body is not JSON") from None
+
+
+def rounds_of(connection: sa.Connection, stream_id: int, round_ids: list[str]) -> list[Event]:
+    """Return the events of some rounds, by number."""
+    found = []
+    for chunk in _chunks(round_ids):
+        # Without ORDER BY, and stream by stream: else SQLite scans the whole stream rather than use the index.
+        query = sa.select(*_EVENT).where(events.c.stream_id == stream_id, events.c.round_id.in_(chunk))
+        found += [_event(row) for row in connection.execute(query)]
+    return sorted(found, key=lambda event: event.number)
+
+
+def _chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(items), _CHUNK):
+        yield items[start : start + _CHUNK]
