@@ -210,10 +210,12 @@ def _error(problem: dict[str, Any]) -> ShortlistError:
     """Return a problem document as the error that it was."""
     detail, status = str(problem.get("detail", "no reason was given")), problem.get("status")
     kind = _ERRORS.get(str(problem.get("type")))
+    if status == 401:
+        return NotAllowed("the service wants a key that is valid: give api_key=, or --api-key on the command line")
     if kind is not None:
         found: ShortlistError = kind(detail)
         return found
-    if status in (401, 403):
+    if status == 403:
         return NotAllowed(detail)
     if status in (400, 413, 422):
         return errors.InvalidInput(detail)

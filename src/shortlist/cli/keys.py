@@ -31,6 +31,7 @@ def create(
     """Make a key, and print it: this once, and never again."""
     key = KeyFile(file).create(name, [scope.strip() for scope in scopes.split(",") if scope.strip()])
     typer.echo(key)
+    typer.echo(f"Its hash is kept in {file}; the key itself is not, so keep it yourself.", err=True)
 
 
 @app.command("list")

@@ -100,13 +100,6 @@ def serve(
     keys = None if api_key_file is None else KeyFile(api_key_file)
     if keys is not None and not keys.listed():
         raise InvalidParameter(f"there is no key in {api_key_file}; make one with `shortlist keys create`")
-    store = Store(address)  # says what is wrong with the database, if anything is
-    if workers > 1 and not store.shared:
-        store.close()
-        raise InvalidParameter(
-            f"workers is {workers}, and a SQLite file has one writer: use --workers 1, or PostgreSQL with --database"
-        )
-    store.close()
     make = functools.partial(
         create_app,
         address,
@@ -116,6 +109,13 @@ def serve(
         erase_texts_after=duration("erase_texts_after", erase_texts_after),
     )
     listening = listen(host, port)
+    store = Store(address)  # says what is wrong with the database, if anything is
+    if workers > 1 and not store.shared:
+        store.close()
+        raise InvalidParameter(
+            f"workers is {workers}, and a SQLite file has one writer: use --workers 1, or PostgreSQL with --database"
+        )
+    store.close()
     console = Console(stderr=True)
     console.print(
         f"shortlist serves [bold]http://{escape(host)}:{listening.getsockname()[1]}[/] from "

@@ -321,7 +321,9 @@ class Engine:
             if name not in self._memory.by_name:
                 loaded = await self._read(lambda reader: load(reader, name))
                 if loaded is None:
-                    raise UnknownStream(f"there is no stream {name!r}; make it with POST /v1/streams")
+                    raise UnknownStream(
+                        f"there is no stream {name!r}; make it first: POST /v1/streams, or create() of a client"
+                    )
                 self._memory.add(*loaded)
             return self._memory.by_name[name]
 

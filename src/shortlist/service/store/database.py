@@ -134,7 +134,8 @@ def migrate(engine: sa.Engine) -> None:
 def check_schema(engine: sa.Engine) -> None:
     """Refuse a database that this version cannot read."""
     path = engine.url.database or ""
-    empty = StoreUnavailable("there is no log in this database; `shortlist serve` makes one")
+    where = engine.url.render_as_string(hide_password=True).replace("+pysqlite", "").replace("+psycopg", "")
+    empty = StoreUnavailable(f"there is no log in {where}; `shortlist serve` makes one, or give another --database")
     if engine.dialect.name == "sqlite" and not Path(path).exists():
         raise empty
     config = _config()
@@ -176,6 +177,8 @@ def translated() -> Iterator[None]:
 def _refusal(error: sa.exc.DBAPIError) -> StoreUnavailable:
     """Return what to tell of a driver's error: its first line, never the statement."""
     lines = str(error.orig).strip().splitlines() or [type(error.orig).__name__]
+    if "not a database" in lines[0]:
+        return StoreUnavailable("the file is not a database; give another --database")
     return StoreUnavailable(f"the database does not take this now ({lines[0]}); nothing was stored: try again later")
 
 
