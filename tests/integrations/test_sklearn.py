@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import GridSearchCV, train_test_split
@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shortlist import InvalidParameter
 from shortlist.integrations.sklearn import ShortlistClassifier
+from tests.integrations.world import check, questions
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -48,6 +49,32 @@ def test_sets_cover_and_shrink(digits):
     assert np.mean(hits) >= 0.9
     assert np.mean(sizes[-10:]) < 3
     assert model.threshold_ > 0
+
+
+class Scores(ClassifierMixin, BaseEstimator):
+    """A classifier that was trained elsewhere: a row is the scores of its labels."""
+
+    def fit(self, X, y):  # noqa: N803 - scikit-learn's name
+        self.classes_ = np.arange(X.shape[1])
+        return self
+
+    def predict_proba(self, X):  # noqa: N803 - scikit-learn's name
+        return X
+
+
+def test_two_thousand_questions():
+    rows = np.array([scores for scores, _ in questions()])
+    answers = np.array([right for _, right in questions()])
+    model = ShortlistClassifier(Scores(), set_score="relative").fit(rows[:510], np.arange(510) % 51)
+    shown, hits = [], []
+    for start in range(0, len(rows), 20):
+        batch, right = rows[start : start + 20], answers[start : start + 20]
+        sets = model.predict_set(batch)
+        hit = sets[np.arange(len(batch)), right]
+        model.partial_fit(batch, np.where(hit, right, -1), hit=hit)
+        shown += sets.sum(axis=1).tolist()
+        hits += hit.tolist()
+    check(shown, hits, "scikit-learn")
 
 
 def test_it_works_where_estimators_work(digits):
