@@ -155,7 +155,8 @@ def test_a_key_is_asked_for_when_keys_are_on(page, tmp_path):
         page.goto(service.url)
         page.get_by_label("API key").fill("sl_wrong")
         page.get_by_role("button", name="Use this key").click()
-        page.get_by_label("API key").fill(key)  # it was wrong, so it is asked for again
+        page.get_by_text("That key is not valid").wait_for()
+        page.get_by_label("API key").fill(key)  # it is asked for again
         page.get_by_role("button", name="Use this key").click()
         page.get_by_text("There is no stream yet").wait_for()
         page.get_by_label("Name").fill("docs")

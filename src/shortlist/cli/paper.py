@@ -1,6 +1,7 @@
 """The commands that need no service: `reproduce` and `replay`."""
 
 import dataclasses
+import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from shortlist.errors import InvalidParameter
+from shortlist.errors import InvalidParameter, MissingExtra
 from shortlist.parameters import check_probability
 from shortlist.tasks import TASKS, load_task
 
@@ -39,6 +40,8 @@ def reproduce(
     list_: Annotated[bool, typer.Option("--list", help="List tasks and policies, and run nothing.")] = False,
 ) -> None:
     """Run the paper's experiments: every policy on three tasks, with figures, tables, claims and a report."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise MissingExtra("reproduce needs matplotlib, which is in an extra: pip install 'shortlist[experiments]'")
     from shortlist.experiments.spec import POLICIES, Spec  # noqa: PLC0415 - only this command needs them
 
     if list_:

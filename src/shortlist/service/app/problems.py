@@ -73,7 +73,14 @@ def handle_problems(app: FastAPI) -> None:
         return _answer(problem(error))
 
     @app.exception_handler(RequestValidationError)
-    def _invalid(_request: Request, error: RequestValidationError) -> JSONResponse:
+    def _invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if request.method in ("POST", "PUT") and kind != "application/json" and not kind.endswith("+json"):
+            told = "send JSON, with the header Content-Type: application/json"
+            return _answer(document("invalid-request", 422, told, errors=[{"where": "body", "what": told}]))
+        if any(each["type"] == "json_invalid" for each in error.errors()):
+            told = "the body is not JSON"
+            return _answer(document("invalid-request", 422, told, errors=[{"where": "body", "what": told}]))
         # Without the input: it may be large, or not be JSON at all (NaN).
         found = list({(_where(e["loc"]), e["msg"].removeprefix("Value error, ")): None for e in error.errors()[:20]})
         detail = "; ".join(f"{where}: {what}" for where, what in found[:3])

@@ -26,6 +26,8 @@ export const path = (name, ...rest) => ["/v1/streams", encodeURIComponent(name),
 // Keys: asked for when the service wants one, kept until the browser is closed.
 let asking = null;
 
+let refused = false;
+
 function askForKey() {
   asking ??= new Promise((resolve) => {
     const input = make("input", { type: "password", name: "key", autocomplete: "off", required: true });
@@ -36,13 +38,15 @@ function askForKey() {
         "form",
         { method: "dialog" },
         make("h2", { id: "key-title" }, "This service wants a key"),
-        make("p", { class: "soft small" }, "Made with `shortlist keys create`. It is kept until you close the browser."),
+        refused ? make("p", { class: "error", role: "alert" }, "That key is not valid, or was revoked.") : null,
+        make("p", { class: "soft small" }, "Made with ", make("code", {}, "shortlist keys create"), ". It is kept until you close the browser."),
         make("label", {}, "API key", input),
         make("p", { class: "buttons" }, make("button", { class: "main" }, "Use this key")),
       ),
     );
     dialog.addEventListener("close", () => {
       sessionStorage.setItem("shortlist-key", input.value.trim());
+      refused = true;
       dialog.remove();
       asking = null;
       resolve();
@@ -62,7 +66,10 @@ function withKey(options) {
 async function send(url, options = {}) {
   for (;;) {
     const answer = await fetch(url, withKey(options));
-    if (answer.status !== 401) return answer;
+    if (answer.status !== 401) {
+      refused = false;
+      return answer;
+    }
     await askForKey();
   }
 }
