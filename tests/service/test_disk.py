@@ -33,7 +33,8 @@ def test_sqlite_that_fails_in_the_middle_of_work(sqlite, how, read):
             assert words in answer.json()["detail"]
             assert "INSERT" not in answer.text
         assert service.http.get("/v1/streams/docs").json() == before  # reading goes on, and nothing has changed
-        assert service.http.post("/v1/streams", json={"name": "more", "coverage": 0.9}).status_code in (201, 503)
+        made = service.http.post("/v1/streams", json={"name": "more", "coverage": 0.9})
+        assert made.status_code == 503 or how == "full"  # a row may still find room in the last page
         service.in_writer(mends)
         for i in range(10, 20):  # no restart was needed, and what failed was not stored
             assert service.propose(big(i), round_id=f"r{i}").status_code == 201

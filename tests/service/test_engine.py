@@ -203,9 +203,13 @@ def test_answers_are_judged_against_the_threshold_stored_with_the_round(sqlite):
             await engine.create_stream("a", Settings(coverage=0.9, patience=0))
             await engine.propose("a", ["low", "high"], [0.001, 0.9], round_id="old")
             await play(engine, 400)
-            assert (await engine.summary("a"))["threshold"] > 0.3
-            await engine.answer("a", "old", "hit", "low")
-            assert (await engine.summary("a"))["hits"] > 0
+            before = await engine.summary("a")
+            assert before["threshold"] > 0.3
+            made, new = await engine.answer("a", "old", "hit", "low")  # today it would be hidden
+            after = await engine.summary("a")
+            assert new
+            assert made.closed.body == {"member": "low", "made": {"0": 0.001}, "beyond": False}
+            assert (after["hits"], after["misses"]) == (before["hits"] + 1, before["misses"])
 
     asyncio.run(main())
     store = Store(sqlite, read_only=True)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 
 import pytest
 from fastapi.routing import APIRoute
@@ -100,12 +101,7 @@ def test_other_paths_need_a_key_too(guarded, keys):
 
 def test_a_revoked_key_is_out_within_seconds(guarded, keys):
     key = keys["file"].create("brief", ["read"])
-    deadline = [guarded.http.get("/v1/streams", headers={"Authorization": f"Bearer {key}"}) for _ in range(1)]
-    assert deadline[0].status_code in (200, 401)  # the service looks once a second
-    guarded.app.state.engine  # noqa: B018 - it runs
-    import time  # noqa: PLC0415
-
-    time.sleep(1.1)
+    time.sleep(1.1)  # the service looks at the file once a second
     assert guarded.http.get("/v1/streams", headers={"Authorization": f"Bearer {key}"}).status_code == 200
     keys["file"].revoke(key.split("_")[1])
     time.sleep(1.1)
@@ -143,8 +139,6 @@ def test_a_file_of_keys_that_disappears_lets_nobody_new_in(guarded, keys):
     headers = {"Authorization": f"Bearer {keys['read']}"}
     assert guarded.http.get("/v1/streams", headers=headers).status_code == 200
     keys["file"].path.write_text("broken")
-    import time  # noqa: PLC0415
-
     time.sleep(1.1)
     assert guarded.http.get("/v1/streams", headers=headers).status_code == 200
     assert guarded.http.get("/v1/streams").status_code == 401

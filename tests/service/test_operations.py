@@ -26,7 +26,7 @@ from tests.service.test_engine import play
 
 
 def test_stopped_under_load_with_a_listener_nothing_acknowledged_is_lost(address):
-    """It ends by itself, with exit status 0, and the listener hears the end."""
+    """It ends by itself, by the signal and not by force, and the listener hears the end."""
     with process(address) as (child, port):
         url = f"http://127.0.0.1:{port}"
         httpx.post(f"{url}/v1/streams", json={"name": "load", "coverage": 0.9}, timeout=30)

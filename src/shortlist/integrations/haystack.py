@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shortlist.errors import InvalidInput, InvalidParameter, MissingExtra
-from shortlist.integrations.offering import Found, Offering, check_comparable
+from shortlist.errors import InvalidParameter, MissingExtra
+from shortlist.integrations.offering import Answering, Found, Offering, check_comparable
 from shortlist.shortlister import Shortlister
 
 try:
@@ -30,7 +30,7 @@ __all__ = ["ShortlistFilter"]
 
 
 @component
-class ShortlistFilter:
+class ShortlistFilter(Answering):
     """Keeps the documents that reach the learnt threshold.
 
     A component cannot fetch more. If the last document it is given would still be shown, there may be more
@@ -111,11 +111,6 @@ class ShortlistFilter:
         made: ShortlistFilter = default_from_dict(cls, data)
         return made
 
-    def summary(self) -> dict[str, Any]:
-        """Return what was learnt, which score is in use and why."""
-        found: dict[str, Any] = self.lister.summary()
-        return found
-
     def _found(self, documents: list[Document]) -> Found[Document]:
         return Found(documents, [document.score for document in documents], more=not self.complete)  # type: ignore[misc]
 
@@ -144,17 +139,9 @@ class ShortlistFilter:
             "truncated": shown.truncated,
         }
 
-    def hit(self, document: Document) -> None:
-        """Say that this document was the right one."""
-        try:
-            answered = document.meta["round_id"], document.meta["member"]
-        except KeyError:
-            raise InvalidInput("this document was not shown by a ShortlistFilter: it has no round_id") from None
-        self.lister.hit(*answered)
-
-    def miss(self, round_id: Any) -> None:
-        """Say that the right document was not in the list."""
-        self.lister.miss(round_id)
+    @staticmethod
+    def _notes_of(item: Any) -> Any:
+        return item.meta
 
 
 def _words(query: str | None, documents: list[Document]) -> dict[str, Any]:

@@ -11,7 +11,7 @@
 from typing import Any
 
 from shortlist.errors import InvalidInput, MissingExtra
-from shortlist.integrations.offering import Found, Offering, check_comparable, fetch, fetch_async
+from shortlist.integrations.offering import Answering, Found, Offering, check_comparable, fetch, fetch_async
 
 try:
     from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -27,7 +27,7 @@ except ImportError:
 __all__ = ["ShortlistRetriever"]
 
 
-class ShortlistRetriever(BaseRetriever):
+class ShortlistRetriever(Answering, BaseRetriever):
     """A retriever over any vector store that gives scores.
 
     Each document's metadata carries ``round_id``, ``member``, ``score``, ``threshold`` and ``truncated``. Early
@@ -69,16 +69,6 @@ class ShortlistRetriever(BaseRetriever):
         if self.fetch_k < 1:
             raise InvalidInput(f"fetch_k is {self.fetch_k}; it must be at least 1")
 
-    @property
-    def last_round_id(self) -> Any:
-        """The last round of this thread or task; for a list that was empty."""
-        return self._offering.last_round_id
-
-    def summary(self) -> dict[str, Any]:
-        """Return what was learnt, which score is in use and why."""
-        found: dict[str, Any] = self.lister.summary()
-        return found
-
     def _found(self, pairs: list[tuple[Document, float]], k: int) -> Found[Document]:
         return Found([pair[0] for pair in pairs], [pair[1] for pair in pairs], more=len(pairs) >= k)
 
@@ -113,37 +103,10 @@ class ShortlistRetriever(BaseRetriever):
             for document, note in zip(documents, self._offering.notes(shown), strict=True)
         ]
 
-    def hit(self, document: Document) -> None:
-        """Say that this document was the right one."""
-        self.lister.hit(*_answered(document))
-
-    def miss(self, round_id: Any) -> None:
-        """Say that the right document was not in the list."""
-        self.lister.miss(round_id)
-
-    def skip(self, round_id: Any) -> None:
-        """Say that no answer will come."""
-        self.lister.skip(round_id)
-
-    def absent(self, round_id: Any) -> None:
-        """Say that no document in the store is right."""
-        self.lister.absent(round_id)
-
-    async def ahit(self, document: Document) -> None:
-        """Say that this document was the right one, without blocking the loop."""
-        await self._offering.call_async("hit", *_answered(document))
-
-    async def amiss(self, round_id: Any) -> None:
-        """Say that the right document was not in the list, without blocking the loop."""
-        await self._offering.call_async("miss", round_id)
+    @staticmethod
+    def _notes_of(item: Any) -> Any:
+        return item.metadata
 
 
 def _words(query: str, found: Found[Document]) -> dict[str, Any]:
     return {"question": query[:20_000], "texts": [document.page_content[:20_000] for document in found.items]}
-
-
-def _answered(document: Document) -> tuple[Any, Any]:
-    try:
-        return document.metadata["round_id"], document.metadata["member"]
-    except KeyError:
-        raise InvalidInput("this document was not shown by a ShortlistRetriever: it has no round_id") from None

@@ -10,8 +10,8 @@
 
 from typing import Any
 
-from shortlist.errors import InvalidInput, MissingExtra
-from shortlist.integrations.offering import Found, Offering, check_comparable
+from shortlist.errors import MissingExtra
+from shortlist.integrations.offering import Answering, Found, Offering, check_comparable
 
 try:
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -25,7 +25,7 @@ except ImportError:
 __all__ = ["ShortlistPostprocessor"]
 
 
-class ShortlistPostprocessor(BaseNodePostprocessor):
+class ShortlistPostprocessor(Answering, BaseNodePostprocessor):
     """Keeps the nodes of a retrieval that reach the learnt threshold.
 
     A postprocessor cannot fetch more. If the last node it is given would still be shown, there may be
@@ -61,16 +61,6 @@ class ShortlistPostprocessor(BaseNodePostprocessor):
         """Return the name that LlamaIndex writes down."""
         return "ShortlistPostprocessor"
 
-    @property
-    def last_round_id(self) -> Any:
-        """The last round of this thread or task; for a list that was empty."""
-        return self._offering.last_round_id
-
-    def summary(self) -> dict[str, Any]:
-        """Return what was learnt, which score is in use and why."""
-        found: dict[str, Any] = self.lister.summary()
-        return found
-
     def _found(self, nodes: list[NodeWithScore]) -> Found[NodeWithScore]:
         return Found(nodes, [node.score for node in nodes], more=not self.complete)  # type: ignore[misc]
 
@@ -99,30 +89,11 @@ class ShortlistPostprocessor(BaseNodePostprocessor):
             marked.append(NodeWithScore(node=node, score=each.score))
         return marked
 
-    def hit(self, node: NodeWithScore) -> None:
-        """Say that this node was the right one."""
-        self.lister.hit(*_answered(node))
-
-    def miss(self, round_id: Any) -> None:
-        """Say that the right node was not in the list."""
-        self.lister.miss(round_id)
-
-    async def ahit(self, node: NodeWithScore) -> None:
-        """Say that this node was the right one, without blocking the loop."""
-        await self._offering.call_async("hit", *_answered(node))
-
-    async def amiss(self, round_id: Any) -> None:
-        """Say that the right node was not in the list, without blocking the loop."""
-        await self._offering.call_async("miss", round_id)
+    @staticmethod
+    def _notes_of(item: Any) -> Any:
+        return item.node.metadata
 
 
 def _words(query: QueryBundle | None, nodes: list[NodeWithScore]) -> dict[str, Any]:
     texts = [node.node.get_content(metadata_mode=MetadataMode.NONE)[:20_000] for node in nodes]
     return {"question": None if query is None else query.query_str[:20_000], "texts": texts}
-
-
-def _answered(node: NodeWithScore) -> tuple[Any, Any]:
-    try:
-        return node.node.metadata["round_id"], node.node.metadata["member"]
-    except KeyError:
-        raise InvalidInput("this node was not shown by a ShortlistPostprocessor: it has no round_id") from None

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from shortlist.candidates import Member
-from shortlist.errors import InvalidParameter, InvalidScores
+from shortlist.errors import InvalidInput, InvalidParameter, InvalidScores
 from shortlist.lister import Shown
 from shortlist.shortlister import Shortlister
 
-__all__ = ["Found", "Offering", "check_comparable", "fetch", "fetch_async"]
+__all__ = ["Answering", "Found", "Offering", "check_comparable", "fetch", "fetch_async"]
 
 Item = TypeVar("Item")
 
@@ -164,6 +164,56 @@ class Offering:
             }
             for member, score in zip(shown.members, shown.scores, strict=True)
         ]
+
+
+class Answering:
+    """The verbs of an adapter: from something that was shown to its answer, in one line."""
+
+    _offering: Offering
+
+    @staticmethod
+    def _notes_of(item: Any) -> Any:
+        """Return the metadata of something that was shown."""
+        raise NotImplementedError
+
+    def _answered(self, item: Any) -> tuple[Any, Member]:
+        notes = self._notes_of(item)
+        if "round_id" not in notes or "member" not in notes:
+            raise InvalidInput(f"this was not shown by a {type(self).__name__}: its metadata has no round_id")
+        return notes["round_id"], notes["member"]
+
+    @property
+    def last_round_id(self) -> Any:
+        """The last round of this thread or task; for a list that was empty."""
+        return self._offering.last_round_id
+
+    def summary(self) -> Any:
+        """Return what was learnt, which score is in use and why."""
+        return self._offering.lister.summary()
+
+    def hit(self, item: Any) -> None:
+        """Say that this one was right."""
+        self._offering.lister.hit(*self._answered(item))
+
+    def miss(self, round_id: Any) -> None:
+        """Say that the right one was not in the list."""
+        self._offering.lister.miss(round_id)
+
+    def skip(self, round_id: Any) -> None:
+        """Say that no answer will come."""
+        self._offering.lister.skip(round_id)
+
+    def absent(self, round_id: Any) -> None:
+        """Say that none at all is right."""
+        self._offering.lister.absent(round_id)
+
+    async def ahit(self, item: Any) -> None:
+        """Say that this one was right, without blocking the loop."""
+        await self._offering.call_async("hit", *self._answered(item))
+
+    async def amiss(self, round_id: Any) -> None:
+        """Say that the right one was not in the list, without blocking the loop."""
+        await self._offering.call_async("miss", round_id)
 
 
 def fetch(search: Callable[[int], Found[Item]], offering: Offering, fetch_k: int, most: int | None) -> Found[Item]:

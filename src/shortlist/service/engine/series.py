@@ -19,7 +19,7 @@ _BINS: Final = 60
 
 
 class Lengths:
-    """How often lists had which length, nearly: within five percent, and exactly where all are alike."""
+    """How often lists had which length, within a tenth, and exactly where all are alike."""
 
     def __init__(self, bins: list[list[int]] | None = None) -> None:
         # For each bin how many lengths are in it, and their sum.

@@ -10,7 +10,7 @@ from shortlist.errors import InvalidParameter
 from shortlist.learner import OnDrift, Unanswered
 from shortlist.parameters import check_count
 from shortlist.policies import SPS, AnytimeSPS, OrderStatistic
-from shortlist.scores import SCORES, name_of, score_from_dict
+from shortlist.scores import SCORES, score_from_dict
 
 __all__ = ["Settings"]
 
@@ -86,11 +86,6 @@ class Settings:
             at_most=self.at_most,
             shadow=self.shadow,
         )
-
-    @property
-    def score_name(self) -> str:
-        """The score as people read it."""
-        return self.score if isinstance(self.score, str) else name_of(score_from_dict(self.score))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all settings as plain data."""
