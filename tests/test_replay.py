@@ -3,14 +3,17 @@
 import math
 import subprocess
 import sys
-import types
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import shortlist
-from shortlist import DKW, AnytimeSPS, InvalidParameter, InvalidScores
-from shortlist.replay import _parts, _stamp
+from shortlist import DKW, AnytimeSPS, Greedy, InvalidParameter, InvalidScores
+from shortlist.replay import _functions, _parts, _stamp
+
+if TYPE_CHECKING:
+    import types
 
 # `shortlist.replay` is the function; the module of the same name is behind it.
 replay = shortlist.replay
@@ -52,9 +55,8 @@ def test_any_layout_and_type_will_do():
 
 
 def test_everything_a_rule_calls_is_compiled_with_it():
-    names = {part.__name__ for part in _parts(AnytimeSPS.rule)}
-    assert names == {"join", "next_limit", "place", "settle"}
-    assert all(isinstance(part, types.FunctionType) for part in _parts(AnytimeSPS.rule))
+    assert {part.__name__ for part in _parts(_functions(AnytimeSPS(0.9)))} == {"mixture", "count", "keep"}
+    assert {part.__name__ for part in _parts(_functions(Greedy(0.9)))} == {"step", "quantile", "count", "keep"}
 
 
 def test_an_edited_rule_is_compiled_anew(tmp_path):

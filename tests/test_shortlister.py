@@ -431,7 +431,8 @@ def test_damaged_and_newer_files_are_refused(tmp_path):
     refused(text.replace('"misses":', '"mises":'), DamagedFile, "its checksum does not match")
     digit = text.index('"next_id":') + len('"next_id":')
     refused(text[:digit] + "9" + text[digit + 1 :], DamagedFile, "its checksum does not match")
-    refused(json.dumps(document | {"version": 2}), NewerFile, "upgrade shortlist")
+    refused(json.dumps(document | {"version": 3}), NewerFile, "upgrade shortlist")
+    refused(json.dumps(document | {"version": 1}), SaveFileError, "of an unreleased shortlist")
     refused(json.dumps(document | {"version": "x"}), DamagedFile, "its version is 'x'")
     refused(json.dumps(document | {"format": "other"}), DamagedFile, "is not a file that shortlist saved")
     refused("[1, 2]", DamagedFile, "is not a file that shortlist saved")
@@ -453,7 +454,7 @@ def test_damaged_and_newer_files_are_refused(tmp_path):
 def test_a_file_whose_content_makes_no_sense_is_refused(tmp_path):
     path = tmp_path / "lister.json"
     for content in ({}, {"policy": {"kind": "anytime", "coverage": 2.0, "delta": 0.05}}):
-        savefile.write(path, "shortlister", 1, content)
+        savefile.write(path, "shortlister", 2, content)
         with pytest.raises(DamagedFile, match="is damaged"):
             Shortlister.load(path)
 

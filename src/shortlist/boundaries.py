@@ -20,28 +20,27 @@ boundary              k_n                                                   hori
 :class:`Held`         -1 until a given round, then another's for ever       no       the other's
 ====================  ====================================================  =======  ============
 
-Here p0 = 1 - coverage. A boundary is walked in O(1) a round by one plain function over numbers,
-:func:`shortlist.limits.next_limit`: streaming calls it as it is, replay compiles it.
+Here p0 = 1 - coverage. A boundary is walked in O(1) a round by a plain function over numbers, its
+`advance` (they are in :mod:`shortlist.limits`): streaming calls it as it is, replay compiles it.
 """
 
 import functools
 import itertools
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from shortlist.crossing import crossing
 from shortlist.errors import InvalidParameter
 from shortlist.limits import (
-    BINOMIAL,
-    DKW_BAND,
-    HELD,
-    MIXTURE,
-    QUANTILE,
     Boundary,
     Constants,
     Memory,
     as_array,
+    band,
+    binomial,
+    held,
+    mixture,
+    quantile,
     walk_limits,
 )
 from shortlist.parameters import check_count, check_delta, check_number, miss_rate
@@ -83,7 +82,7 @@ class DKW(Boundary):
     ICML 2025, equation (4).
     """
 
-    kind: ClassVar[int] = DKW_BAND
+    advance = staticmethod(band)
     horizon: int
 
     def __post_init__(self) -> None:
@@ -139,7 +138,7 @@ class BetaBinomial(Boundary):
     [-1, 0]
     """
 
-    kind: ClassVar[int] = MIXTURE
+    advance = staticmethod(mixture)
     delta: float
     relative_mean: float = 0.8
     weight: float = 100.0
@@ -186,7 +185,7 @@ class Binomial(Boundary):
     [-1, 0]
     """
 
-    kind: ClassVar[int] = BINOMIAL
+    advance = staticmethod(binomial)
     delta: float
     horizon: int
 
@@ -263,7 +262,7 @@ def _calibrated_level(delta: float, horizon: int, coverage: float) -> float:
 
     def within_budget(index: int) -> bool:
         constants = _binomial_constants(coverage, level(index), horizon)
-        limits = as_array(walk_limits(BINOMIAL, constants, (1.0, 1.0)), horizon)
+        limits = as_array(walk_limits(binomial, constants, (1.0, 1.0)), horizon)
         return crossing(limits, coverage) <= delta
 
     within, beyond = 0, math.ceil(steps * math.log(horizon)) + 1
@@ -286,7 +285,7 @@ class Quantile(Boundary):
     [0, 1, 1, 2]
     """
 
-    kind: ClassVar[int] = QUANTILE
+    advance = staticmethod(quantile)
 
     def constants(self, coverage: float, share: float = 1.0) -> Constants:  # noqa: ARG002 - spends nothing
         """Return numerator and denominator of p0.
@@ -321,7 +320,7 @@ class Held(Boundary):
     [-1, 10, 10]
     """
 
-    kind: ClassVar[int] = HELD
+    advance = staticmethod(held)
     boundary: Boundary
     rounds: int
 
@@ -336,9 +335,9 @@ class Held(Boundary):
     def constants(self, coverage: float, share: float = 1.0) -> Constants:
         """Return the round and the limit that holds from it on."""
         inner = self.boundary
-        limits = walk_limits(inner.kind, inner.constants(coverage, share), inner.start(coverage))
-        held = next(itertools.islice(limits, self.rounds - 1, None))
-        return float(self.rounds), float(held), 0.0, 0.0, 0.0
+        limits = walk_limits(inner.advance, inner.constants(coverage, share), inner.start(coverage))
+        decided = next(itertools.islice(limits, self.rounds - 1, None))
+        return float(self.rounds), float(decided), 0.0, 0.0, 0.0
 
     def start(self, coverage: float) -> Memory:  # noqa: ARG002 - nothing to remember
         """Return two unused numbers."""

@@ -53,7 +53,7 @@ class Cut:
         What each score makes of all candidates.
     """
 
-    positions: Sequence[int]
+    positions: NDArray[np.intp]
     reached: int
     truncated: bool
     threshold: float
@@ -66,7 +66,7 @@ class Cut:
 def best_first(positions: NDArray[np.intp], values: Array, made: Array) -> NDArray[np.intp]:
     """Return positions by comparable score, then by raw score, then in the order given."""
     if made is values:
-        return positions[np.argsort(-values[positions], kind="stable")]
+        return positions[(-values[positions]).argsort(kind="stable")]
     return positions[np.lexsort((-values[positions], -made[positions]))]
 
 
@@ -149,7 +149,7 @@ class Cutter:
                 for i, threshold in thresholds.items()
             )
         return Cut(
-            positions=order.tolist(),
+            positions=order,
             reached=count,
             truncated=truncated,
             threshold=thresholds[leader],
@@ -164,7 +164,7 @@ class Cutter:
     ) -> tuple[NDArray[np.intp], int, bool]:
         """Return the positions to show, best first, how many reach a threshold, and if some were cut off."""
         reached = lists[0] if len(lists) == 1 else np.logical_or.reduce(lists)
-        kept = np.flatnonzero(reached)
+        kept = reached.nonzero()[0]
         if self.shadow or kept.size < self.at_least:
             order = best_first(np.arange(values.size), values, made)
             # What reaches a threshold comes first, even if a score of your own does not keep the order.
@@ -195,7 +195,7 @@ class Cutter:
         lengths = self._expected_lengths(cut.comparable)
         self.rounds += 1
         self._tally["candidates"] += count
-        self._tally["hidden"] += count - (cut.reached if self.shadow else len(cut.positions))
+        self._tally["hidden"] += count - (cut.reached if self.shadow else cut.positions.size)
         for i, learner in self.tracks.items():
             learner.show(name, threshold=cut.thresholds[i], epoch=cut.epoch)
         if lengths is not None:

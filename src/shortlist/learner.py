@@ -10,7 +10,6 @@ from typing import Any, Final, Literal, cast
 
 from shortlist.drift import DriftDetector, DriftState
 from shortlist.errors import InvalidParameter
-from shortlist.limits import next_limit
 from shortlist.parameters import check_count, miss_rate
 from shortlist.policies import MISS, OrderStatistic, OrderStatisticState, Policy, policy_from_dict
 from shortlist.policies.order_statistic import Joined
@@ -147,7 +146,7 @@ class Learner:
         state = self.state
         key = (state.epoch, state.rounds, state.limit, state.low)
         if self._needed[0] != key:  # looking ahead costs up to a hundredth of a second
-            self._needed = (key, _rounds_needed(state))
+            self._needed = (key, _rounds_needed(self._orderly()[0], state))
         return self._needed[1]
 
     def waiting_for(self) -> str:
@@ -306,13 +305,13 @@ def _share(epoch: int) -> float:
     return 1.0 / ((epoch + 1) * (epoch + 2))
 
 
-def _rounds_needed(state: OrderStatisticState) -> int | None:
+def _rounds_needed(policy: OrderStatistic, state: OrderStatisticState) -> int | None:
     """Return how many rounds must at least join before the threshold can move; None if too many."""
     _, n, k, first, second = state.carry[:5]
-    kind, constants = state.constants[0], state.constants[4]
+    advance, constants = policy.boundary.advance, state.constants[3]
     needed = state.low + 1 if state.low == k else state.low  # at low == k the threshold is where k lets it be
     for more in range(1, _LOOKAHEAD + 1):
-        k, first, second = next_limit(kind, n, k, first, second, constants)
+        k, first, second = advance(n, k, first, second, constants)
         n += 1
         if k >= needed:
             return more

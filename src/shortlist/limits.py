@@ -1,4 +1,4 @@
-"""How a boundary is walked: one plain function over numbers, and what all boundaries share.
+"""How boundaries are walked: a plain function over numbers each, and what all boundaries share.
 
 The boundaries themselves, with their formulas and promises, are in :mod:`shortlist.boundaries`.
 """
@@ -6,70 +6,93 @@ The boundaries themselves, with their formulas and promises, are in :mod:`shortl
 import abc
 import itertools
 import math
-from collections.abc import Iterator
-from typing import ClassVar
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.parameters import check_count, check_probability
 
-__all__ = ["Boundary", "Constants", "Memory", "as_array", "next_limit", "walk_limits"]
+__all__ = [
+    "Advance",
+    "Boundary",
+    "Constants",
+    "Memory",
+    "as_array",
+    "band",
+    "binomial",
+    "held",
+    "mixture",
+    "quantile",
+    "walk_limits",
+]
 
 Constants = tuple[float, float, float, float, float]
 Memory = tuple[float, float]
+#: (n, k_n, first, second, constants) -> k_{n+1}, first, second; the two in the middle are what a boundary remembers.
+Advance = Callable[[int, int, float, float, Constants], tuple[int, float, float]]
 
-#: The kinds of boundary that `next_limit` knows.
-DKW_BAND, MIXTURE, BINOMIAL, QUANTILE, HELD = range(5)
 
-
-def next_limit(  # noqa: C901 - five short formulas, side by side
-    kind: int, n: int, k: int, first: float, second: float, constants: Constants
-) -> tuple[int, float, float]:
-    """Walk from (n, k_n) to k_{n+1}; `first` and `second` are what the boundary remembers."""
-    if kind == MIXTURE:
-        # e, kept at (n, k + 1), is multiplied along: exact to 2e-11 at 10^6 rounds, where
-        # recomputing it from lgamma is off by 3e-9; it stays near the bar, so nothing overflows.
-        a, b, coverage, p0, bar = constants
-        first *= (b + n - k - 1) / ((a + b + n) * coverage)
-        if first >= bar:
-            k += 1
-            first *= (a + k) * coverage / ((b + n - k) * p0)
-    elif kind == DKW_BAND:
-        p0, log_term, horizon, _, _ = constants
-        if n < horizon:
-            k = max(k, math.floor((n + 1) * p0 - math.sqrt((n + 1) * log_term)))
-    elif kind == BINOMIAL:
-        # first = P(Bin(n, p0) = k + 1), second = P(Bin(n, p0) <= k + 1), moved on to n + 1.
-        p0, coverage, level, horizon, _ = constants
-        if n < horizon:
-            second -= p0 * first
-            first *= (n + 1) * coverage / (n - k)
-            if k < 0:
-                second = first  # the same event; the difference above would keep an error of 1e-16
-            if second <= level:
-                k += 1
-                first *= (n + 1 - k) * p0 / ((k + 1) * coverage)
-                second += first
-    elif kind == QUANTILE:
-        # first is the remainder of n * numerator divided by the denominator: exact in floats.
-        numerator, denominator, _, _, _ = constants
-        first += numerator
-        if first >= denominator:
-            first -= denominator
-            k += 1
-    else:
-        held_until, held_limit, _, _, _ = constants
-        if n + 1 >= held_until:
-            k = int(held_limit)
+def band(n: int, k: int, first: float, second: float, constants: Constants) -> tuple[int, float, float]:
+    """Advance the Dvoretzky-Kiefer-Wolfowitz band."""
+    p0, log_term, horizon, _, _ = constants
+    if n < horizon:
+        k = max(k, math.floor((n + 1) * p0 - math.sqrt((n + 1) * log_term)))
     return k, first, second
 
 
-def walk_limits(kind: int, constants: Constants, memory: Memory) -> Iterator[int]:
+def mixture(n: int, k: int, first: float, second: float, constants: Constants) -> tuple[int, float, float]:
+    """Advance the mixture martingale: `first` is e at (n, k + 1).
+
+    It is multiplied along: exact to 2e-11 at 10^6 rounds, where recomputing it from lgamma is off by
+    3e-9; it stays near the bar, so nothing overflows.
+    """
+    a, b, coverage, p0, bar = constants
+    first *= (b + n - k - 1) / ((a + b + n) * coverage)
+    if first >= bar:
+        k += 1
+        first *= (a + k) * coverage / ((b + n - k) * p0)
+    return k, first, second
+
+
+def binomial(n: int, k: int, first: float, second: float, constants: Constants) -> tuple[int, float, float]:
+    """Advance the binomial tail: `first` is P(Bin(n, p0) = k + 1), `second` P(Bin(n, p0) <= k + 1)."""
+    p0, coverage, level, horizon, _ = constants
+    if n < horizon:
+        second -= p0 * first
+        first *= (n + 1) * coverage / (n - k)
+        if k < 0:
+            second = first  # the same event; the difference above would keep an error of 1e-16
+        if second <= level:
+            k += 1
+            first *= (n + 1 - k) * p0 / ((k + 1) * coverage)
+            second += first
+    return k, first, second
+
+
+def quantile(n: int, k: int, first: float, second: float, constants: Constants) -> tuple[int, float, float]:  # noqa: ARG001
+    """Advance floor(n p0): `first` is the remainder of n * numerator by the denominator, exact in floats."""
+    numerator, denominator, _, _, _ = constants
+    first += numerator
+    if first >= denominator:
+        first -= denominator
+        k += 1
+    return k, first, second
+
+
+def held(n: int, k: int, first: float, second: float, constants: Constants) -> tuple[int, float, float]:
+    """Advance a limit that is decided once."""
+    held_until, held_limit, _, _, _ = constants
+    if n + 1 >= held_until:
+        k = int(held_limit)
+    return k, first, second
+
+
+def walk_limits(advance: Advance, constants: Constants, memory: Memory) -> Iterator[int]:
     """Return an iterator over k_1, k_2, ..., without end."""
     k, (first, second) = -1, memory
     for n in itertools.count():
-        k, first, second = next_limit(kind, n, k, first, second, constants)
+        k, first, second = advance(n, k, first, second, constants)
         yield k
 
 
@@ -85,11 +108,14 @@ class Boundary(abc.ABC):
     with others, walks the same boundary at ``share * delta``.
     """
 
-    kind: ClassVar[int]
+    @staticmethod
+    @abc.abstractmethod
+    def advance(n: int, k: int, first: float, second: float, constants: Constants) -> tuple[int, float, float]:
+        """Walk from k_n to k_{n+1}: a plain function over numbers, that streaming calls and replay compiles."""
 
     @abc.abstractmethod
     def constants(self, coverage: float, share: float = 1.0) -> Constants:
-        """Return the numbers that :func:`next_limit` needs at this coverage."""
+        """Return the numbers that `advance` needs at this coverage."""
 
     @abc.abstractmethod
     def start(self, coverage: float) -> Memory:
@@ -103,7 +129,7 @@ class Boundary(abc.ABC):
     def walk(self, coverage: float) -> Iterator[int]:
         """Return an iterator over k_1, k_2, ..., without end, in O(1) a round."""
         coverage = check_probability("coverage", coverage, 0.9)
-        return walk_limits(self.kind, self.constants(coverage), self.start(coverage))
+        return walk_limits(self.advance, self.constants(coverage), self.start(coverage))
 
     def limits(self, coverage: float, rounds: int) -> NDArray[np.int64]:
         """Return k_1, ..., k_rounds as an array."""

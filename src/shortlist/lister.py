@@ -25,7 +25,7 @@ from shortlist.rounds import Answer, RoundBook
 
 __all__ = ["Lister", "Shown", "cut_list"]
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 _COUNTERS: Final = {Answer.MISS: "misses", Answer.SKIP: "skipped", Answer.ABSENT: "absent"}
 
 

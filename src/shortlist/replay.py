@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist.candidates import check_true_scores
 from shortlist.errors import InvalidParameter, MissingExtra
-from shortlist.policies import MISS, Policy
+from shortlist.policies import MISS, OrderStatistic, Policy
 from shortlist.policies.base import Step
 
 __all__ = ["replay"]
@@ -57,43 +57,72 @@ def replay(policy: Policy, true_scores: ArrayLike, *, compiled: bool | None = No
         compiled = _numba_is_installed()
     elif compiled and not _numba_is_installed():
         raise MissingExtra("compiled replay needs an extra: pip install 'shortlist[fast]'")
+    functions = _functions(policy)
     thresholds = np.empty(scores.size)
     if compiled:
-        _compiled_loop(policy.rule)(state.carry, state.constants, scores, thresholds)
+        _compiled_loop(functions)(state.carry, state.constants, scores, thresholds)
     else:
         plain = thresholds.tolist()
-        _loop(policy.rule, stamp="plain")(state.carry, state.constants, scores.tolist(), plain)
+        _loop(functions, stamp="plain")(state.carry, state.constants, scores.tolist(), plain)
         thresholds[:] = plain
     return thresholds
 
 
-def _loop(step: Step, stamp: str) -> Loop:
-    """Return the loop around a step."""
+def _functions(policy: Policy) -> tuple[Step, ...]:
+    """Return the functions of a policy's rule: the step, or a boundary's advance, a glance and the step."""
+    if isinstance(policy, OrderStatistic):
+        return policy.boundary.advance, policy.glance, policy.rule
+    return (policy.rule,)
 
+
+def _loop(functions: tuple[Step, ...], stamp: str) -> Loop:
+    """Return the loop around a rule."""
+    if len(functions) == 1:
+        return _loop_of_one(functions[0], stamp)
+    advance, glance, step = functions
+    return _loop_of_two(advance, glance, step, stamp)
+
+
+def _loop_of_one(step: Step, stamp: str) -> Loop:
     def loop(carry: Any, constants: Any, scores: Any, thresholds: Any) -> Any:
         assert stamp  # numba keys its cache on this value, so an edited step is compiled anew
         values = [0.0]  # numba needs to see what is in the list
+        values.pop()  # and, below, + 0.0 makes one zero of two
+        for i, score in enumerate(scores):
+            thresholds[i] = carry[0]
+            carry = step(carry, values, constants, score + 0.0 if score >= carry[0] else MISS)
+        return carry
+
+    return loop
+
+
+def _loop_of_two(advance: Step, glance: Step, step: Step, stamp: str) -> Loop:
+    # The list is touched only where it must be: handing it to a function costs as much as all the rest of a round.
+    def loop(carry: Any, constants: Any, scores: Any, thresholds: Any) -> Any:
+        assert stamp
+        values = [0.0]
         values.pop()
-        for i in range(len(scores)):
-            threshold = carry[0]
-            thresholds[i] = threshold
-            score = scores[i]
-            carry = step(carry, values, constants, score if score >= threshold else MISS)
+        for i, score in enumerate(scores):
+            thresholds[i] = carry[0]
+            seen = score + 0.0 if score >= carry[0] else MISS
+            carry, concerns = glance(advance, carry, constants, seen)
+            if concerns:
+                carry = step(carry, values, constants, seen)
         return carry
 
     return loop
 
 
 @functools.cache
-def _compiled_loop(step: Step) -> Loop:
-    """Compile the loop around a step, with everything the step calls."""
+def _compiled_loop(functions: tuple[Step, ...]) -> Loop:
+    """Compile the loop around a rule, with everything the rule calls."""
     import numba  # noqa: PLC0415 - the core needs numpy alone
     from numba.extending import register_jitable  # noqa: PLC0415
 
-    parts = _parts(step)
+    parts = _parts(functions)
     for part in parts:
-        register_jitable(part)
-    loop: Loop = numba.njit(cache=True)(_loop(step, _stamp(parts)))
+        register_jitable(inline="always")(part)
+    loop: Loop = numba.njit(cache=True)(_loop(functions, _stamp(parts)))
     return loop
 
 
@@ -105,10 +134,10 @@ def _stamp(parts: list[types.FunctionType]) -> str:
     return digest.hexdigest()
 
 
-def _parts(step: Step) -> list[types.FunctionType]:
-    """Return the step and the plain functions that it calls, directly or not."""
-    assert isinstance(step, types.FunctionType)
-    parts = [step]
+def _parts(functions: tuple[Step, ...]) -> list[types.FunctionType]:
+    """Return the functions and the plain functions that they call, directly or not."""
+    parts = [function for function in functions if isinstance(function, types.FunctionType)]
+    assert len(parts) == len(functions)
     for function in parts:  # grows while we walk
         named = (function.__globals__.get(name) for name in function.__code__.co_names)
         parts += [part for part in named if isinstance(part, types.FunctionType) and part not in parts]

@@ -81,18 +81,26 @@ def read(path: str | os.PathLike[str], kind: str, version: int) -> dict[str, Any
     if form != f"shortlist {kind}":
         found = form.removeprefix("shortlist ")
         raise SaveFileError(f"{path} was saved by a {found}, not by a {kind}: load it with that class")
-    found = document.get("version")
+    _check_version(path, document.get("version"), version)
+    content = document.get("content")
+    if not isinstance(content, dict) or not _matches(content, document.get("sha256")):
+        raise DamagedFile(f"{path} is damaged: its checksum does not match; restore it from a backup")
+    decoded: dict[str, Any] = _decode(content)
+    return decoded
+
+
+def _check_version(path: str | os.PathLike[str], found: object, version: int) -> None:
     if not isinstance(found, int) or isinstance(found, bool) or found < 1:
         raise DamagedFile(f"{path} is damaged: its version is {found!r}")
     if found > version:
         raise NewerFile(
             f"{path} has format version {found}, and this shortlist reads up to {version}: upgrade shortlist"
         )
-    content = document.get("content")
-    if not isinstance(content, dict) or not _matches(content, document.get("sha256")):
-        raise DamagedFile(f"{path} is damaged: its checksum does not match; restore it from a backup")
-    decoded: dict[str, Any] = _decode(content)
-    return decoded
+    if found < version:
+        raise SaveFileError(
+            f"{path} has format version {found}, of an unreleased shortlist, and this one reads {version}: "
+            "load and use it with the version that saved it, or start anew with warm_start"
+        )
 
 
 def _matches(content: dict[str, Any], digest: Any) -> bool:

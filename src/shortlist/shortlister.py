@@ -172,11 +172,11 @@ class Shortlister(Lister):
         names = None if ids is None else check_ids(ids, values.size)
         with self._lock:
             cut = self._cutter.cut(values, -math.inf if truncated_below is None else truncated_below)
-            raw = tuple(values[cut.positions].tolist())
+            positions, raw = cut.positions.tolist(), tuple(values[cut.positions].tolist())
             shown = Shown(
                 round_id=self._book.next_id,
                 threshold=cut.threshold,
-                members=tuple(cut.positions if names is None else [names[i] for i in cut.positions]),
+                members=tuple(positions if names is None else [names[i] for i in positions]),
                 scores=raw,
                 cut=cut.reached,
                 truncated=cut.truncated,
@@ -194,7 +194,7 @@ class Shortlister(Lister):
         """Return the positions of what would be shown, best first. Nothing is shown and nothing is learnt."""
         values = check_scores(scores)
         with self._lock:
-            return tuple(self._cutter.cut(values).positions)
+            return tuple(self._cutter.cut(values).positions.tolist())
 
     def would_truncate(self, scores: ArrayLike, truncated_below: float) -> bool:
         """Return whether a list would be truncated: whether to fetch more candidates before showing it.
@@ -227,7 +227,7 @@ class Shortlister(Lister):
                 raise InvalidParameter(
                     f"{self._book.next_id} rounds have been shown already; a warm start comes before the first"
                 )
-            self._cutter.warm_start(scores, candidate_scores)
+            self._cutter.warm_start(scores + 0.0, candidate_scores)  # one zero, not two
 
     def summary(self) -> dict[str, Any]:
         """Return what has happened so far.

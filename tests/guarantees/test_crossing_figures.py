@@ -75,7 +75,7 @@ def test_a_share_of_delta_is_all_that_is_spent(share):
         (Calibrated(0.05, rounds), 0.05),
     ):
         constants, memory = boundary.constants(coverage, share), boundary.start(coverage)
-        limits = as_array(walk_limits(boundary.kind, constants, memory), rounds)
+        limits = as_array(walk_limits(boundary.advance, constants, memory), rounds)
         spent = crossing(limits, coverage)
         assert 0 < spent <= share * budget, boundary
     # The paper's band leaves so much unused that its own formula has to be checked: delta is 2/T^2 a round.

@@ -28,6 +28,9 @@ calls that function as it is; replay compiles the same function when numba is in
 uses nothing but arithmetic, ``math``, ``heapq`` and other plain functions, never numpy (``np.log``
 and ``math.log`` differ in the last bit at some integers).
 
+A rule that seldom needs the values may come in two parts: a ``glance`` without them, that says
+whether the step is called at all. Only the order-statistic rule does.
+
 To add a policy: copy ``dlr.py``, the shortest one; write the step and its docstring; name it in
 ``policies/__init__.py``; give it a brute-force twin in ``tests/policies/brute_force.py``.
 """
@@ -79,6 +82,8 @@ class Policy(abc.ABC):
     key: ClassVar[str]
     #: The step that is the policy's rule: a plain function over numbers.
     rule: ClassVar[Step]
+    #: The part of the rule that comes before the step, if it is in two parts.
+    glance: ClassVar[Step | None] = None
     #: What `init` returns.
     state_type: ClassVar[type[State]] = State
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shortlist.boundaries import Quantile
+from shortlist.limits import quantile
 from shortlist.parameters import check_probability, miss_rate
 from shortlist.policies.base import MISS, Policy, State
-from shortlist.policies.order_statistic import Constants, Tally, join
+from shortlist.policies.order_statistic import Constants, Tally, count, keep
 
 __all__ = ["Greedy"]
 
@@ -16,7 +17,8 @@ def step(carry: Tally, heap: list[float], constants: Constants, seen: float) -> 
     """Count a hit; forget a miss."""
     if seen == MISS:
         return carry
-    return join(carry, heap, constants, seen)
+    carry, concerns = count(quantile, carry, constants, seen)
+    return keep(carry, heap, constants, seen) if concerns else carry
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,6 @@ class Greedy(Policy):
         """Return a fresh state: no hits, everything is shown."""
         boundary, p0 = Quantile(), float(miss_rate(self.coverage))
         first, second = boundary.start(self.coverage)
-        carry = (-math.inf, 0, -1, first, second, 0, 0, math.inf, 0)
-        constants = (boundary.kind, p0, self.coverage, False, boundary.constants(self.coverage), boundary.last)
+        carry = (-math.inf, 0, -1, first, second, 0, math.inf, 0)
+        constants = (p0, self.coverage, False, boundary.constants(self.coverage), boundary.last)
         return State(carry, [], constants)

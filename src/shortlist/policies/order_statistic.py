@@ -17,8 +17,9 @@ late and as selective as they please.
 
 **Cost.** O(log m) a round, for a window of m = O(sqrt n) scores around the threshold.
 
-The pieces, in the order of theory and code: a round *joins* the count (`join`), a joined round's
-score is *revealed* late (`reveal`), and both *settle* the threshold.
+The pieces, in the order of theory and code: a round joins the count (`count`), which seldom concerns
+the scores kept (`keep`, which moves the threshold); a joined round's score may be revealed late
+(`reveal`).
 """
 
 import math
@@ -29,75 +30,67 @@ from typing import Any, ClassVar, Final, cast
 
 from shortlist import limits
 from shortlist.errors import InvalidParameter
-from shortlist.limits import Boundary, next_limit
+from shortlist.limits import Boundary
 from shortlist.parameters import check_probability, miss_rate
 from shortlist.policies.base import MISS, Policy, State
 
 __all__ = ["OrderStatistic", "OrderStatisticState"]
 
-# threshold, n, k, the boundary's two memories, low, dropped, ceiling, pending
-Tally = tuple[float, int, int, float, float, int, int, float, int]
-# the boundary's kind, p0, coverage, whether to keep a window, the boundary's constants and last round
-Constants = tuple[int, float, float, bool, limits.Constants, float]
+# threshold, n, k, the boundary's two memories, low, ceiling, pending
+Tally = tuple[float, int, int, float, float, int, float, int]
+# p0, coverage, whether to keep a window, the boundary's constants and last round
+Constants = tuple[float, float, bool, limits.Constants, float]
 
 
-def settle(k: int, low: int, threshold: float, heap: list[float]) -> tuple[int, float]:
-    """Count the lowest scores as low until k are, and raise the threshold to the next one."""
-    while low < k and heap:
-        heappop(heap)
+def count(advance: limits.Advance, carry: Tally, constants: Constants, seen: float) -> tuple[Tally, bool]:
+    """Count one more round, with the score of a hit or MISS; return also whether it concerns the scores kept.
+
+    It seldom does: only if more low scores are allowed now, or the score is in the window.
+    """
+    threshold, n, k, first, second, low, ceiling, pending = carry
+    more, first, second = advance(n, k, first, second, constants[3])
+    concerns = more > k
+    if seen == MISS or seen < threshold:
         low += 1
-    if k >= 0 and low <= k and heap and heap[0] > threshold:
-        threshold = heap[0]
-    return low, threshold
+    elif seen <= ceiling:
+        concerns = True
+    return (threshold, n + 1, more, first, second, low, ceiling, pending), concerns
 
 
-def place(
-    heap: list[float], seen: float, tally: tuple[int, int, int, float], pending: int, constants: Constants
-) -> tuple[int, float]:
-    """Put a score that is not low on the heap, or drop it if no threshold can ever reach it.
+def keep(carry: Tally, heap: list[float], constants: Constants, seen: float) -> Tally:
+    """Put a score in the window on the heap, and settle the threshold.
 
+    Scores are counted as low, the lowest first, until k are; the threshold rises to the next one.
     The window keeps the lowest scores only. `ceiling`, the highest score kept, is never raised
     again: a score between an old and a new ceiling would be missing, and the threshold too high.
     """
-    n, k, dropped, ceiling = tally
-    _, p0, coverage, windowed, _, last = constants
-    if seen > ceiling:
-        return dropped + 1, ceiling
-    heappush(heap, seen)
-    if windowed:
-        moving = min(float(n), last)  # k does not move after `last`, and needs no wider window
-        width = math.floor(moving * p0 - k + 5 * math.sqrt(moving * p0 * coverage)) + pending + 64
-        if len(heap) > 2 * width:
-            heap.sort()
-            dropped += len(heap) - width
-            while len(heap) > width:
-                heap.pop()
-            ceiling = heap[-1]
-    return dropped, ceiling
-
-
-def join(carry: Tally, heap: list[float], constants: Constants, seen: float) -> Tally:
-    """Count one more round, with the score of a hit or MISS."""
-    threshold, n, k, first, second, low, dropped, ceiling, pending = carry
-    k, first, second = next_limit(constants[0], n, k, first, second, constants[4])
-    n += 1
-    if seen == MISS or seen < threshold:
+    threshold, n, k, first, second, low, ceiling, pending = carry
+    if MISS < seen <= ceiling and seen >= threshold:
+        p0, coverage, windowed, _, last = constants
+        heappush(heap, seen)
+        if windowed:
+            moving = min(float(n), last)  # k does not move after `last`, and needs no wider window
+            width = math.floor(moving * p0 - k + 5 * math.sqrt(moving * p0 * coverage)) + pending + 64
+            if len(heap) > 2 * width:
+                heap.sort()
+                while len(heap) > width:
+                    heap.pop()
+                ceiling = heap[-1]
+    while low < k and heap:
+        heappop(heap)
         low += 1
-    else:
-        dropped, ceiling = place(heap, seen, (n, k, dropped, ceiling), pending, constants)
-    low, threshold = settle(k, low, threshold, heap)
-    return threshold, n, k, first, second, low, dropped, ceiling, pending
+    if 0 <= k >= low and heap and heap[0] > threshold:
+        threshold = heap[0]
+    return threshold, n, k, first, second, low, ceiling, pending
 
 
 def reveal(carry: Tally, heap: list[float], constants: Constants, seen: float) -> Tally:
     """Correct a round that had joined as low: its answer has come."""
-    threshold, n, k, first, second, low, dropped, ceiling, pending = carry
+    threshold, n, k, first, second, low, ceiling, pending = carry
     pending -= 1
-    if seen != MISS and seen >= threshold:
-        low -= 1
-        dropped, ceiling = place(heap, seen, (n, k, dropped, ceiling), pending, constants)
-        low, threshold = settle(k, low, threshold, heap)
-    return threshold, n, k, first, second, low, dropped, ceiling, pending
+    if seen == MISS or seen < threshold:
+        return threshold, n, k, first, second, low, ceiling, pending
+    return keep((threshold, n, k, first, second, low - 1, ceiling, pending), heap, constants, seen)
 
 
 #: A round that has joined: its index, and the score of a hit, MISS, or None where there is no answer.
@@ -147,14 +140,13 @@ class OrderStatisticState(State):
 
     @property
     def dropped(self) -> int:
-        """Rounds whose score is above the window."""
-        dropped: int = self.carry[6]
-        return dropped
+        """Rounds whose score is above the window: neither low nor kept."""
+        return self.rounds - self.low - len(self.values)
 
     @property
     def pending(self) -> int:
         """Joined rounds whose answer may still come."""
-        pending: int = self.carry[8]
+        pending: int = self.carry[7]
         return pending
 
     def to_dict(self) -> dict[str, Any]:
@@ -213,7 +205,8 @@ class OrderStatistic(Policy):
     """
 
     key: ClassVar[str] = "order-statistic"
-    rule = staticmethod(join)
+    glance = staticmethod(count)
+    rule = staticmethod(keep)
     state_type: ClassVar[type[State]] = OrderStatisticState
     coverage: float
     boundary: Boundary
@@ -230,7 +223,6 @@ class OrderStatistic(Policy):
         """Return a fresh state that spends this share of the boundary's delta."""
         p0 = float(miss_rate(self.coverage))
         constants = (
-            self.boundary.kind,
             p0,
             self.coverage,
             self.window,
@@ -238,7 +230,7 @@ class OrderStatistic(Policy):
             self.boundary.last,
         )
         first, second = self.boundary.start(self.coverage)
-        carry = (-math.inf, 0, -1, first, second, 0, 0, math.inf, 0)
+        carry = (-math.inf, 0, -1, first, second, 0, math.inf, 0)
         return OrderStatisticState(carry, [], constants, share=share)
 
     def update(self, state: State, score: float | None) -> None:
@@ -249,10 +241,15 @@ class OrderStatistic(Policy):
         state.shown = index + 1
         if state.passed == index:
             state.passed = state.shown
-            state.carry = join(state.carry, state.values, state.constants, seen)
+            self.learn(state, seen)
         else:
             state.waiting[index] = seen
             self.advance(state)
+
+    def learn(self, state: State, seen: float) -> None:
+        """Let one round join, with the score of a hit or MISS."""
+        carry, concerns = count(self.boundary.advance, state.carry, state.constants, seen)
+        state.carry = keep(carry, state.values, state.constants, seen) if concerns else carry
 
     def show(
         self, state: OrderStatisticState, name: Hashable, threshold: float | None = None, epoch: int | None = None
@@ -311,8 +308,8 @@ class OrderStatistic(Policy):
             if seen == _WITHDRAWN:
                 continue
             if not closed:
-                state.carry = (*state.carry[:8], state.carry[8] + 1)
-            state.carry = join(state.carry, state.values, state.constants, MISS if seen is None else seen)
+                state.carry = (*state.carry[:7], state.carry[7] + 1)
+            self.learn(state, MISS if seen is None else seen)
             joined.append((state.passed - 1, seen))
         return joined
 

@@ -19,7 +19,7 @@ from shortlist.service.store import Event, Snapshot, StreamRow
 __all__ = ["STATE_VERSION", "Stream", "cut_from_body", "cut_to_body", "from_json", "to_json"]
 
 #: Raised when the state changes its form: older snapshots are then not used, and the log is.
-STATE_VERSION: Final = 2
+STATE_VERSION: Final = 3
 _COUNTED: Final = {"hit": "hits", "miss": "misses", "skip": "skipped", "absent": "absent", "expired": "expired"}
 
 
@@ -162,7 +162,7 @@ def cut_to_body(cut: Cut, ids: list[Any], values: np.ndarray) -> dict[str, Any]:
         "leader": cut.leader,
         "thresholds": {str(i): to_json(threshold) for i, threshold in cut.thresholds.items()},
         "epoch": cut.epoch,
-        "positions": cut.positions,
+        "positions": cut.positions.tolist(),
         "reached": cut.reached,
         "truncated": cut.truncated,
     }
@@ -172,7 +172,7 @@ def cut_from_body(body: dict[str, Any]) -> Cut:
     """Return the decision that an event's body tells of."""
     made = body["made"]
     return Cut(
-        positions=body["positions"],
+        positions=np.array(body["positions"], dtype=np.intp),
         reached=body["reached"],
         truncated=body["truncated"],
         threshold=from_json(body["threshold"]),

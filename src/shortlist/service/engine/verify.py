@@ -102,7 +102,7 @@ def _check_list(stream: Stream, body: dict[str, Any]) -> Iterator[str]:
             if cut.thresholds[i] > learner.threshold:
                 yield f"was cut at {cut.thresholds[i]}, above the {learner.threshold} that the log gives"
     reached = np.logical_or.reduce([cut.comparable[i] >= tau for i, tau in cut.thresholds.items()])
-    hidden = set(np.flatnonzero(reached).tolist()) - set(cut.positions)
+    hidden = set(np.flatnonzero(reached).tolist()) - set(cut.positions.tolist())
     if hidden and not cut.truncated:
         yield f"hides candidate {body['ids'][min(hidden)]!r}, which reaches the threshold"
 
