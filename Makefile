@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PASSES ?= 5
 
 .DEFAULT_GOAL := help
-.PHONY: help install reproduce test check format soak bench docs figures screenshots serve demo clean
+.PHONY: help install reproduce test check format soak bench benchservice docs figures screenshots serve demo clean
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Installs once; again only when the pinned versions or the package's metadata change.
 $(STAMP): requirements/dev.txt pyproject.toml
@@ -39,8 +40,17 @@ format: $(STAMP)  ## Format the code and fix what can be fixed
 soak: $(STAMP)  ## The long versions of tests that `make test` runs short
 	$(BIN)/python -m pytest -m soak -s
 
-bench: $(STAMP)  ## Measure speed, as ratios in one run
-	$(BIN)/python benchmarks/core.py
+# The peers have an environment of their own; some of them pull in a lot.
+.bench/.installed: requirements/bench.txt pyproject.toml
+	$(PYTHON) -m venv .bench
+	.bench/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/bench.txt
+	@touch $@
+
+bench: .bench/.installed  ## Measure speed, memory and coverage beside other libraries; writes benchmarks/results.md
+	.bench/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall .
+	.bench/bin/python benchmarks/run.py --passes $(PASSES)
+
+benchservice: $(STAMP)  ## Measure the service, as ratios in one run
 	$(BIN)/python benchmarks/service.py
 
 docs: $(STAMP)  ## Check the documentation: every example runs
@@ -59,4 +69,4 @@ serve: $(STAMP)  ## Run the service on port 8000
 	$(BIN)/shortlist serve
 
 clean:  ## Remove everything that make created
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache results
+	rm -rf $(VENV) .bench .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache results

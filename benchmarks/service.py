@@ -76,7 +76,7 @@ def server(kind: str, address: str) -> Iterator[int]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
-    process = subprocess.Popen([sys.executable, __file__, "--serve", kind, str(port), address])  # noqa: S603
+    process = subprocess.Popen([sys.executable, __file__, "--serve", kind, str(port), address])
     try:
         while True:
             with contextlib.suppress(httpx.TransportError):

@@ -8,7 +8,7 @@
 >>> lister.hit(shown.round_id, "b")
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from shortlist import errors, metrics, scores
 from shortlist.boundaries import (
@@ -51,8 +51,6 @@ from shortlist.errors import (
     UnknownStream,
     UnwritableFile,
 )
-from shortlist.groups import GroupedShortlister
-from shortlist.nested import NestedShortlister
 from shortlist.policies import (
     ACI,
     DLR,
@@ -72,19 +70,34 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from shortlist.client import AsyncClient, Client
+    from shortlist.groups import GroupedShortlister
+    from shortlist.nested import NestedShortlister
+
+#: What is imported when it is asked for: the clients need an extra, the others few people need.
+_LATER: Final = {
+    "AsyncClient": "client",
+    "Client": "client",
+    "GroupedShortlister": "groups",
+    "NestedShortlister": "nested",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Import the clients when they are asked for: they need an extra."""
-    if name in ("AsyncClient", "Client"):
-        try:
-            from shortlist import client  # noqa: PLC0415 - see above
-        except ModuleNotFoundError as error:
-            raise MissingExtra(
-                f"the client needs {error.name}, which is in an extra: pip install 'shortlist[client]'"
-            ) from None
-        return getattr(client, name)
-    raise AttributeError(f"module 'shortlist' has no attribute {name!r}")
+    if name not in _LATER:
+        raise AttributeError(f"module 'shortlist' has no attribute {name!r}")
+    import importlib  # noqa: PLC0415 - needed here only
+
+    try:
+        module = importlib.import_module(f"shortlist.{_LATER[name]}")
+    except ModuleNotFoundError as error:
+        raise MissingExtra(
+            f"the client needs {error.name}, which is in an extra: pip install 'shortlist[client]'"
+        ) from None
+    return getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
 
 
 __all__ = [

@@ -25,6 +25,7 @@ import functools
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from shortlist.frozen import frozen
 from shortlist.parameters import check_count, check_probability, miss_rate
 
 __all__ = ["RATIOS", "DriftDetector", "DriftState"]
@@ -44,7 +45,7 @@ class DriftState:
         return {"capital": list(self.capital)}
 
 
-@dataclass(frozen=True)
+@frozen
 class DriftDetector:
     """Watches the misses of one threshold.
 

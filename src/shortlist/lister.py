@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist import savefile
 from shortlist.candidates import Member, plain_member
 from shortlist.cutter import best_first
 from shortlist.errors import DamagedFile, MissingScore, NotShown, ShortlistError
@@ -180,6 +179,8 @@ class Lister(abc.ABC):
                 "counts": self._counts,
                 "book": self._book.to_dict(self._encode),
             }
+            from shortlist import savefile  # noqa: PLC0415 - its imports would cost a tenth of `import shortlist`
+
             savefile.write(path, self.kind, _VERSION, content)
 
     @classmethod
@@ -189,6 +190,8 @@ class Lister(abc.ABC):
 
     @classmethod
     def _load(cls, path: str | os.PathLike[str], **extras: Any) -> Self:
+        from shortlist import savefile  # noqa: PLC0415 - see above
+
         content = savefile.read(path, cls.kind, _VERSION)
         try:
             lister = cls._from_content(content["settings"], **extras)

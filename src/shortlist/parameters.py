@@ -7,10 +7,12 @@ goes through the decimal digits instead.
 
 import math
 import numbers
-from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shortlist.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 __all__ = ["check_count", "check_delta", "check_number", "check_probability", "miss_rate"]
 
@@ -18,12 +20,14 @@ __all__ = ["check_count", "check_delta", "check_number", "check_probability", "m
 _LEAST_DELTA = 1e-200
 
 
-def miss_rate(coverage: float) -> Fraction:
+def miss_rate(coverage: float) -> "Fraction":
     """Return ``1 - coverage`` as an exact fraction of the decimal that was written.
 
     >>> miss_rate(0.9)
     Fraction(1, 10)
     """
+    from fractions import Fraction  # noqa: PLC0415 - slow to import
+
     return 1 - Fraction(str(coverage))
 
 

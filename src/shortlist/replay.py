@@ -6,10 +6,8 @@ code is kept on disk, so that only the first call ever waits for it.
 """
 
 import functools
-import hashlib
 import types
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -128,6 +126,9 @@ def _compiled_loop(functions: tuple[Step, ...]) -> Loop:
 
 def _stamp(parts: list[types.FunctionType]) -> str:
     """Return a digest of the files that the functions stand in: code, names and constants alike."""
+    import hashlib  # noqa: PLC0415 - slow to import
+    from pathlib import Path  # noqa: PLC0415 - likewise
+
     digest = hashlib.sha256()
     for name in sorted({part.__code__.co_filename for part in parts}):
         digest.update(Path(name).read_bytes() if Path(name).is_file() else name.encode())

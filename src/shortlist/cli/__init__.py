@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import shortlist
-from shortlist.cli import keys, paper, service
+from shortlist.cli import keys, paper, score, service
 from shortlist.errors import ShortlistError
 
 __all__ = ["app", "run"]
@@ -23,6 +23,7 @@ for _command in (
     service.demo,
 ):
     app.command()(_command)
+app.add_typer(score.app, name="score")
 app.add_typer(keys.app, name="keys")
 
 

@@ -1,15 +1,16 @@
 """AnytimeSPS: the order-statistic rule over the beta-binomial boundary."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
 from shortlist.boundaries import BetaBinomial, Boundary
+from shortlist.frozen import frozen
 from shortlist.policies.order_statistic import OrderStatistic
 
 __all__ = ["AnytimeSPS"]
 
 
-@dataclass(frozen=True)
+@frozen
 class AnytimeSPS(OrderStatistic):
     """SPS without a horizon, and with less than half of its regret at the same promise.
 

@@ -2,10 +2,10 @@
 
 import math
 import numbers
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from shortlist.errors import InvalidParameter
+from shortlist.frozen import frozen
 from shortlist.policies.base import Policy, State
 
 __all__ = ["Oracle"]
@@ -16,7 +16,7 @@ def step(carry: tuple[float], _values: list[float], _constants: tuple[Any, ...],
     return carry
 
 
-@dataclass(frozen=True)
+@frozen
 class Oracle(Policy):
     """A fixed threshold: the optimal one as a yardstick, or -inf to show everything for ever.
 

@@ -30,6 +30,7 @@ from typing import Any, ClassVar, Final, cast
 
 from shortlist import limits
 from shortlist.errors import InvalidParameter
+from shortlist.frozen import frozen
 from shortlist.limits import Boundary
 from shortlist.parameters import check_probability, miss_rate
 from shortlist.policies.base import MISS, Policy, State
@@ -174,7 +175,7 @@ class OrderStatisticState(State):
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class OrderStatistic(Policy):
     """The order-statistic rule over any boundary. See the module's docstring for rule and promise.
 

@@ -61,6 +61,10 @@ def load_task(name: str) -> Task:
 
 @functools.cache
 def task_from_file(path: str | os.PathLike[str]) -> Task:
-    """Return the task of a user's own score file."""
+    """Return the task of a user's own score file, or table of bids."""
+    if Path(path).suffix == ".csv":
+        bids = read_bids(path)
+        source = f"{bids.counts.sum():,} bids of {Path(path).name}"
+        return AuctionTask(bids, source, name=Path(path).stem, title=Path(path).stem)
     scores = read_scores(path)
     return ScoredTask(scores, title=scores.name)

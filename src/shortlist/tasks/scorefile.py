@@ -8,13 +8,20 @@ A score file is an ``.npz`` with
     float[n, m] of the same type, the scores of all candidates in any order, the right one's
     included: what list lengths are counted with;
 ``name``, ``source`` (optional)
-    a word, and a sentence on where the scores come from.
+    a word, and a sentence on where the scores come from;
+``details`` (optional)
+    a JSON object: the model, its revision, checksums, whatever made the scores.
+
+The same scores make the same file, byte for byte.
 """
 
+import json
 import os
 import zipfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +39,7 @@ class ScoreSet:
     candidate_scores: NDArray[np.floating] | None
     name: str
     source: str
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 def write_scores(
@@ -41,14 +49,23 @@ def write_scores(
     *,
     name: str,
     source: str,
+    details: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a score file that `read_scores` accepts."""
     arrays: dict[str, ArrayLike] = {"true_scores": true_scores, "name": name, "source": source}
     if candidate_scores is not None:
         arrays["candidate_scores"] = candidate_scores
-    with Path(path).open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
-    read_scores(path)
+    if details:
+        arrays["details"] = json.dumps(details, sort_keys=True)
+    temporary = Path(f"{path}.writing")
+    with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+        for key, value in arrays.items():
+            entry = zipfile.ZipInfo(f"{key}.npy")  # dated 1980: np.savez would put the time of day into the file
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(entry, "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, np.asanyarray(value), allow_pickle=False)
+    read_scores(temporary)
+    temporary.replace(path)
 
 
 def read_scores(path: str | os.PathLike[str]) -> ScoreSet:
@@ -67,6 +84,7 @@ def read_scores(path: str | os.PathLike[str]) -> ScoreSet:
         candidates,
         name=_text(path, arrays, "name") or Path(path).stem,
         source=_text(path, arrays, "source") or f"the file {Path(path).name}",
+        details=_details(path, arrays),
     )
 
 
@@ -137,3 +155,14 @@ def _text(path: str | os.PathLike[str], arrays: dict[str, NDArray[np.generic]], 
     if arrays[name].dtype.kind != "U" or arrays[name].ndim != 0:
         raise InvalidScores(f"{path}: {name} must be a text")
     return str(arrays[name])
+
+
+def _details(path: str | os.PathLike[str], arrays: dict[str, NDArray[np.generic]]) -> dict[str, Any]:
+    text = _text(path, arrays, "details")
+    try:
+        found = json.loads(text or "{}")
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise InvalidScores(f"{path}: details must be a JSON object")
+    return found

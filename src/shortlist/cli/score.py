@@ -1,0 +1,169 @@
+"""The commands that make score files: `score images`, `score retrieval`, `score auctions`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from shortlist.errors import InvalidParameter
+from shortlist.tasks.scoring import classifiers, encoders
+from shortlist.tasks.scoring.bids import write_bids
+from shortlist.tasks.scoring.job import Tell
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, help="Turn raw data and a model into a score file for reproduce --scores.")
+
+Made = TypeVar("Made")
+Tells = Callable[[str], Tell]
+_Device = Annotated[str, typer.Option(help="Where to compute: auto, cpu, cuda or mps.")]
+_Limit = Annotated[int | None, typer.Option(help="Only the first so many.")]
+_Dtype = Annotated[str, typer.Option(help="The type of the scores in the file: float32 or float16.")]
+
+
+@app.command()
+def images(
+    source: Annotated[Path, typer.Argument(help="A folder of images for each class, one folder, or Parquet shards.")],
+    out: Annotated[Path, typer.Option(help="The score file.")] = Path("images.npz"),
+    model: Annotated[
+        str, typer.Option(help=f"A folder, a name on the hub, or {classifiers.LITE}, which needs no hub.")
+    ] = classifiers.DEFAULT,
+    revision: Annotated[str | None, typer.Option(help="The model's revision on the hub.")] = None,
+    truth: Annotated[Path | None, typer.Option(help="For one folder of images: a file of lines NAME CLASS.")] = None,
+    batch: Annotated[int, typer.Option(help="Images at a time.")] = 32,
+    limit: _Limit = None,
+    device: _Device = "auto",
+    dtype: _Dtype = "float32",
+    skip_broken: Annotated[bool, typer.Option("--skip-broken", help="Leave out images that cannot be read.")] = False,
+) -> None:
+    """Score labelled images with a classifier: its logits, as in the paper."""
+    from shortlist.tasks.scoring.score import score_images  # noqa: PLC0415 - only this command needs it
+
+    _check(out, dtype, limit)
+    if not source.exists():
+        raise InvalidParameter(f"{source}: there is no such folder")
+    classifier = classifiers.load_classifier(model, device=device, revision=revision)
+    _work(
+        out,
+        lambda tells: score_images(
+            source,
+            out,
+            classifier,
+            tells=tells,
+            truth=truth,
+            batch=batch,
+            limit=limit,
+            skip_broken=skip_broken,
+            dtype=dtype,
+            name=out.stem,
+        ),
+    )
+
+
+@app.command()
+def retrieval(
+    source: Annotated[Path, typer.Argument(help="DPR's JSON, or SQuAD's; may be gzipped.")],
+    out: Annotated[Path, typer.Option(help="The score file.")] = Path("retrieval.npz"),
+    model: Annotated[str, typer.Option(help=f"dpr, or {encoders.MINILM}, which needs no hub.")] = "dpr",
+    question_model: Annotated[
+        str, typer.Option(help="DPR's encoder of questions: a folder, or a name on the hub.")
+    ] = encoders.QUESTION_MODEL,
+    passage_model: Annotated[str, typer.Option(help="DPR's encoder of passages.")] = encoders.PASSAGE_MODEL,
+    embed: Annotated[
+        str | None,
+        typer.Option(help="A command of yours instead: JSON lines with kind, title and text in, JSON arrays out."),
+    ] = None,
+    negatives: Annotated[int, typer.Option(help="Irrelevant passages for each question.")] = 50,
+    batch: Annotated[int, typer.Option(help="Questions, or passages, at a time.")] = 64,
+    limit: _Limit = None,
+    device: _Device = "auto",
+    dtype: _Dtype = "float32",
+) -> None:
+    """Score questions with their passages: cosines, as in the paper."""
+    from shortlist.tasks.scoring.score import score_retrieval  # noqa: PLC0415 - only this command needs it
+
+    _check(out, dtype, limit)
+    if not source.is_file():
+        raise InvalidParameter(f"{source}: there is no such file")
+    if negatives < 1:
+        raise InvalidParameter(f"negatives is {negatives}; it must be at least 1")
+    encoder: encoders.Encoder
+    if embed is not None:
+        encoder = encoders.Command(embed)
+    elif model == encoders.MINILM:
+        encoder = encoders.load_minilm(device=device)
+    elif model == "dpr":
+        encoder = encoders.load_dpr(question_model, passage_model, device=device)
+    else:
+        raise InvalidParameter(f"model is {model!r}; it must be dpr or {encoders.MINILM}, or give --embed")
+    found = _work(
+        out,
+        lambda tells: score_retrieval(
+            source,
+            out,
+            encoder,
+            tells=tells,
+            negatives=negatives,
+            batch=batch,
+            limit=limit,
+            dtype=dtype,
+            name=out.stem,
+        ),
+    )
+    for reason, count in found.left_out.items():
+        typer.echo(f"{count:,} questions {reason} were left out")
+
+
+@app.command()
+def auctions(
+    source: Annotated[Path, typer.Argument(help="A CSV file with a row for each bid.")],
+    out: Annotated[Path, typer.Option(help="The table of bids.")] = Path("auctions.csv"),
+    bid: Annotated[str, typer.Option(help="The column of bids.")] = "bid",
+    item: Annotated[str | None, typer.Option(help="The column that tells items apart.")] = None,
+    separator: Annotated[str, typer.Option(help="What stands between the cells.")] = ",",
+) -> None:
+    """Count the bids of auctions: the table that bidders draw their values from."""
+    if len(separator) != 1:
+        raise InvalidParameter(f"separator is {separator!r}; it must be one character")
+    count = write_bids(source, out, bid=bid, item=item, separator=separator)
+    typer.echo(f"{count:,} bids are counted in {out}; next: shortlist reproduce --scores {out}")
+
+
+def _check(out: Path, dtype: str, limit: int | None) -> None:
+    if out.suffix != ".npz":
+        raise InvalidParameter(f"out is {out}; a score file's name ends in .npz")
+    if dtype not in ("float32", "float16"):
+        raise InvalidParameter(f"dtype is {dtype!r}; it must be float32 or float16")
+    if limit is not None and limit < 1:
+        raise InvalidParameter(f"limit is {limit}; it must be at least 1")
+
+
+def _work(out: Path, run: Callable[[Tells], Made]) -> Made:
+    """Run a job with its progress shown; say how to go on if it is stopped."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as bar:
+
+        def tells(part: str) -> Tell:
+            task, said = bar.add_task(part, total=None), [-1]
+
+            def tell(done: int, total: int) -> None:
+                bar.update(task, completed=done, total=total)
+                twentieth = done * 20 // max(total, 1)
+                if not console.is_terminal and twentieth > said[0]:
+                    said[0] = twentieth
+                    bar.print(f"{part}: {done:,} of {total:,}")
+
+            return tell
+
+        try:
+            made = run(tells)
+        except KeyboardInterrupt:
+            bar.stop()
+            typer.echo(f"shortlist: stopped; the same command goes on where it was ({out}.partial)", err=True)
+            raise typer.Exit(130) from None
+    typer.echo(f"{out} is written; next: shortlist reproduce --scores {out}")
+    return made

@@ -1,0 +1,63 @@
+"""A CSV of bids to the table that the auctions draw from."""
+
+import csv
+import math
+from collections import Counter
+from pathlib import Path
+
+from shortlist.errors import InvalidScores, UnwritableFile
+
+__all__ = ["write_bids"]
+
+
+def write_bids(source: Path, out: Path, *, bid: str = "bid", item: str | None = None, separator: str = ",") -> int:
+    """Write a table of items, distinct bids and how often each was made; return how many bids there were.
+
+    Parameters
+    ----------
+    source
+        A CSV file with a row for each bid.
+    out
+        The table.
+    bid
+        The column of bids.
+    item
+        The column that tells items apart, if there is one.
+    separator
+        What stands between the cells.
+    """
+    counts: Counter[tuple[str, float]] = Counter()
+    try:
+        with source.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file, delimiter=separator)
+            columns = reader.fieldnames or []
+            for name in [bid] if item is None else [bid, item]:
+                if name not in columns:
+                    raise InvalidScores(f"{source}: there is no column {name!r}; there are: {', '.join(columns)}")
+            for number, row in enumerate(reader, start=2):
+                counts[row[item] if item else "", _bid(source, number, row[bid])] += 1
+    except FileNotFoundError:
+        raise InvalidScores(f"{source}: there is no such file") from None
+    except (OSError, UnicodeError, csv.Error) as error:
+        raise InvalidScores(f"{source}: this cannot be read as CSV ({error})") from None
+    if not counts:
+        raise InvalidScores(f"{source}: there are no bids in it")
+    try:
+        with out.open("w", newline="", encoding="utf-8") as file:
+            file.write(f"# {counts.total():,} bids of {source.name}, column {bid}\n")
+            writer = csv.writer(file)
+            writer.writerow(["item", "value", "count"])
+            writer.writerows([name, repr(value), count] for (name, value), count in sorted(counts.items()))
+    except OSError as error:
+        raise UnwritableFile(f"{out} cannot be written ({error.strerror})") from None
+    return counts.total()
+
+
+def _bid(source: Path, number: int, text: str | None) -> float:
+    try:
+        value = float(text or "")
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InvalidScores(f"{source}: line {number} has the bid {text!r}; it must be a number")
+    return value

@@ -1,0 +1,60 @@
+"""BM25: which passages look right but are not.
+
+Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009, with k1 = 1.2
+and b = 0.75, and the inverse document frequency that never turns negative. Words are runs of letters
+and digits, in lower case.
+"""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BM25"]
+
+_WORD = re.compile(r"\w+")
+_K1, _B = 1.2, 0.75
+
+
+class BM25:
+    """An index over passages.
+
+    Examples
+    --------
+    >>> index = BM25(["a cat sat", "a dog sat down", "fish swim"])
+    >>> index.best("where did the dog sit down", 2).tolist()
+    [1, 0]
+    """
+
+    def __init__(self, passages: Sequence[str]) -> None:
+        postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        lengths = np.zeros(len(passages))
+        for number, passage in enumerate(passages):
+            counts = Counter(_WORD.findall(passage.lower()))
+            lengths[number] = counts.total()
+            for word, count in counts.items():
+                postings[word].append((number, count))
+        norms = _K1 * (1 - _B + _B * lengths / max(lengths.mean(), 1.0)) if len(passages) else lengths
+        self.size = len(passages)
+        self._weights: dict[str, tuple[NDArray[np.intp], NDArray[np.float64]]] = {}
+        for word, found in postings.items():
+            where = np.array([number for number, _ in found])
+            counts_of = np.array([count for _, count in found], dtype=np.float64)
+            rarity = math.log(1 + (self.size - len(found) + 0.5) / (len(found) + 0.5))
+            self._weights[word] = (where, rarity * counts_of * (_K1 + 1) / (counts_of + norms[where]))
+
+    def scores(self, question: str) -> NDArray[np.float64]:
+        """Return how well each passage fits a question."""
+        totals = np.zeros(self.size)
+        for word in _WORD.findall(question.lower()):
+            if word in self._weights:
+                where, weights = self._weights[word]
+                totals[where] += weights
+        return totals
+
+    def best(self, question: str, count: int) -> NDArray[np.intp]:
+        """Return the passages that fit best, best first, ties in their order."""
+        return np.argsort(-self.scores(question), kind="stable")[:count]

@@ -1,0 +1,168 @@
+"""Images and their classes, from what people have.
+
+==============================  ===============================================================
+what is there                   the class of an image is
+==============================  ===============================================================
+a folder for each class         its folder's name
+one folder of images            in ``--truth``: a line ``NAME CLASS`` for each
+Parquet shards                  the column ``label``; the image is ``image`` or ``image.bytes``
+==============================  ===============================================================
+
+A class is told by a number, by one of the model's labels, or by a WordNet id (``n01440764``): the
+thousand of ImageNet, sorted, are the classes of every ImageNet model, in order.
+"""
+
+import io
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from shortlist.errors import InvalidParameter, InvalidScores, MissingExtra
+
+__all__ = ["Picture", "decode", "find_pictures", "to_classes"]
+
+_IMAGES: Final = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff"}
+_WORDNET: Final = re.compile(r"n\d{8}")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image that is read when it is needed, and what its class is called."""
+
+    name: str
+    read: Callable[[], bytes]
+    called: str
+
+
+def find_pictures(source: Path, truth: Path | None = None) -> list[Picture]:
+    """Return the images of a folder, a class-per-folder tree or Parquet shards, in the order of their names."""
+    if not source.exists():
+        raise InvalidScores(f"{source}: there is no such folder")
+    shards = [source] if source.suffix == ".parquet" else sorted(source.glob("**/*.parquet"))
+    if shards:
+        found = list(_shards(shards))
+    elif truth is not None:
+        found = list(_listed(source, truth))
+    else:
+        found = [
+            Picture(f"{path.parent.name}/{path.name}", path.read_bytes, path.parent.name)
+            for path in sorted(source.glob("*/*"))
+            if path.suffix.lower() in _IMAGES
+        ]
+    if not found:
+        flat = any(path.suffix.lower() in _IMAGES for path in source.iterdir())
+        remedy = (
+            "its images are in no folder of a class: name a file with their classes by --truth"
+            if flat
+            else ("it must hold a folder of images for each class, or .parquet files")
+        )
+        raise InvalidScores(f"{source}: no images with classes were found; {remedy}")
+    return found
+
+
+def _listed(source: Path, truth: Path) -> Iterator[Picture]:
+    try:
+        lines = truth.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise InvalidScores(f"{truth}: the classes cannot be read ({error})") from None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        name, _, called = line.strip().replace(",", " ", 1).partition(" ")
+        path = source / name
+        if not called.strip():
+            raise InvalidScores(f"{truth}: line {number} is {line!r}; it must be a file's name and its class")
+        if not path.is_file():
+            raise InvalidScores(f"{truth}: line {number} names {name}, which is not in {source}")
+        yield Picture(name, path.read_bytes, called.strip())
+
+
+def _shards(paths: Sequence[Path]) -> Iterator[Picture]:
+    try:
+        import pyarrow.parquet as pq  # noqa: PLC0415 - in an extra
+    except ModuleNotFoundError:
+        raise MissingExtra(
+            "Parquet needs pyarrow, which is in an extra: pip install 'shortlist[experiments]'"
+        ) from None
+    for path in paths:
+        try:
+            shard = pq.ParquetFile(path)
+            names = set(shard.schema_arrow.names)
+        except (OSError, ValueError) as error:
+            raise InvalidScores(f"{path}: this cannot be read as Parquet ({error})") from None
+        if not {"image", "label"} <= names:
+            raise InvalidScores(f"{path}: there are the columns {', '.join(sorted(names))}; image and label are needed")
+        for group in range(shard.num_row_groups):
+            labels = shard.read_row_group(group, columns=["label"]).column("label").to_pylist()
+            cells = _RowGroup(shard, group)
+            for row, label in enumerate(labels):
+                yield Picture(f"{path.name}[{group}][{row}]", partial(cells.read, row), str(label))
+
+
+class _RowGroup:
+    """The images of one row group, which are in memory only while it is being read."""
+
+    _held: "_RowGroup | None" = None
+
+    def __init__(self, shard: Any, number: int) -> None:
+        self.shard, self.number = shard, number
+        self.cells: Any = None
+
+    def read(self, row: int) -> bytes:
+        if self.cells is None:
+            if _RowGroup._held is not None:
+                _RowGroup._held.cells = None
+            self.cells = self.shard.read_row_group(self.number, columns=["image"]).column("image")
+            _RowGroup._held = self
+        cell = self.cells[row].as_py()
+        content = cell["bytes"] if isinstance(cell, dict) else cell
+        return bytes(content or b"")
+
+
+def decode(picture: Picture, content: bytes) -> Any:
+    """Return an image, or say which one is broken."""
+    from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 - in an extra
+
+    try:
+        return Image.open(io.BytesIO(content)).convert("RGB")
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
+        raise InvalidScores(
+            f"{picture.name}: this image is broken ({error}); remove it, or pass --skip-broken"
+        ) from None
+
+
+def to_classes(called: Sequence[str], labels: Sequence[str]) -> list[int]:
+    """Return the model's class of each image, or say why the two do not fit together.
+
+    >>> to_classes(["cat", "dog", "cat"], ["tabby, cat", "dog"])
+    [0, 1, 0]
+    """
+    names = sorted(set(called))
+    by_label: dict[str, int] = {}
+    for number, label in enumerate(labels):
+        for synonym in (label, *label.split(",")):
+            by_label.setdefault(synonym.strip().lower(), number)
+    if all(name.lower().replace("_", " ") in by_label for name in names):
+        found = {name: by_label[name.lower().replace("_", " ")] for name in names}
+    elif all(name.isdecimal() for name in names):
+        found = {name: int(name) for name in names}
+        beyond = [name for name in names if int(name) >= len(labels)]
+        if beyond:
+            raise InvalidParameter(f"class {beyond[0]} is beyond the model's {len(labels)} classes, numbered from 0")
+    elif all(_WORDNET.fullmatch(name) for name in names):
+        if len(names) != len(labels):
+            raise InvalidParameter(
+                f"there are {len(names)} WordNet classes and the model has {len(labels)}: they cannot be matched "
+                "in order; name each image's class by number or label with --truth"
+            )
+        found = {name: number for number, name in enumerate(names)}
+    else:
+        unknown = next(name for name in names if name.lower().replace("_", " ") not in by_label)
+        raise InvalidParameter(
+            f"class {unknown!r} is none of the model's {len(labels)} labels ({', '.join(labels[:3])}, ...), and not a "
+            "number or a WordNet id"
+        )
+    return [found[name] for name in called]

@@ -1,0 +1,140 @@
+"""The two jobs: images to logits, questions and passages to cosines."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from shortlist.errors import InvalidScores
+from shortlist.tasks.scoring.classifiers import Classifier
+from shortlist.tasks.scoring.encoders import Encoder
+from shortlist.tasks.scoring.job import Batch, Job, Tell, digest_of_bytes, digest_of_files
+from shortlist.tasks.scoring.pictures import Picture, decode, find_pictures, to_classes
+from shortlist.tasks.scoring.questions import QuestionSet, read_questions
+
+__all__ = ["score_images", "score_retrieval"]
+
+#: Returns a Tell for a part of the work, by its name.
+Tells = Callable[[str], Tell]
+
+
+def score_images(
+    source: Path,
+    out: Path,
+    classifier: Classifier,
+    *,
+    tells: Tells,
+    truth: Path | None = None,
+    batch: int = 32,
+    limit: int | None = None,
+    skip_broken: bool = False,
+    dtype: str = "float32",
+    name: str = "images",
+) -> None:
+    """Write the logits of a classifier on labelled images as a score file."""
+    pictures = find_pictures(source, truth)
+    classes = to_classes([picture.called for picture in pictures], classifier.labels)
+    pictures, classes = pictures[:limit], classes[:limit]
+    settings = {
+        "kind": "images",
+        "model": classifier.described,
+        "images_sha256": digest_of_bytes(f"{one.name} {one.called}\n".encode() for one in pictures),
+        "skip_broken": skip_broken,
+    }
+    job = Job(out, settings, total=len(pictures), batch=batch)
+
+    def compute(start: int, stop: int) -> Batch:
+        read = [_read(picture) for picture in pictures[start:stop]]
+        images = [
+            _decode(picture, content, skip_broken) for picture, content in zip(pictures[start:stop], read, strict=True)
+        ]
+        whole = [i for i, image in enumerate(images) if image is not None]
+        if whole:
+            logits = classifier.logits([images[i] for i in whole])
+        else:
+            logits = np.empty((0, len(classifier.labels)), np.float32)
+        if logits.shape[1] != len(classifier.labels):
+            raise InvalidScores(f"the model has {len(classifier.labels)} labels and makes {logits.shape[1]} logits")
+        true = logits[np.arange(len(whole)), [classes[start + i] for i in whole]]
+        return Batch(true, logits, digest_of_bytes(read))
+
+    job.run(compute, tells("images"))
+    job.finish(
+        name=name,
+        source=f"logits of {classifier.described['name']} ({classifier.described['revision']}) for "
+        f"{len(classifier.labels):,} classes on the images of {source.name}",
+        dtype=dtype,
+    )
+
+
+def _read(picture: Picture) -> bytes:
+    try:
+        return picture.read()
+    except OSError as error:
+        raise InvalidScores(f"{picture.name}: this image cannot be read ({error.strerror})") from None
+
+
+def _decode(picture: Picture, content: bytes, skip_broken: bool) -> object | None:
+    try:
+        image: object = decode(picture, content)
+    except InvalidScores:
+        if not skip_broken:
+            raise
+        return None
+    return image
+
+
+def score_retrieval(
+    source: Path,
+    out: Path,
+    encoder: Encoder,
+    *,
+    tells: Tells,
+    negatives: int = 50,
+    batch: int = 64,
+    limit: int | None = None,
+    dtype: str = "float32",
+    name: str = "retrieval",
+) -> QuestionSet:
+    """Write the cosines of questions with their passages as a score file; return what was read."""
+    found = read_questions(source, negatives=negatives, limit=limit)
+    used = sorted({number for question in found.questions for number in question.passages})
+    place = {number: i for i, number in enumerate(used)}
+    settings = {
+        "kind": "retrieval",
+        "encoder": encoder.described,
+        "file_sha256": digest_of_files([source]),
+        "form": found.form,
+        "negatives": negatives,
+        "limit": limit,
+        "left_out": found.left_out,
+    }
+    job = Job(out, settings, total=len(found.questions), batch=batch)
+    passages = job.vectors(
+        len(used),
+        lambda start, stop: encoder.passages([found.passages[number] for number in used[start:stop]]),
+        tells("passages"),
+    )
+
+    def compute(start: int, stop: int) -> Batch:
+        asked = found.questions[start:stop]
+        vectors = encoder.questions([question.text for question in asked])
+        numbers = np.array([[place[number] for number in question.passages] for question in asked])
+        theirs = passages.take(numbers.ravel()).reshape(*numbers.shape, -1)
+        cosines = np.einsum("qd,qpd->qp", vectors, theirs, dtype=np.float64).astype(np.float32)
+        return Batch(cosines[:, 0], cosines, digest_of_bytes(question.text.encode() for question in asked))
+
+    job.run(compute, tells("questions"))
+    job.finish(
+        name=name,
+        source=f"cosines of {_who(encoder)} for {len(found.questions):,} questions of {source.name}, each with one "
+        f"right passage and {negatives} irrelevant ones ({found.form})",
+        dtype=dtype,
+    )
+    return found
+
+
+def _who(encoder: Encoder) -> str:
+    described = encoder.described
+    model = described.get("question_model") or described.get("model")
+    return f"{model['name']} ({model['revision']})" if model else f"the command {described['command']}"
