@@ -6,10 +6,10 @@ STAMP := $(VENV)/.installed
 PASSES ?= 5
 
 .DEFAULT_GOAL := help
-.PHONY: help install reproduce test check format soak bench benchservice docs figures screenshots serve demo clean
+.PHONY: help install reproduce test test-models check format soak bench benchservice docs figures screenshots serve demo clean
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Installs once; again only when the pinned versions or the package's metadata change.
 $(STAMP): requirements/dev.txt pyproject.toml
@@ -40,6 +40,17 @@ format: $(STAMP)  ## Format the code and fix what can be fixed
 soak: $(STAMP)  ## The long versions of tests that `make test` runs short
 	$(BIN)/python -m pytest -m soak -s
 
+# torch is large, so the models have an environment of their own too.
+.models/.installed: requirements/models.txt pyproject.toml
+	$(PYTHON) -m venv .models
+	.models/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	.models/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/models.txt
+	.models/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+test-models: .models/.installed  ## Run the tests that need torch
+	.models/bin/python -m pytest tests/models
+
 # The peers have an environment of their own; some of them pull in a lot.
 .bench/.installed: requirements/bench.txt pyproject.toml
 	$(PYTHON) -m venv .bench
@@ -69,4 +80,4 @@ serve: $(STAMP)  ## Run the service on port 8000
 	$(BIN)/shortlist serve
 
 clean:  ## Remove everything that make created
-	rm -rf $(VENV) .bench .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache results
+	rm -rf $(VENV) .bench .models .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache results

@@ -1,5 +1,6 @@
 """The commands that make score files: `score images`, `score retrieval`, `score auctions`."""
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -90,29 +91,30 @@ def retrieval(
         raise InvalidParameter(f"{source}: there is no such file")
     if negatives < 1:
         raise InvalidParameter(f"negatives is {negatives}; it must be at least 1")
-    encoder: encoders.Encoder
-    if embed is not None:
-        encoder = encoders.Command(embed)
-    elif model == encoders.MINILM:
-        encoder = encoders.load_minilm(device=device)
-    elif model == "dpr":
-        encoder = encoders.load_dpr(question_model, passage_model, device=device)
-    else:
-        raise InvalidParameter(f"model is {model!r}; it must be dpr or {encoders.MINILM}, or give --embed")
-    found = _work(
-        out,
-        lambda tells: score_retrieval(
-            source,
+    with contextlib.ExitStack() as stack:
+        encoder: encoders.Encoder
+        if embed is not None:
+            encoder = stack.enter_context(encoders.Command(embed))
+        elif model == encoders.MINILM:
+            encoder = encoders.load_minilm(device=device)
+        elif model == "dpr":
+            encoder = encoders.load_dpr(question_model, passage_model, device=device)
+        else:
+            raise InvalidParameter(f"model is {model!r}; it must be dpr or {encoders.MINILM}, or give --embed")
+        found = _work(
             out,
-            encoder,
-            tells=tells,
-            negatives=negatives,
-            batch=batch,
-            limit=limit,
-            dtype=dtype,
-            name=out.stem,
-        ),
-    )
+            lambda tells: score_retrieval(
+                source,
+                out,
+                encoder,
+                tells=tells,
+                negatives=negatives,
+                batch=batch,
+                limit=limit,
+                dtype=dtype,
+                name=out.stem,
+            ),
+        )
     for reason, count in found.left_out.items():
         typer.echo(f"{count:,} questions {reason} were left out")
 

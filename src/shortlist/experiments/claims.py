@@ -39,6 +39,10 @@ class _Task:
     def regret(self, policy: str) -> float:
         return float(self.results.values(self.name, policy, "regret").mean())
 
+    def ratio(self, policy: str, other: str) -> float:
+        """Return one regret relative to another; NaN where the other has none at all."""
+        return self.regret(policy) / self.regret(other) if self.regret(other) else float("nan")
+
     def coverage(self, policy: str) -> float:
         return float(self.results.values(self.name, policy, "coverage").mean())
 
@@ -192,7 +196,7 @@ def _statements(coverage: float, rounds: int) -> Iterator[Statement]:
         ("anytime@2/T", "sps"),
         lambda t: (
             f"{t.regret('anytime@2/T'):,.1f} / {t.regret('sps'):,.1f} = "
-            f"{t.regret('anytime@2/T') / t.regret('sps'):.2f}; past the optimum "
+            f"{t.ratio('anytime@2/T', 'sps'):.2f}; past the optimum "
             f"{t.past('anytime@2/T').mean():,.1f} rounds a run",
             t.regret("anytime@2/T") < 0.5 * t.regret("sps") and not t.past("anytime@2/T").any(),
         ),

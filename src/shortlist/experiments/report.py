@@ -94,10 +94,11 @@ def _headline(results: Results) -> str:
     cards = []
     for name in results.spec.task_names:
         ours, paper = (results.values(name, p, "regret").mean() for p in ("anytime@2/T", "sps"))
+        ratio = f"{ours / paper:.2f}" if paper else "&ndash;"
         sizes = [results.values(name, p, "mean_set_size").mean() for p in ("anytime@2/T", "sps")]
         lists = "" if np.isnan(sizes).any() else f"<br>mean list length {sizes[1]:.1f} &rarr; {sizes[0]:.1f}"
         cards.append(
-            f'<div class="card">{html.escape(results.spec.task(name).title)}<b>{ours / paper:.2f} &times;</b>'
+            f'<div class="card">{html.escape(results.spec.task(name).title)}<b>{ratio} &times;</b>'
             f"the regret of SPS ({paper:.1f} &rarr; {ours:.1f}) at the same promise, 1 - 2/T{lists}</div>"
         )
     return f'<h2>AnytimeSPS against the paper\'s SPS</h2><div class="cards">{"".join(cards)}</div>'

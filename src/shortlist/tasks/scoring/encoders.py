@@ -1,11 +1,12 @@
 """Texts to vectors of length 1: DPR's pair of encoders, MiniLM, or any command of yours."""
 
+import contextlib
 import json
 import shlex
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,7 +122,8 @@ def _load(kind: Any, model: Model, device: str | None = None) -> Any:
 class Command:
     """Any program that reads a JSON object a line, ``{"kind", "title", "text"}``, and answers each with a JSON array.
 
-    ``kind`` is ``"question"`` or ``"passage"``. The program is started once and answers in order.
+    ``kind`` is ``"question"`` or ``"passage"``. The program is started once and answers in order; it ends when its
+    input does.
     """
 
     def __init__(self, command: str) -> None:
@@ -144,6 +146,23 @@ class Command:
     def passages(self, passages: Sequence[Passage]) -> Vectors:
         """Return a row for each passage."""
         return self._vectors([{"kind": "passage", "title": one.title, "text": one.text} for one in passages])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Tell the program that there is no more, and wait for it to end; stop it if it does not."""
+        for pipe in (self.process.stdin, self.process.stdout):
+            with contextlib.suppress(OSError):
+                pipe.close()  # type: ignore[union-attr]
+        try:
+            self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
     def _vectors(self, asked: list[dict[str, str]]) -> Vectors:
         rows = [self._vector(one) for one in asked]
