@@ -1,11 +1,13 @@
 """The commands that need no service: `reproduce` and `replay`."""
 
 import dataclasses
+import glob
 import importlib.util
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
@@ -18,6 +20,8 @@ from shortlist.parameters import check_probability
 from shortlist.tasks import TASKS, load_task
 
 __all__ = ["replay", "reproduce"]
+
+_SCHEDULER: Final = "The address of a Dask scheduler to work on, such as tcp://10.0.0.1:8786."
 
 
 def reproduce(
@@ -34,6 +38,7 @@ def reproduce(
     seed: Annotated[int, typer.Option(help="Same seed, same numbers.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder for tables, figures and report.")] = Path("results"),
     jobs: Annotated[int, typer.Option(help="Processes; 0 for one a core.")] = 0,
+    scheduler: Annotated[str | None, typer.Option(help=_SCHEDULER)] = None,
     scores: Annotated[
         Path | None, typer.Option(help="A score file of your own (.npz), run instead of the tasks.")
     ] = None,
@@ -56,22 +61,15 @@ def reproduce(
         seed=seed,
         scores=None if scores is None else str(scores),
     )
-    if jobs < 0:
-        raise InvalidParameter(f"jobs is {jobs}; it must be a number of processes, or 0 for one a core")
+    processes = _jobs(jobs)
     _check_folder(out)
     from shortlist.experiments.output import write_results  # noqa: PLC0415 - brings matplotlib
     from shortlist.experiments.run import run as run_spec  # noqa: PLC0415
 
     console = Console()
     with _progress(console) as bar:
-        stages: dict[str, int] = {}
-
-        def tell(what: str, done: int, of: int) -> None:
-            if what not in stages:
-                stages[what] = bar.add_task(what, total=of)
-            bar.update(stages[what], completed=done, total=of)  # type: ignore[arg-type]
-
-        results = run_spec(spec, jobs=jobs or os.cpu_count() or 1, with_sweeps=spec.scores is None, progress=tell)
+        tell = _teller(bar)
+        results = run_spec(spec, jobs=processes, scheduler=scheduler, with_sweeps=spec.scores is None, progress=tell)
         if results.complete:
             tell("drawing and writing", 0, 1)
         write_results(results, out)
@@ -87,7 +85,9 @@ def reproduce(
 
 
 def replay(
-    file: Annotated[Path, typer.Argument(help="A log of true scores: CSV or Parquet.")],
+    files: Annotated[
+        list[str], typer.Argument(help="Logs of true scores: CSV or Parquet files, or patterns like 'logs/*.parquet'.")
+    ],
     policies: Annotated[
         str,
         typer.Option("--policies", "--policy", help="Policies, separated by commas, settings after an @."),
@@ -96,24 +96,40 @@ def replay(
     column: Annotated[
         str, typer.Option(help="The column of true scores; empty cells are misses at any threshold.")
     ] = "true_score",
-    stream: Annotated[str | None, typer.Option(help="A column that tells streams apart.")] = None,
-    time: Annotated[str | None, typer.Option(help="A column to sort by; otherwise the file's order.")] = None,
+    by: Annotated[
+        str | None,
+        typer.Option("--by", "--stream", help="A column that tells streams apart; else each file is a stream."),
+    ] = None,
+    time: Annotated[str | None, typer.Option(help="A column to sort by; otherwise the files' order.")] = None,
     separator: Annotated[str, typer.Option(help="What stands between the cells of a CSV file.")] = ",",
     out: Annotated[Path, typer.Option(help="Folder for rows and figure.")] = Path("results-replay"),
+    jobs: Annotated[int, typer.Option(help="Processes; 0 for one a core.")] = 0,
+    scheduler: Annotated[str | None, typer.Option(help=_SCHEDULER)] = None,
 ) -> None:
-    """Show what any policy would have done on your own log."""
-    from shortlist.experiments.logs import ReplayRow, read_log, replay_log  # noqa: PLC0415 - brings pyarrow
+    """Show what any policy would have done on your own log, or on thousands of streams at once."""
+    from shortlist.experiments.logs import LogFiles  # noqa: PLC0415 - brings pyarrow
+    from shortlist.experiments.replays import ReplayRow, replay_files, replay_stream  # noqa: PLC0415
+    from shortlist.experiments.where import workplace  # noqa: PLC0415
 
     check_probability("coverage", coverage, 0.9)
-    log = read_log(file, column=column, stream=stream, time=time, separator=separator)
-    rows, paths = replay_log(log, _chosen("policies", policies), coverage)
+    log = LogFiles(_paths(files), column=column, by=by, time=time, separator=separator)
+    chosen, console = _chosen("policies", policies), Console()
+    with _progress(console) as bar, workplace(_jobs(jobs, least=len(log.paths)), scheduler) as submit:
+        rows, places = replay_files(log, chosen, coverage, submit, _teller(bar))
     _check_folder(out)
     from shortlist.experiments.figures import draw_replay  # noqa: PLC0415 - brings matplotlib
     from shortlist.experiments.output import write_table  # noqa: PLC0415
 
     write_table(out / "replay.csv", [field.name for field in dataclasses.fields(ReplayRow)], rows)
-    draw_replay(out, log, paths, coverage)
-    table = Table(title=escape(f"{file.name}: coverage {coverage}"), title_justify="left")
+    first = {name: log.read(paths, [name])[name] for name, paths in list(places.items())[:3]}
+    drawn = {
+        (name, policy): path
+        for name, scores in first.items()
+        for policy, path in replay_stream(name, scores, chosen, coverage)[1].items()
+    }
+    draw_replay(out, first, drawn, coverage)
+    named = Path(log.paths[0]).name if len(log.paths) == 1 else f"{len(log.paths):,} files"
+    table = Table(title=escape(f"{named}: coverage {coverage}"), title_justify="left")
     table.add_column("stream", overflow="ellipsis", no_wrap=True, max_width=16)
     table.add_column("policy", no_wrap=True)
     for heading in ("rounds", "coverage", "threshold", "optimal", "past", "first cut"):
@@ -129,7 +145,6 @@ def replay(
             f"{row.undercoverage_count:,}",
             f"{row.first_cut:,}" if row.first_cut else "never",
         )
-    console = Console()
     console.print(table)
     if len(rows) > 40:
         console.print(f"... and {len(rows) - 40} more rows in {escape(str(out / 'replay.csv'))}", highlight=False)
@@ -156,6 +171,39 @@ def _summary_table(results: Any, name: str) -> Table:
         length = "-" if size != size else f"{size:,.2f}"  # noqa: PLR0124 - not a number
         table.add_row(policy, f"{regret:,.1f}", f"{covered:.4f}", f"{past:,.1f}", length)
     return table
+
+
+def _jobs(jobs: int, least: int | None = None) -> int:
+    """Return how many processes to use; a single file needs no second one."""
+    if jobs < 0:
+        raise InvalidParameter(f"jobs is {jobs}; it must be a number of processes, or 0 for one a core")
+    return jobs or (1 if least == 1 else os.cpu_count() or 1)
+
+
+def _paths(patterns: list[str]) -> tuple[str, ...]:
+    """Return the files that names and patterns stand for, each once, in the order of their names."""
+    found: list[str] = []
+    for pattern in patterns:
+        if Path(pattern).exists() or not glob.has_magic(pattern):
+            found.append(pattern)
+            continue
+        matches = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - a pattern may begin at the root
+        if not matches:
+            raise InvalidParameter(f"{pattern}: no file fits this pattern")
+        found += matches
+    return tuple(dict.fromkeys(found))
+
+
+def _teller(bar: Progress) -> Callable[[str, int, int], None]:
+    """Return what shows each stage of some work on a bar of its own."""
+    stages: dict[str, Any] = {}
+
+    def tell(what: str, done: int, of: int) -> None:
+        if what not in stages:
+            stages[what] = bar.add_task(what, total=of)
+        bar.update(stages[what], completed=done, total=of)
+
+    return tell
 
 
 def _list(policies: tuple[str, ...]) -> None:

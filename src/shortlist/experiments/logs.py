@@ -1,8 +1,7 @@
-"""A user's own log through any policy: what it would have done."""
+"""A user's own log: CSV or Parquet files with a row for each round."""
 
-import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,22 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist import metrics
 from shortlist.errors import InvalidParameter, InvalidScores, MissingExtra
-from shortlist.policies import (
-    ACI,
-    DLR,
-    SPS,
-    AnytimeSPS,
-    ConservativeETC,
-    ExploreThenCommit,
-    Greedy,
-    Oracle,
-    Policy,
-)
-from shortlist.replay import replay
 
-__all__ = ["Log", "ReplayRow", "named_policy", "read_log", "replay_log"]
+__all__ = ["Log", "LogFiles"]
 
 Array = NDArray[np.float64]
 
@@ -34,61 +20,95 @@ Log = dict[str, Array]
 
 
 @dataclass(frozen=True)
-class ReplayRow:
-    """One line of ``replay.csv``: one policy on one stream, judged against the stream's own scores."""
-
-    stream: str
-    policy: str
-    rounds: int
-    coverage: float
-    threshold: float
-    optimal_threshold: float
-    regret: float
-    undercoverage_count: int
-    first_cut: int
-
-
-def read_log(
-    path: str | os.PathLike[str],
-    *,
-    column: str = "true_score",
-    stream: str | None = None,
-    time: str | None = None,
-    separator: str = ",",
-) -> Log:
-    """Return the true scores of a CSV or Parquet file.
+class LogFiles:
+    """Files with a row for each round, and which of their columns mean what.
 
     Parameters
     ----------
-    path
-        The file; its ending says which of the two it is.
+    paths
+        CSV or Parquet files; a file's ending says which of the two it is.
     column
         The column of true scores. An empty cell means that the right answer was not among the
         candidates: a miss at any threshold.
-    stream
-        A column that tells streams apart; without it the file is one stream.
+    by
+        A column that tells streams apart; without it each file is one stream. A stream may go on from
+        file to file, in the order of the paths.
     time
-        A column of numbers or times to sort by; without it the order of the file is kept.
+        A column of numbers or times to sort by; without it the order of the files is kept.
     separator
         What stands between the cells of a CSV file.
     """
-    table = _table(Path(path), separator, stream)
-    names = table.column_names
-    for name in (column, stream, time):
-        if name is not None and name not in names:
-            hint = "; is it another --separator?" if len(names) == 1 and any(c in names[0] for c in ";\t|") else ""
-            raise InvalidParameter(f"{path}: there is no column called {name!r}; there are: {', '.join(names)}{hint}")
-        if names.count(name) > 1:
-            raise InvalidScores(f"{path}: there are {names.count(name)} columns called {name!r}")
-    scores = _scores(path, column, table)
-    order = np.arange(scores.size) if time is None else _order(path, time, table)
-    if stream is None:
-        return {Path(path).stem: scores[order]}
-    labels = np.array(["" if name is None else str(name) for name in table.column(stream).to_pylist()])[order]
-    return {str(name): scores[order][labels == name] for name in np.unique(labels)}
+
+    paths: tuple[str, ...]
+    column: str = "true_score"
+    by: str | None = None
+    time: str | None = None
+    separator: str = ","
+
+    def streams(self, path: str) -> dict[str, int]:
+        """Return the streams of one file, and how many rounds it has of each."""
+        table = self._columns(path, None, (self.by,) if self.by else (self.column,))
+        if self.by is None:
+            return {Path(path).stem: table.num_rows}
+        counted = table.column(self.by).value_counts()
+        found: dict[str, int] = {}
+        for entry in counted.to_pylist():
+            found[_name(entry["values"])] = found.get(_name(entry["values"]), 0) + entry["counts"]
+        return found
+
+    def read(self, paths: Sequence[str], names: Sequence[str] | None = None) -> Log:
+        """Return the true scores of streams (all if not named) that lie in these files, in order."""
+        wanted = [name for name in (self.column, self.by, self.time) if name is not None]
+        parts: dict[str, list[tuple[Array, Any]]] = {}
+        for path in paths:
+            table = self._columns(path, names, wanted)
+            scores = _scores(path, self.column, table)
+            times = None if self.time is None else _times(path, self.time, table)
+            if self.by is None:
+                parts.setdefault(Path(path).stem, []).append((scores, times))
+                continue
+            for name, rows in _rows_by_name(table.column(self.by)):
+                parts.setdefault(name, []).append((scores[rows], None if times is None else times[rows]))
+        log: Log = {}
+        for name in sorted(parts if names is None else set(names) & set(parts)):
+            scores = np.concatenate([part for part, _ in parts[name]])
+            if self.time is not None:
+                scores = scores[np.argsort(np.concatenate([when for _, when in parts[name]]), kind="stable")]
+            log[name] = scores
+        return log
+
+    def _columns(self, path: str, names: Sequence[str] | None, wanted: Sequence[str]) -> Any:
+        """Return some columns of a file, and of its rows at least those of the streams named."""
+        table = _table(Path(path), self.separator, self.by, names)
+        there = table.column_names
+        for name in wanted:
+            if name not in there:
+                hint = "; is it another --separator?" if len(there) == 1 and any(c in there[0] for c in ";\t|") else ""
+                raise InvalidParameter(
+                    f"{path}: there is no column called {name!r}; there are: {', '.join(there)}{hint}"
+                )
+            if there.count(name) > 1:
+                raise InvalidScores(f"{path}: there are {there.count(name)} columns called {name!r}")
+        return table.select(list(dict.fromkeys(wanted)))
 
 
-def _table(path: Path, separator: str, stream: str | None) -> Any:
+def _name(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _rows_by_name(column: Any) -> Iterator[tuple[str, NDArray[np.intp]]]:
+    """Yield each name of a column with the rows that have it."""
+    encoded = column.combine_chunks().dictionary_encode()
+    names = [_name(value) for value in encoded.dictionary.to_pylist()]
+    codes = encoded.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)
+    order = np.argsort(codes, kind="stable")
+    edges = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    for start, stop in zip(edges, [*edges[1:], codes.size], strict=True):
+        code = int(codes[order[start]])
+        yield names[code] if code < len(names) else "", order[start:stop]
+
+
+def _table(path: Path, separator: str, by: str | None, names: Sequence[str] | None) -> Any:
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
         from pyarrow import csv, parquet  # noqa: PLC0415
@@ -103,7 +123,10 @@ def _table(path: Path, separator: str, stream: str | None) -> Any:
     kind = "Parquet" if path.suffix == ".parquet" else "CSV"
     try:
         if kind == "Parquet":
-            table = parquet.read_table(path)
+            # Of a text column only the row groups with these names are read; other columns are read whole.
+            schema = parquet.read_schema(path)
+            text = by in schema.names and pa.types.is_string(schema.field(by).type)
+            table = parquet.read_table(path, filters=[(by, "in", list(names))] if names is not None and text else None)
         else:
             with path.open(encoding="utf-8-sig", newline="") as file:
                 header = file.readline()
@@ -112,7 +135,7 @@ def _table(path: Path, separator: str, stream: str | None) -> Any:
                 # In a file of one column an empty line is an empty cell.
                 parse_options=csv.ParseOptions(delimiter=separator, ignore_empty_lines=separator in header),
                 # Names of streams are names: 007 is not 7.
-                convert_options=csv.ConvertOptions(column_types={stream: pa.string()} if stream else None),
+                convert_options=csv.ConvertOptions(column_types={by: pa.string()} if by else None),
             )
         table.column_names  # noqa: B018 - a header that is not UTF-8 shows itself here
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
@@ -142,8 +165,8 @@ def _scores(path: str | os.PathLike[str], column: str, table: Any) -> Array:
     return scores
 
 
-def _order(path: str | os.PathLike[str], time: str, table: Any) -> NDArray[np.intp]:
-    """Return the order of the rows in time, ties as in the file."""
+def _times(path: str | os.PathLike[str], time: str, table: Any) -> NDArray[Any]:
+    """Return when each row was."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     values = table.column(time)
@@ -154,85 +177,5 @@ def _order(path: str | os.PathLike[str], time: str, table: Any) -> NDArray[np.in
         )
     if values.null_count:
         raise InvalidScores(f"{path}: {values.null_count} cells of {time!r} are empty; every row needs a time")
-    return np.argsort(values.to_numpy(zero_copy_only=False), kind="stable")
-
-
-def named_policy(  # noqa: C901 - a table of names
-    text: str, coverage: float, rounds: int
-) -> Policy:
-    """Return the policy that a word on the command line names, such as ``sps`` or ``aci@0.008``.
-
-    >>> named_policy("etc@500", 0.9, 10_000)
-    ExploreThenCommit(coverage=0.9, window=True, explore=500)
-    """
-    name, at, setting = text.partition("@")
-    try:
-        number = float(setting) if at else math.nan
-    except ValueError:
-        number = math.inf
-    if at and not math.isfinite(number):
-        raise InvalidParameter(f"policy is {text!r}; what follows the @ must be a number")
-    if at and name in ("greedy", "dlr"):
-        raise InvalidParameter(f"policy is {text!r}; {name} has no setting")
-
-    def given(default: float) -> float:
-        return number if at else default
-
-    def count(default: int) -> int:
-        if given(default) != int(given(default)):
-            raise InvalidParameter(f"policy is {text!r}; what follows the @ must be a number of rounds")
-        return int(given(default))
-
-    match name:
-        case "anytime":
-            return AnytimeSPS(coverage, given(0.05))
-        case "sps":
-            return SPS(coverage, count(rounds))
-        case "greedy":
-            return Greedy(coverage)
-        case "aci":
-            return ACI(coverage, given(0.008))
-        case "dlr":
-            return DLR(coverage)
-        case "etc":
-            return ExploreThenCommit(coverage, count(max(1, rounds // 10)))
-        case "conservative-etc":
-            return ConservativeETC(coverage, count(max(1, rounds * 2 // 5)), rounds)
-        case "oracle":
-            if not at:
-                raise InvalidParameter("policy is 'oracle'; it needs its threshold: oracle@0.5")
-            return Oracle(number)
-    raise InvalidParameter(
-        f"policy is {text!r}; it must be one of anytime, sps, greedy, aci, dlr, etc, conservative-etc, oracle, "
-        "with its setting after an @ if you like: anytime@0.01 (delta), aci@0.008 (step), etc@500 (rounds)"
-    )
-
-
-def replay_log(
-    log: Log, policies: Sequence[str], coverage: float
-) -> tuple[list[ReplayRow], dict[tuple[str, str], Array]]:
-    """Return a row and the thresholds for each stream and policy."""
-    if len(set(policies)) < len(policies):
-        raise InvalidParameter(f"a policy is named twice: {', '.join(policies)}")
-    rows, paths = [], {}
-    for stream, scores in log.items():
-        law = metrics.Population(scores)
-        best = law.optimal_threshold(coverage)
-        for name in policies:
-            thresholds = replay(named_policy(name, coverage, scores.size), scores)
-            cuts = np.flatnonzero(thresholds > -np.inf)
-            rows.append(
-                ReplayRow(
-                    stream=stream,
-                    policy=name,
-                    rounds=scores.size,
-                    coverage=float(metrics.coverage(thresholds, scores)[-1]),
-                    threshold=float(thresholds[-1]),
-                    optimal_threshold=best,
-                    regret=float(metrics.regret(thresholds, law, coverage)[-1]),
-                    undercoverage_count=int(metrics.undercoverage_count(thresholds, law, coverage)[-1]),
-                    first_cut=int(cuts[0]) + 1 if cuts.size else 0,
-                )
-            )
-            paths[stream, name] = thresholds
-    return rows, paths
+    found: NDArray[Any] = values.to_numpy(zero_copy_only=False)
+    return found

@@ -4,11 +4,8 @@ A *unit* of work is one run of one task: its stream is drawn once and every poli
 are pure functions of the specification, so where and in which order they run changes nothing.
 """
 
-import concurrent.futures
-import multiprocessing
-import signal
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +15,7 @@ from numpy.typing import NDArray
 from shortlist import metrics
 from shortlist.experiments import lists, sweeps
 from shortlist.experiments.spec import TUNED, Spec, make_policy
+from shortlist.experiments.where import Progress, Submit, Unit, finish, workplace
 from shortlist.metrics import Law, Population, Uniform
 from shortlist.replay import replay
 from shortlist.tasks import Task
@@ -29,9 +27,6 @@ CURVES = ("regret", "coverage", "undercoverage_count", "threshold", "set_size", 
 
 Array = NDArray[np.float64]
 Settings = dict[tuple[str, str], float]
-Progress = Callable[[str, int, int], None]
-Unit = tuple[Callable[..., Any], tuple[Any, ...]]
-Submit = Callable[[Unit], "concurrent.futures.Future[Any]"]
 
 
 @dataclass(frozen=True)
@@ -172,25 +167,32 @@ def _sums(stream: Any, thresholds: Array) -> Iterator[tuple[str, Array]]:
             yield curve, np.cumsum(values, dtype=np.float64)
 
 
-def run(spec: Spec, *, jobs: int = 1, with_sweeps: bool = True, progress: Progress | None = None) -> Results:
-    """Run an experiment. Interrupted with Ctrl-C, it returns what is finished."""
+def run(
+    spec: Spec,
+    *,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    with_sweeps: bool = True,
+    progress: Progress | None = None,
+) -> Results:
+    """Run an experiment, here or on a Dask cluster. Interrupted with Ctrl-C, it returns what is finished."""
     results = Results(spec, grid(spec.rounds))
     tell = progress or (lambda _what, _done, _of: None)
     tuned = [policy for policy in spec.policies if policy in TUNED]
     try:
-        with _pool(jobs) as submit:
+        with workplace(jobs, scheduler) as submit:
             units: list[Unit]
             if tuned:
                 units = [(tune, (spec, name, i)) for name in spec.task_names for i in range(spec.tuning_runs)]
-                _choose(results, _finish(submit, units, "choosing settings", tell))
+                _choose(results, finish(submit, units, "choosing settings", tell))
             units = [(measure, (spec, name, i, results.settings)) for name in spec.task_names for i in range(spec.runs)]
-            for _, done in _finish(submit, units, "replaying", tell):
+            for _, done in finish(submit, units, "replaying", tell):
                 results.rows += done.rows
                 results.curves |= done.curves
                 results.optimal |= done.optimal
             if with_sweeps:
                 units = [*sweeps.horizon_units(spec.seed), *sweeps.coverage_units(spec.seed, spec.rounds)]
-                for (work, _), row in _finish(submit, units, "sweeping", tell):
+                for (work, _), row in finish(submit, units, "sweeping", tell):
                     (results.horizons if work is sweeps.horizon_row else results.coverages).append(row)
                 _compare_lists(results, submit, tell)
         results.complete = True
@@ -212,7 +214,7 @@ def _compare_lists(results: Results, submit: Submit, tell: Progress) -> None:
     units: list[Unit] = [(lists.list_rows, (spec, name, i)) for name in names for i in range(spec.runs)]
     if not units:
         return
-    for _, found in _finish(submit, units, "comparing lists", tell):
+    for _, found in finish(submit, units, "comparing lists", tell):
         for row, sizes in found:
             results.list_rows.append(row)
             results.list_curves[row.task, row.variant, row.run] = np.cumsum(sizes, dtype=np.float64)[results.rounds - 1]
@@ -232,43 +234,3 @@ def _choose(results: Results, finished: Iterable[tuple[Any, dict[tuple[str, floa
         means = {setting: float(np.mean(sorted(regrets))) for setting, regrets in sorted(settings.items())}
         results.tuning[key] = means
         results.settings[key] = min(means, key=lambda setting: (means[setting], setting))
-
-
-def _finish(submit: Submit, units: list[Unit], what: str, tell: Progress) -> Iterator[tuple[Unit, Any]]:
-    """Yield units and their results as they finish."""
-    tell(what, 0, len(units))
-    futures = {submit(unit): unit for unit in units}
-    for done, future in enumerate(concurrent.futures.as_completed(futures), start=1):
-        yield futures[future], future.result()
-        tell(what, done, len(units))
-
-
-class _pool:  # noqa: N801 - used like a function
-    """Processes that units are handed to; with one job everything stays in this process."""
-
-    def __init__(self, jobs: int) -> None:
-        self._jobs = jobs
-        self._executor: concurrent.futures.ProcessPoolExecutor | None = None
-
-    def __enter__(self) -> Submit:
-        if self._jobs == 1:
-            return _at_once
-        self._executor = concurrent.futures.ProcessPoolExecutor(
-            self._jobs,
-            mp_context=multiprocessing.get_context("spawn"),
-            # Ctrl-C reaches every process of a terminal; the first one decides what becomes of the others.
-            initializer=signal.signal,
-            initargs=(signal.SIGINT, signal.SIG_IGN),
-        )
-        executor = self._executor
-        return lambda unit: executor.submit(unit[0], *unit[1])
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if self._executor is not None:
-            self._executor.shutdown(wait=kind is None, cancel_futures=True)
-
-
-def _at_once(unit: Unit) -> "concurrent.futures.Future[Any]":
-    future: concurrent.futures.Future[Any] = concurrent.futures.Future()
-    future.set_result(unit[0](*unit[1]))
-    return future
