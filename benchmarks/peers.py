@@ -11,6 +11,7 @@ so far, or an approximation or another quantity.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,12 +43,10 @@ class Ours:
         self.state = self.policy.init()
         for score in scores.tolist():
             self.policy.update(self.state, score)
+        self.learn = partial(self.policy.update, self.state)
 
     def limit(self) -> float:
         return self.state.threshold
-
-    def learn(self, score: float | None) -> None:
-        self.policy.update(self.state, score)
 
 
 class River:
@@ -58,13 +57,11 @@ class River:
         self.model = conf.RegressionJackknife(dummy.StatisticRegressor(stats.Mean()), confidence_level=0.8)
         for score in scores.tolist():
             self.model.learn_one({}, score)
+        self.learn = partial(self.model.learn_one, {})
 
     def limit(self) -> float:
         interval: Any = self.model.predict_one({}, with_interval=True)
         return float(interval.lower)
-
-    def learn(self, score: float) -> None:
-        self.model.learn_one({}, score)
 
 
 class Mapie:
@@ -95,7 +92,7 @@ class Crepes:
         from crepes import ConformalClassifier
 
         self.classifier = ConformalClassifier()
-        self.known = (1.0 - scores).tolist()
+        self.known = 1.0 - scores
         self.classes = np.array([0])
 
     def limit(self) -> float:
@@ -104,11 +101,11 @@ class Crepes:
         return 1.0 - float(np.sort(self.known)[-allowed]) if allowed else -np.inf
 
     def learn(self, score: float) -> None:
-        self.known.append(1.0 - score)
+        self.known = np.append(self.known, 1.0 - score)
 
     def online(self, scores: NDArray[np.float64]) -> None:
-        """Take a block of rounds: its own online call."""
-        self.classifier.fit(np.array(self.known))
+        """Take a block of rounds, all answers known: its own online call, which keeps nothing for the next."""
+        self.classifier.fit(self.known)
         self.classifier.predict_set_online(
             (1.0 - scores)[:, None],
             self.classes,
@@ -215,7 +212,7 @@ PEERS = {
             "crepes",
             Crepes,
             True,
-            "wants the right answers of a block beforehand",
+            "wants the right answers of all its rounds beforehand; here it gets one round at a time",
         ),
         Peer(
             "online-cp",

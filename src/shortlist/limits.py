@@ -48,7 +48,7 @@ def mixture(n: int, k: int, first: float, second: float, constants: Constants) -
     3e-9; it stays near the bar, so nothing overflows.
     """
     a, b, coverage, p0, bar = constants
-    first *= (b + n - k - 1) / ((a + b + n) * coverage)
+    first *= (b + n - k - 1.0) / ((a + b + n) * coverage)
     if first >= bar:
         k += 1
         first *= (a + k) * coverage / ((b + n - k) * p0)

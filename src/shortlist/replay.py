@@ -1,7 +1,7 @@
 """The one loop: a policy and a stream of true scores in, the threshold of every round out.
 
 The loop calls the policy's own step. With numba installed (extra ``fast``), loop and step are
-compiled together, the same source, and give the same bits some twenty times as fast; the machine
+compiled together, the same source, and give the same bits some hundred times as fast; the machine
 code is kept on disk, so that only the first call ever waits for it.
 """
 

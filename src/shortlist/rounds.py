@@ -5,9 +5,10 @@ round and a closed round are refused, each with its own error, before anything h
 """
 
 import enum
+from array import array
 from collections import deque
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 
@@ -27,6 +28,62 @@ class Answer(enum.Enum):
     ABSENT = "absent"
 
 
+class _Answers:
+    """The answers of rounds in a row, None where there is none yet.
+
+    While members are positions, as they are unless the caller has ids, an answer takes two bytes; the first that is not
+    makes this a queue of whatever they are.
+    """
+
+    _SHORT: Final = (None, *Answer)  # what the first codes stand for; after them come the positions
+    _MOST: Final = 2**15 - 1 - len(_SHORT)
+
+    def __init__(self, answers: Iterable[Member | Answer | None] = ()) -> None:
+        self._kept: array[int] | deque[Member | Answer | None] = array("h")
+        for answer in answers:
+            self.append(answer)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __getitem__(self, place: int) -> Member | Answer | None:
+        kept = self._kept
+        return self._meaning(kept[place]) if isinstance(kept, array) else kept[place]
+
+    def __setitem__(self, place: int, answer: Member | Answer) -> None:
+        code = self._code(answer)
+        if isinstance(self._kept, array) and code is not None:
+            self._kept[place] = code
+        else:
+            self._queue()[place] = answer
+
+    def append(self, answer: Member | Answer | None) -> None:
+        """Add the answer of the next round."""
+        code = self._code(answer)
+        if isinstance(self._kept, array) and code is not None:
+            self._kept.append(code)
+        else:
+            self._queue().append(answer)
+
+    def popleft(self) -> Member | Answer | None:
+        """Remove the oldest one and return it."""
+        kept = self._kept
+        return self._meaning(kept.pop(0)) if isinstance(kept, array) else kept.popleft()
+
+    def _queue(self) -> deque[Member | Answer | None]:
+        if isinstance(self._kept, array):
+            self._kept = deque(map(self._meaning, self._kept))
+        return self._kept
+
+    def _code(self, answer: Member | Answer | None) -> int | None:
+        if type(answer) is int:
+            return answer + len(self._SHORT) if 0 <= answer <= self._MOST else None
+        return None if isinstance(answer, str) else self._SHORT.index(answer)
+
+    def _meaning(self, code: int) -> Member | Answer | None:
+        return self._SHORT[code] if code < len(self._SHORT) else code - len(self._SHORT)
+
+
 class RoundBook(Generic[Record]):
     """Numbers rounds from 0 and keeps the last `keep` of them.
 
@@ -42,7 +99,7 @@ class RoundBook(Generic[Record]):
         #: The rounds without an answer, oldest first.
         self.open: dict[int, Record] = {}
         # The answers of the rounds kept, oldest first; None where the round is open.
-        self._answers: deque[Member | Answer | None] = deque()
+        self._answers = _Answers()
 
     @property
     def oldest(self) -> int:
@@ -88,7 +145,7 @@ class RoundBook(Generic[Record]):
     def expire(self, before: int) -> list[tuple[int, Record]]:
         """Close all rounds before that id for good; return the open ones among them."""
         expired = []
-        while self._answers and self.oldest < before:
+        while len(self._answers) and self.oldest < before:
             oldest = self.oldest
             if self._answers.popleft() is None:
                 expired.append((oldest, self.open.pop(oldest)))
@@ -103,7 +160,7 @@ class RoundBook(Generic[Record]):
         return {
             "keep": self.keep,
             "next_id": self.next_id,
-            "answers": [_to_plain(answer) for answer in self._answers],
+            "answers": [_to_plain(self._answers[place]) for place in range(len(self._answers))],
             "open": [[round_id, encode(record)] for round_id, record in self.open.items()],
         }
 
@@ -112,7 +169,7 @@ class RoundBook(Generic[Record]):
         """Return the book that `to_dict` described."""
         book = cls(data["keep"])
         book.next_id = data["next_id"]
-        book._answers = deque(_from_plain(answer) for answer in data["answers"])
+        book._answers = _Answers(_from_plain(answer) for answer in data["answers"])
         book.open = {round_id: decode(round_id, record) for round_id, record in data["open"]}
         return book
 

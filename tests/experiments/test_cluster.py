@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 
+import distributed
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,7 +20,7 @@ from shortlist.experiments.logs import LogFiles
 from shortlist.experiments.replays import replay_files, replay_stream
 from shortlist.experiments.run import run
 from shortlist.experiments.spec import Spec
-from shortlist.experiments.where import workplace
+from shortlist.experiments.where import finish, workplace
 
 POLICIES = ("anytime", "sps", "etc@50")
 
@@ -38,13 +39,18 @@ def cluster(folder, workers=2):
         subprocess.Popen([*dask, "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", file], **here)
     ]
     try:
-        while not file.exists():
+        deadline = time.monotonic() + 60
+        while not file.exists() or not file.read_text().rstrip().endswith("}"):
             time.sleep(0.05)
             assert started[0].poll() is None
+            assert time.monotonic() < deadline
         for _ in range(workers):
             words = ["worker", "--scheduler-file", file, "--nthreads", "1", "--no-dashboard", "--no-nanny"]
             started.append(subprocess.Popen([*dask, *words], **here))
-        yield json.loads(file.read_text())["address"], started[1:]
+        address = json.loads(file.read_text())["address"]
+        with distributed.Client(address, set_as_default=False) as client:
+            client.wait_for_workers(workers, timeout=60)
+        yield address, started[1:]
     finally:
         for process in started:
             process.kill()
@@ -83,6 +89,37 @@ def test_streams_are_put_together_from_many_files(tmp_path):
         scores = rng.random(400) ** (1 + number % 3)
         assert rows[3 * number : 3 * number + 3] == replay_stream(f"stream-{number:05d}", scores, POLICIES, 0.9)[0]
     assert len(rows) == 90
+
+
+def test_files_of_one_name_and_streams_without_one(tmp_path):
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "log.csv").write_text("true_score\n" + "0.5\n" * 30)
+    files = LogFiles(tuple(str(tmp_path / folder / "log.csv") for folder in ("x", "y")))
+    with workplace(1) as submit:
+        rows = replay_files(files, ("anytime",), 0.9, submit, quiet)[0]
+    assert [(row.stream, row.rounds) for row in rows] == [(path, 30) for path in files.paths]
+    names = pa.array(["a"] * 5 + [None] * 7 + [""] * 2)
+    pq.write_table(pa.table({"who": names, "true_score": pa.array([0.5] * 14)}), tmp_path / "nulls.parquet")
+    with workplace(1) as submit:
+        rows = replay_files(LogFiles((str(tmp_path / "nulls.parquet"),), by="who"), ("anytime",), 0.9, submit, quiet)[0]
+    assert [(row.stream, row.rounds) for row in rows] == [("", 9), ("a", 5)]
+
+
+def _interrupt():
+    raise KeyboardInterrupt
+
+
+def test_what_is_finished_is_there_when_it_is_interrupted():
+    done = []
+
+    def collect(submit):
+        for _, result in finish(submit, [(abs, (-1,)), (_interrupt, ())], "counting", quiet):
+            done.append(result)
+
+    with workplace(1) as submit, pytest.raises(KeyboardInterrupt):
+        collect(submit)
+    assert done == [1]
 
 
 def test_a_cluster_gives_the_bits_of_one_process_though_a_worker_is_lost(tmp_path):

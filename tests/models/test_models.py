@@ -249,7 +249,7 @@ def test_a_dpr_pair_from_questions_to_a_reproduction(dpr, tmp_path):
     models = ["--question-model", dpr / "question", "--passage-model", dpr / "passage", "--device", "cpu"]
     done = shortlist("score", "retrieval", source, "--out", out, *models, "--batch", 8)
     assert "questions: 30 of 30" in done.stderr
-    assert "1 questions without a right passage were left out" in done.stdout
+    assert "left out: 1 without a right passage" in done.stdout
     scores = read_scores(out)
     assert scores.candidate_scores.shape == (30, 51)
     tokenizer = transformers.AutoTokenizer.from_pretrained(dpr / "question")

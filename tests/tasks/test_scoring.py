@@ -121,15 +121,19 @@ def test_the_readers_on_squad_itself(tmp_path):
     paragraphs: dict[int, list] = {}
     for number in chosen:
         gold = data["gold_paragraph"][number]
-        start = data["paragraphs"][gold].find(data["blocks"][data["gold_block"][number]].split(" ")[0])
-        paragraphs.setdefault(gold, []).append((data["questions"][number], max(start, 0)))
-    squad_file(tmp_path / "squad.json", [(data["paragraphs"][gold], asked) for gold, asked in paragraphs.items()])
+        block = data["blocks"][data["gold_block"][number]]
+        start = data["paragraphs"][gold].find(" ".join(block.split(" ")[:8]))
+        assert start >= 0
+        paragraphs.setdefault(gold, []).append((data["questions"][number], start, block))
+    squad_file(
+        tmp_path / "squad.json",
+        [(data["paragraphs"][gold], [one[:2] for one in asked]) for gold, asked in paragraphs.items()],
+    )
     squad = read_questions(tmp_path / "squad.json", negatives=20)
     assert len(squad.questions) == len(chosen)
-    for question in squad.questions:
-        assert squad.passages[question.passages[0]].text in " ".join(
-            " ".join(text.split()) for text in (data["paragraphs"][gold] for gold in paragraphs)
-        )
+    begun = [block for asked in paragraphs.values() for _, _, block in asked]
+    for question, block in zip(squad.questions, begun, strict=True):  # the right block begins where the known one does
+        assert squad.passages[question.passages[0]].text.split()[:8] == block.split()[:8]
     dpr = [
         entry(
             data["questions"][n],
@@ -195,9 +199,9 @@ def numbers(start, stop):
 
 def test_a_stop_and_a_resume_give_the_same_file(tmp_path):
     whole, parts = tmp_path / "whole.npz", tmp_path / "parts.npz"
-    job = Job(whole, {"model": "m"}, total=23, batch=5)
-    job.run(numbers, lambda *_: None)
-    job.finish(name="n", source="s")
+    with Job(whole, {"model": "m"}, total=23, batch=5) as job:
+        job.run(numbers, lambda *_: None)
+        job.finish(name="n", source="s")
     computed = []
 
     def stopping(start, stop):
@@ -208,12 +212,12 @@ def test_a_stop_and_a_resume_give_the_same_file(tmp_path):
         return numbers(start, stop)
 
     for _ in range(2):
-        with pytest.raises(KeyboardInterrupt):
-            Job(parts, {"model": "m"}, total=23, batch=5).run(stopping, lambda *_: None)
+        with pytest.raises(KeyboardInterrupt), Job(parts, {"model": "m"}, total=23, batch=5) as job:
+            job.run(stopping, lambda *_: None)
     told = []
-    job = Job(parts, {"model": "m"}, total=23, batch=5)
-    job.run(stopping, lambda done, total: told.append((done, total)))
-    job.finish(name="n", source="s")
+    with Job(parts, {"model": "m"}, total=23, batch=5) as job:
+        job.run(stopping, lambda done, total: told.append((done, total)))
+        job.finish(name="n", source="s")
     assert [start for start in computed if start is not None] == [0, 5, 10, 15, 20]
     assert told[0] == (10, 23)
     assert told[-1] == (23, 23)
@@ -224,9 +228,29 @@ def test_a_stop_and_a_resume_give_the_same_file(tmp_path):
 
 def test_another_job_is_not_taken_up(tmp_path):
     out = tmp_path / "scores.npz"
-    Job(out, {"model": "one"}, total=3, batch=1).run(numbers, lambda *_: None)
+    with Job(out, {"model": "one"}, total=3, batch=1) as job:
+        job.run(numbers, lambda *_: None)
+        with pytest.raises(InvalidParameter, match="is being worked on by another process"):
+            Job(out, {"model": "one"}, total=3, batch=1)
     with pytest.raises(InvalidParameter, match="model was 'one' and is 'two' now"):
         Job(out, {"model": "two"}, total=3, batch=1)
+    (tmp_path / "scores.npz.partial" / "000000001.npz").write_bytes(b"PK")
+    with Job(out, {"model": "one"}, total=3, batch=1) as job, pytest.raises(InvalidScores, match="is damaged"):
+        job.finish(name="n", source="s")
+    (tmp_path / "scores.npz.partial" / "settings.json").unlink()
+    with pytest.raises(InvalidParameter, match="not whose they are"):
+        Job(out, {"model": "two"}, total=3, batch=1)
+
+
+def test_scores_that_are_not_finite_are_noticed_at_once(tmp_path):
+    def broken(start, stop):
+        return Batch(np.full(stop - start, np.nan, np.float32), np.zeros((stop - start, 2), np.float32), "")
+
+    with (
+        Job(tmp_path / "s.npz", {}, total=3, batch=2) as job,
+        pytest.raises(InvalidScores, match="of questions 0 to 1"),
+    ):
+        job.run(broken, lambda *_: None)
 
 
 # ---------------------------------------------------------------- a command of one's own
@@ -264,7 +288,7 @@ def test_a_command_of_ones_own_scores_questions(tmp_path):
     [
         ("print('[1, 2', flush=True)", "not a JSON array"),
         ("raise SystemExit(3)", "no vector for"),
-        ("print('[]')", "no vector"),
+        ("print('[]', flush=True)", "no vector"),
     ],
 )
 def test_a_command_that_fails_is_named(tmp_path, program, message):
@@ -283,6 +307,8 @@ def test_classes_by_number_label_and_wordnet_id():
     assert to_classes(["1", "0"], ["a", "b"]) == [1, 0]
     assert to_classes(["great_white_shark", "Tench"], ["tench, Tinca tinca", "great white shark"]) == [1, 0]
     assert to_classes(["n02", "n01"], ["n01", "n02"]) == [1, 0]
+    assert to_classes(["apple_pie"], ["bread_pudding", "apple_pie"]) == [1]
+    assert to_classes(["cardigan"], ["Cardigan, Cardigan Welsh corgi", "cardigan"]) == [1]
     assert to_classes(["n00000002", "n00000001"], ["fish", "bird"]) == [1, 0]
     for called, message in (
         (["n00000001"], "there are 1 WordNet classes and the model has 2"),
@@ -292,6 +318,11 @@ def test_classes_by_number_label_and_wordnet_id():
         with pytest.raises(InvalidParameter) as caught:
             to_classes(called, ["fish", "bird"])
         assert message in str(caught.value)
+
+
+def test_a_name_that_two_classes_have_is_refused():
+    with pytest.raises(InvalidParameter, match="class 'crane' may be any of the model's classes 0, 1"):
+        to_classes(["crane"], ["crane", "crane"])
 
 
 def test_folders_that_hold_nothing_are_named(tmp_path):
@@ -360,3 +391,11 @@ def test_wrong_bids_are_named(tmp_path, text, message):
     source.write_text(text)
     result = CliRunner().invoke(app, ["score", "auctions", str(source), "--out", str(tmp_path / "o.csv")])
     assert message in str(result.exception)
+
+
+def test_bids_are_not_written_over_themselves(tmp_path):
+    source = tmp_path / "bids.csv"
+    source.write_text("bid\n1\n")
+    result = CliRunner().invoke(app, ["score", "auctions", str(source), "--out", str(source)])
+    assert "is where the bids are read from" in str(result.exception)
+    assert source.read_text() == "bid\n1\n"

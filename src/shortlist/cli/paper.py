@@ -40,7 +40,8 @@ def reproduce(
     jobs: Annotated[int, typer.Option(help="Processes; 0 for one a core.")] = 0,
     scheduler: Annotated[str | None, typer.Option(help=_SCHEDULER)] = None,
     scores: Annotated[
-        Path | None, typer.Option(help="A score file of your own (.npz), run instead of the tasks.")
+        Path | None,
+        typer.Option(help="A score file of your own (.npz), or a table of bids (.csv), run instead of the tasks."),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List tasks and policies, and run nothing.")] = False,
 ) -> None:
@@ -59,7 +60,7 @@ def reproduce(
         runs=runs,
         coverage=coverage,
         seed=seed,
-        scores=None if scores is None else str(scores),
+        scores=None if scores is None else str(scores if scheduler is None else scores.absolute()),
     )
     processes = _jobs(jobs)
     _check_folder(out)
@@ -112,11 +113,14 @@ def replay(
     from shortlist.experiments.where import workplace  # noqa: PLC0415
 
     check_probability("coverage", coverage, 0.9)
-    log = LogFiles(_paths(files), column=column, by=by, time=time, separator=separator)
+    _check_folder(out)
+    paths = _paths(files)
+    if scheduler is not None:  # the workers may be elsewhere
+        paths = tuple(str(Path(path).absolute()) for path in paths)
+    log = LogFiles(paths, column=column, by=by, time=time, separator=separator)
     chosen, console = _chosen("policies", policies), Console()
     with _progress(console) as bar, workplace(_jobs(jobs, least=len(log.paths)), scheduler) as submit:
         rows, places = replay_files(log, chosen, coverage, submit, _teller(bar))
-    _check_folder(out)
     from shortlist.experiments.figures import draw_replay  # noqa: PLC0415 - brings matplotlib
     from shortlist.experiments.output import write_table  # noqa: PLC0415
 

@@ -46,8 +46,10 @@ def images(
     _check(out, dtype, limit)
     if not source.exists():
         raise InvalidParameter(f"{source}: there is no such folder")
+    if revision is not None and model == classifiers.LITE:
+        raise InvalidParameter(f"revision is {revision!r}, and {model} has none: drop it")
     classifier = classifiers.load_classifier(model, device=device, revision=revision)
-    _work(
+    broken = _work(
         out,
         lambda tells: score_images(
             source,
@@ -62,6 +64,8 @@ def images(
             name=out.stem,
         ),
     )
+    if broken:
+        typer.echo(f"{broken:,} broken images were left out")
 
 
 @app.command()
@@ -88,7 +92,13 @@ def retrieval(
 
     _check(out, dtype, limit)
     if not source.is_file():
-        raise InvalidParameter(f"{source}: there is no such file")
+        what = "this is a folder; give a JSON file" if source.is_dir() else "there is no such file"
+        raise InvalidParameter(f"{source}: {what}")
+    if (embed or model != "dpr") and (question_model, passage_model) != (
+        encoders.QUESTION_MODEL,
+        encoders.PASSAGE_MODEL,
+    ):
+        raise InvalidParameter("question-model and passage-model are DPR's: drop them, or --model and --embed")
     if negatives < 1:
         raise InvalidParameter(f"negatives is {negatives}; it must be at least 1")
     with contextlib.ExitStack() as stack:
@@ -116,18 +126,20 @@ def retrieval(
             ),
         )
     for reason, count in found.left_out.items():
-        typer.echo(f"{count:,} questions {reason} were left out")
+        typer.echo(f"left out: {count:,} {reason}")
 
 
 @app.command()
 def auctions(
     source: Annotated[Path, typer.Argument(help="A CSV file with a row for each bid.")],
-    out: Annotated[Path, typer.Option(help="The table of bids.")] = Path("auctions.csv"),
+    out: Annotated[Path, typer.Option(help="The table of bids.")] = Path("auctions-table.csv"),
     bid: Annotated[str, typer.Option(help="The column of bids.")] = "bid",
     item: Annotated[str | None, typer.Option(help="The column that tells items apart.")] = None,
     separator: Annotated[str, typer.Option(help="What stands between the cells.")] = ",",
 ) -> None:
     """Count the bids of auctions: the table that bidders draw their values from."""
+    if out.suffix != ".csv":
+        raise InvalidParameter(f"out is {out}; a table of bids has a name that ends in .csv")
     if len(separator) != 1:
         raise InvalidParameter(f"separator is {separator!r}; it must be one character")
     count = write_bids(source, out, bid=bid, item=item, separator=separator)
@@ -147,7 +159,7 @@ def _work(out: Path, run: Callable[[Tells], Made]) -> Made:
     """Run a job with its progress shown; say how to go on if it is stopped."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as bar:
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
 
         def tells(part: str) -> Tell:
             task, said = bar.add_task(part, total=None), [-1]
@@ -157,7 +169,7 @@ def _work(out: Path, run: Callable[[Tells], Made]) -> Made:
                 twentieth = done * 20 // max(total, 1)
                 if not console.is_terminal and twentieth > said[0]:
                     said[0] = twentieth
-                    bar.print(f"{part}: {done:,} of {total:,}")
+                    typer.echo(f"{part}: {done:,} of {total:,}", err=True)
 
             return tell
 

@@ -49,7 +49,7 @@ class LogFiles:
         """Return the streams of one file, and how many rounds it has of each."""
         table = self._columns(path, None, (self.by,) if self.by else (self.column,))
         if self.by is None:
-            return {Path(path).stem: table.num_rows}
+            return {self._named(path): table.num_rows}
         counted = table.column(self.by).value_counts()
         found: dict[str, int] = {}
         for entry in counted.to_pylist():
@@ -65,7 +65,7 @@ class LogFiles:
             scores = _scores(path, self.column, table)
             times = None if self.time is None else _times(path, self.time, table)
             if self.by is None:
-                parts.setdefault(Path(path).stem, []).append((scores, times))
+                parts.setdefault(self._named(path), []).append((scores, times))
                 continue
             for name, rows in _rows_by_name(table.column(self.by)):
                 parts.setdefault(name, []).append((scores[rows], None if times is None else times[rows]))
@@ -77,9 +77,14 @@ class LogFiles:
             log[name] = scores
         return log
 
+    def _named(self, path: str) -> str:
+        """Return a file's name without its ending; its whole path where several files have that name."""
+        stem = Path(path).stem
+        return stem if [Path(other).stem for other in self.paths].count(stem) == 1 else path
+
     def _columns(self, path: str, names: Sequence[str] | None, wanted: Sequence[str]) -> Any:
         """Return some columns of a file, and of its rows at least those of the streams named."""
-        table = _table(Path(path), self.separator, self.by, names)
+        table = _table(Path(path), self.separator, self.by, names, wanted)
         there = table.column_names
         for name in wanted:
             if name not in there:
@@ -108,7 +113,7 @@ def _rows_by_name(column: Any) -> Iterator[tuple[str, NDArray[np.intp]]]:
         yield names[code] if code < len(names) else "", order[start:stop]
 
 
-def _table(path: Path, separator: str, by: str | None, names: Sequence[str] | None) -> Any:
+def _table(path: Path, separator: str, by: str | None, names: Sequence[str] | None, wanted: Sequence[str]) -> Any:
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
         from pyarrow import csv, parquet  # noqa: PLC0415
@@ -123,10 +128,15 @@ def _table(path: Path, separator: str, by: str | None, names: Sequence[str] | No
     kind = "Parquet" if path.suffix == ".parquet" else "CSV"
     try:
         if kind == "Parquet":
-            # Of a text column only the row groups with these names are read; other columns are read whole.
+            # Where streams are told apart by texts, only the row groups with these names are read.
             schema = parquet.read_schema(path)
-            text = by in schema.names and pa.types.is_string(schema.field(by).type)
-            table = parquet.read_table(path, filters=[(by, "in", list(names))] if names is not None and text else None)
+            by_text = by in schema.names and str(schema.field(by).type) in ("string", "large_string")
+            there = set(wanted) <= set(schema.names)  # otherwise somebody is told what is there
+            table = parquet.read_table(
+                path,
+                columns=list(dict.fromkeys(wanted)) if there else None,
+                filters=[(by, "in", list(names))] if names is not None and by_text and "" not in names else None,
+            )
         else:
             with path.open(encoding="utf-8-sig", newline="") as file:
                 header = file.readline()

@@ -40,6 +40,11 @@ def workplace(jobs: int = 1, scheduler: str | None = None) -> Iterator[Submit]:
 def finish(submit: Submit, units: list[Unit], what: str, tell: Progress) -> Iterator[tuple[Unit, Any]]:
     """Yield units and their results as they finish."""
     tell(what, 0, len(units))
+    if submit is _at_once:  # one after the other, so that what is finished is there when it is interrupted
+        for done, unit in enumerate(units, start=1):
+            yield unit, unit[0](*unit[1])
+            tell(what, done, len(units))
+        return
     futures = {submit(unit): unit for unit in units}
     for done, future in enumerate(concurrent.futures.as_completed(futures), start=1):
         yield futures[future], future.result()

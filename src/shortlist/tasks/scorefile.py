@@ -64,7 +64,11 @@ def write_scores(
             entry.compress_type = zipfile.ZIP_DEFLATED
             with archive.open(entry, "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, np.asanyarray(value), allow_pickle=False)
-    read_scores(temporary)
+    try:
+        read_scores(temporary)
+    except InvalidScores as error:
+        temporary.unlink()
+        raise InvalidScores(str(error).replace(str(temporary), str(path))) from None
     temporary.replace(path)
 
 

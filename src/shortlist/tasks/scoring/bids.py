@@ -3,6 +3,7 @@
 import csv
 import math
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from shortlist.errors import InvalidScores, UnwritableFile
@@ -27,15 +28,20 @@ def write_bids(source: Path, out: Path, *, bid: str = "bid", item: str | None = 
         What stands between the cells.
     """
     counts: Counter[tuple[str, float]] = Counter()
+    if out.exists() and out.samefile(source):
+        raise InvalidScores(f"{out} is where the bids are read from; name another file with --out")
     try:
         with source.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file, delimiter=separator)
             columns = reader.fieldnames or []
             for name in [bid] if item is None else [bid, item]:
                 if name not in columns:
-                    raise InvalidScores(f"{source}: there is no column {name!r}; there are: {', '.join(columns)}")
+                    raise InvalidScores(
+                        f"{source}: there is no column {name!r}; there are: {', '.join(columns) or 'none'}"
+                        f"{_hint(columns)}"
+                    )
             for number, row in enumerate(reader, start=2):
-                counts[row[item] if item else "", _bid(source, number, row[bid])] += 1
+                counts[(row[item] or "") if item else "", _bid(source, number, row[bid])] += 1
     except FileNotFoundError:
         raise InvalidScores(f"{source}: there is no such file") from None
     except (OSError, UnicodeError, csv.Error) as error:
@@ -43,14 +49,20 @@ def write_bids(source: Path, out: Path, *, bid: str = "bid", item: str | None = 
     if not counts:
         raise InvalidScores(f"{source}: there are no bids in it")
     try:
-        with out.open("w", newline="", encoding="utf-8") as file:
+        temporary = out.with_name(f"{out.name}.writing")
+        with temporary.open("w", newline="", encoding="utf-8") as file:
             file.write(f"# {counts.total():,} bids of {source.name}, column {bid}\n")
             writer = csv.writer(file)
             writer.writerow(["item", "value", "count"])
             writer.writerows([name, repr(value), count] for (name, value), count in sorted(counts.items()))
+        temporary.replace(out)
     except OSError as error:
         raise UnwritableFile(f"{out} cannot be written ({error.strerror})") from None
     return counts.total()
+
+
+def _hint(columns: Sequence[str]) -> str:
+    return "; is it another --separator?" if len(columns) == 1 and any(sign in columns[0] for sign in ";\t|") else ""
 
 
 def _bid(source: Path, number: int, text: str | None) -> float:

@@ -7,9 +7,8 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.errors import InvalidParameter
 from shortlist.tasks.scoring.job import digest_of_files
-from shortlist.tasks.scoring.models import import_torch, packaged_file, pick_device, resolve
+from shortlist.tasks.scoring.models import import_torch, load, packaged_file, pick_device, resolve, versions
 
 __all__ = ["DEFAULT", "LITE", "Classifier", "load_classifier"]
 
@@ -47,16 +46,12 @@ class _Checkpoint:
 
         model = resolve(name, revision)
         self.device = pick_device(device)
-        try:
-            self.processor: Any = AutoImageProcessor.from_pretrained(model.folder)
-            self.model: Any = AutoModelForImageClassification.from_pretrained(model.folder)
-        except (OSError, ValueError, KeyError) as error:
-            reason = " ".join(str(error).split())[:200]
-            raise InvalidParameter(f"model {name} cannot be loaded as an image classifier: {reason}") from None
-        self.model.to(self.device).eval()
+        what = " as an image classifier"
+        self.processor: Any = load(AutoImageProcessor, model, what=what)
+        self.model: Any = load(AutoModelForImageClassification, model, self.device, what)
         labels = self.model.config.id2label
         self.labels = [str(labels[number]) for number in range(len(labels))]
-        self.described = model.described()
+        self.described = model.described() | versions(self.device)
 
     def logits(self, images: Sequence[Any]) -> NDArray[np.float32]:
         with self.torch.inference_mode():
@@ -82,6 +77,7 @@ class _Lite:
         self.model.to(self.device).eval()
         self.labels = [str(number) for number in range(1000)]
         self.described = {"name": LITE, "revision": path.stem, "sha256": digest_of_files([path])}
+        self.described |= versions(self.device)
 
     def pixels(self, image: Any) -> NDArray[np.float32]:
         """Return an image as the network wants it."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import shlex
 import subprocess
 from collections.abc import Sequence
@@ -12,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import InvalidParameter, InvalidScores
-from shortlist.tasks.scoring.job import Vectors, digest_of_bytes
-from shortlist.tasks.scoring.models import Model, import_torch, packaged_file, pick_device, resolve
+from shortlist.tasks.scoring.job import Vectors, digest_of_files
+from shortlist.tasks.scoring.models import Model, import_torch, load, packaged_file, pick_device, resolve, versions
 from shortlist.tasks.scoring.questions import Passage
 
 __all__ = ["MINILM", "Command", "Encoder", "load_dpr", "load_minilm"]
@@ -65,11 +66,13 @@ class _DPR:
         from transformers import AutoTokenizer, DPRContextEncoder, DPRQuestionEncoder  # noqa: PLC0415 - in an extra
 
         self.device = pick_device(device)
-        self.described = {"question_model": question.described(), "passage_model": passage.described()}
-        self.question_model = _load(DPRQuestionEncoder, question, self.device)
-        self.passage_model = _load(DPRContextEncoder, passage, self.device)
-        self.question_words = _load(AutoTokenizer, question)
-        self.passage_words = _load(AutoTokenizer, passage)
+        self.described = {"question_model": question.described(), "passage_model": passage.described()} | versions(
+            self.device
+        )
+        self.question_model = load(DPRQuestionEncoder, question, self.device)
+        self.passage_model = load(DPRContextEncoder, passage, self.device)
+        self.question_words = load(AutoTokenizer, question)
+        self.passage_words = load(AutoTokenizer, passage)
 
     def questions(self, texts: Sequence[str]) -> Vectors:
         return self._vectors(self.question_model, self.question_words, list(texts))
@@ -93,9 +96,9 @@ class _MiniLM:
         from transformers import AutoModel, AutoTokenizer  # noqa: PLC0415 - in an extra
 
         self.device = pick_device(device)
-        self.described = {"model": model.described() | {"name": MINILM}}
-        self.model = _load(AutoModel, model, self.device)
-        self.words = _load(AutoTokenizer, model)
+        self.described = {"model": model.described() | {"name": MINILM}} | versions(self.device)
+        self.model = load(AutoModel, model, self.device)
+        self.words = load(AutoTokenizer, model)
 
     def questions(self, texts: Sequence[str]) -> Vectors:
         batch = self.words(list(texts), padding=True, truncation=True, max_length=_MOST_TOKENS, return_tensors="pt")
@@ -110,34 +113,30 @@ class _MiniLM:
         return self.questions([passage.text for passage in passages])
 
 
-def _load(kind: Any, model: Model, device: str | None = None) -> Any:
-    try:
-        loaded = kind.from_pretrained(model.folder)
-    except (OSError, ValueError, KeyError, ImportError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InvalidParameter(f"model {model.name} cannot be loaded by {kind.__name__}: {reason}") from None
-    return loaded if device is None else loaded.to(device).eval()
-
-
 class Command:
     """Any program that reads a JSON object a line, ``{"kind", "title", "text"}``, and answers each with a JSON array.
 
-    ``kind`` is ``"question"`` or ``"passage"``. The program is started once and answers in order; it ends when its
-    input does.
+    ``kind`` is ``"question"`` or ``"passage"``. The program is started once, answers in order and flushes
+    each line; it ends when its input does.
     """
 
     def __init__(self, command: str) -> None:
-        self.words = shlex.split(command)
-        self.described = {"command": command}
+        self.command = command
         try:
+            self.words = shlex.split(command)
             self.process = subprocess.Popen(  # noqa: S603 - the user's own command
-                self.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", bufsize=1
+                self.words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+                bufsize=1,
+                env=os.environ | {"PYTHONUNBUFFERED": "1"},  # a line that is kept back would be waited for, for ever
             )
-        except (OSError, IndexError) as error:
+        except (OSError, IndexError, ValueError) as error:
             raise InvalidParameter(f"embed is {command!r}, which cannot be started ({error})") from None
-        program = Path(self.words[0])
-        if program.is_file():
-            self.described["sha256"] = digest_of_bytes([program.read_bytes()])
+        programs = [Path(word) for word in self.words if Path(word).is_file()]
+        self.described = {"command": command, "sha256": digest_of_files(programs)}
 
     def questions(self, texts: Sequence[str]) -> Vectors:
         """Return a row for each question."""
@@ -167,12 +166,15 @@ class Command:
     def _vectors(self, asked: list[dict[str, str]]) -> Vectors:
         rows = [self._vector(one) for one in asked]
         if len({len(row) for row in rows}) > 1:
-            raise InvalidScores(f"{self.words[0]}: its vectors have different lengths")
+            raise InvalidScores(
+                f"{self.command}: its vectors have different lengths: {sorted({len(row) for row in rows})}"
+            )
         return unit(np.array(rows, dtype=np.float64))
 
     def _vector(self, asked: dict[str, str]) -> list[float]:
         assert self.process.stdin is not None  # noqa: S101 - for the type checker
         assert self.process.stdout is not None  # noqa: S101 - likewise
+        line = ""
         try:
             self.process.stdin.write(json.dumps(asked) + "\n")
             self.process.stdin.flush()
@@ -180,10 +182,12 @@ class Command:
             row = [float(number) for number in json.loads(line)]
         except (OSError, ValueError, TypeError):
             row = []
-        if not row or not np.isfinite(row).all():
+        if not any(row) or not np.isfinite(row).all():
             ended = self.process.poll()
             how = (
-                f"it ended with status {ended}" if ended is not None else "that was not a JSON array of finite numbers"
+                f"it ended with status {ended}"
+                if ended is not None
+                else f"{line[:60]!r} is not a JSON array of finite numbers"
             )
-            raise InvalidScores(f"{self.words[0]}: there was no vector for {asked['text'][:60]!r}; {how}")
+            raise InvalidScores(f"{self.command}: there was no vector for {asked['text'][:60]!r}; {how}")
         return row

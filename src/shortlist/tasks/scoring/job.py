@@ -7,18 +7,21 @@ byte the one made in one.
 """
 
 import hashlib
+import importlib
 import json
 import os
 import shutil
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.errors import InvalidParameter, UnwritableFile
+from shortlist.errors import InvalidParameter, InvalidScores, UnwritableFile
 from shortlist.tasks.scorefile import write_scores
 
 __all__ = ["Batch", "Job", "Rows", "Tell", "Vectors", "digest_of_bytes", "digest_of_files"]
@@ -66,6 +69,8 @@ class Job:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             if not path.exists():
+                if any(self.folder.glob("*.np[yz]")):
+                    raise InvalidParameter(f"{self.folder} holds batches, but not whose they are: delete that folder")
                 _write(path, described.encode())
             found = path.read_text(encoding="utf-8")
         except OSError as error:
@@ -75,12 +80,23 @@ class Job:
                 f"{self.folder} holds the batches of another job: {_differences(found, self.settings)}; "
                 "delete that folder, or choose another --out"
             )
+        self._lock = _locked(self.folder / "lock")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.close()
 
     def run(self, compute: Callable[[int, int], Batch], tell: Tell) -> None:
         """Compute the batches that are missing, each from `start` to `stop`."""
 
         def save(start: int, stop: int) -> None:
             batch = compute(start, stop)
+            if not (np.isfinite(batch.true_scores).all() and np.isfinite(batch.candidate_scores).all()):
+                raise InvalidScores(
+                    f"of questions {start} to {stop - 1}, some scores are not finite: the model is broken"
+                )
             self._save(
                 self._path(start),
                 lambda file: np.savez(
@@ -132,7 +148,9 @@ class Job:
             raise UnwritableFile(
                 f"{self.out} cannot be written ({error.strerror}); free some space and go on"
             ) from None
-        shutil.rmtree(self.folder)
+        done = self.folder.with_suffix(".done")  # a folder that is half removed must not look like a job
+        self.folder.replace(done)
+        shutil.rmtree(done, ignore_errors=True)
 
     def _path(self, start: int) -> Path:
         return self.folder / f"{start:09d}.npz"
@@ -151,7 +169,7 @@ class Job:
             ) from None
 
     def _load(self, start: int) -> Batch:
-        with np.load(self._path(start), allow_pickle=False) as archive:
+        with _read_back(self._path(start)), np.load(self._path(start), allow_pickle=False) as archive:
             return Batch(archive["true_scores"], archive["candidate_scores"], str(archive["digest"]))
 
 
@@ -170,13 +188,22 @@ class Rows:
         starts = numbers // self.batch * self.batch
         found: Vectors | None = None
         for start in np.unique(starts).tolist():
-            there = np.load(self.path(start), mmap_mode="r", allow_pickle=False)
+            with _read_back(self.path(start)):
+                there = np.load(self.path(start), mmap_mode="r", allow_pickle=False)
             if found is None:
                 found = np.empty((numbers.size, there.shape[1]), dtype=np.float32)
             mine = starts == start
             found[mine] = there[numbers[mine] - start]
         assert found is not None  # noqa: S101 - nobody asks for no vectors
         return found
+
+
+@contextmanager
+def _read_back(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        raise InvalidScores(f"{path} is damaged ({error}); delete it and run the same command again") from None
 
 
 def digest_of_bytes(parts: Iterable[bytes]) -> str:
@@ -198,6 +225,23 @@ def digest_of_files(paths: Iterable[Path]) -> str:
                     yield block
 
     return digest_of_bytes(parts())
+
+
+def _locked(path: Path) -> IO[bytes]:
+    """Return a file that only one process at a time can hold."""
+    file = path.open("ab")
+    try:
+        fcntl: Any = importlib.import_module("fcntl")
+    except ModuleNotFoundError:  # not on this system
+        return file
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise InvalidParameter(
+            f"{path.parent} is being worked on by another process; wait for it, or stop it"
+        ) from None
+    return file
 
 
 def _write(path: Path, content: bytes) -> None:

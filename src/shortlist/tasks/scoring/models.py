@@ -14,7 +14,7 @@ from typing import Any
 from shortlist.errors import InvalidParameter, MissingExtra
 from shortlist.tasks.scoring.job import digest_of_files
 
-__all__ = ["Model", "import_torch", "packaged_file", "pick_device", "resolve"]
+__all__ = ["Model", "import_torch", "load", "packaged_file", "pick_device", "resolve", "versions"]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def _fetched(name: str, revision: str | None) -> Model:
         raise InvalidParameter(
             f"model is {name!r}: there is no such folder here, and no such public model on the hub"
         ) from None
-    except (errors.HFValidationError, ValueError):
+    except errors.HFValidationError:
         raise InvalidParameter(
             f"model is {name!r}; it must be a folder, or a name like google/vit-base-patch16-224"
         ) from None
@@ -71,6 +71,28 @@ def _fetched(name: str, revision: str | None) -> Model:
             "in the hub's cache; copy its folder here and give its path"
         ) from error
     return _local(name, folder, folder.name)
+
+
+def load(kind: Any, model: Model, device: str | None = None, what: str = "") -> Any:
+    """Return what `kind` makes of a model's files; with a device, a network that is complete and ready.
+
+    A network that finds no weights for a part of it would make them up, anew each time; that is refused.
+    """
+    try:
+        if device is None:
+            return kind.from_pretrained(model.folder)
+        network, found = kind.from_pretrained(model.folder, output_loading_info=True)
+    except Exception as error:  # files may be broken in any way
+        reason = " ".join(str(error).split())[:200]
+        raise InvalidParameter(f"model {model.name} cannot be loaded{what}: {reason}") from error
+    made_up = sorted({*found["missing_keys"], *(key[0] for key in found["mismatched_keys"])})
+    made_up = [key for key in made_up if "position_ids" not in key and "pooler" not in key]
+    if made_up:
+        raise InvalidParameter(
+            f"model {model.name} has no weights for {made_up[0]} and {len(made_up) - 1} others{what}: "
+            f"it is not a checkpoint of {kind.__name__}"
+        )
+    return network.to(device).eval()
 
 
 def packaged_file(package: str, module: str) -> Any:
@@ -92,6 +114,11 @@ def import_torch() -> Any:
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     return importlib.import_module("torch")
+
+
+def versions(device: str) -> dict[str, str]:
+    """Return what else decides the last digits: where it is computed, and by which torch."""
+    return {"device": device, "torch": str(import_torch().__version__)}
 
 
 def pick_device(device: str) -> str:

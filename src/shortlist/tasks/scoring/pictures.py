@@ -35,12 +35,14 @@ class Picture:
     name: str
     read: Callable[[], bytes]
     called: str
+    size: int = 0
 
 
 def find_pictures(source: Path, truth: Path | None = None) -> list[Picture]:
     """Return the images of a folder, a class-per-folder tree or Parquet shards, in the order of their names."""
-    if not source.exists():
-        raise InvalidScores(f"{source}: there is no such folder")
+    if not source.is_dir() and source.suffix != ".parquet":
+        what = "this is a file; give the folder it is in" if source.exists() else "there is no such folder"
+        raise InvalidScores(f"{source}: {what}")
     shards = [source] if source.suffix == ".parquet" else sorted(source.glob("**/*.parquet"))
     if shards:
         found = list(_shards(shards))
@@ -48,7 +50,7 @@ def find_pictures(source: Path, truth: Path | None = None) -> list[Picture]:
         found = list(_listed(source, truth))
     else:
         found = [
-            Picture(f"{path.parent.name}/{path.name}", path.read_bytes, path.parent.name)
+            Picture(f"{path.parent.name}/{path.name}", path.read_bytes, path.parent.name, path.stat().st_size)
             for path in sorted(source.glob("*/*"))
             if path.suffix.lower() in _IMAGES
         ]
@@ -71,13 +73,13 @@ def _listed(source: Path, truth: Path) -> Iterator[Picture]:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        name, _, called = line.strip().replace(",", " ", 1).partition(" ")
-        path = source / name
+        name, *rest = re.split(r"[,\s]", line.strip(), maxsplit=1)
+        path, called = source / name, "".join(rest)
         if not called.strip():
             raise InvalidScores(f"{truth}: line {number} is {line!r}; it must be a file's name and its class")
         if not path.is_file():
             raise InvalidScores(f"{truth}: line {number} names {name}, which is not in {source}")
-        yield Picture(name, path.read_bytes, called.strip())
+        yield Picture(name, path.read_bytes, called.strip(), path.stat().st_size)
 
 
 def _shards(paths: Sequence[Path]) -> Iterator[Picture]:
@@ -99,7 +101,7 @@ def _shards(paths: Sequence[Path]) -> Iterator[Picture]:
             labels = shard.read_row_group(group, columns=["label"]).column("label").to_pylist()
             cells = _RowGroup(shard, group)
             for row, label in enumerate(labels):
-                yield Picture(f"{path.name}[{group}][{row}]", partial(cells.read, row), str(label))
+                yield Picture(f"{path.name}[{group}][{row}]", partial(cells.read, row), str(label), path.stat().st_size)
 
 
 class _RowGroup:
@@ -128,7 +130,7 @@ def decode(picture: Picture, content: bytes) -> Any:
 
     try:
         return Image.open(io.BytesIO(content)).convert("RGB")
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError, SyntaxError) as error:
         raise InvalidScores(
             f"{picture.name}: this image is broken ({error}); remove it, or pass --skip-broken"
         ) from None
@@ -141,12 +143,9 @@ def to_classes(called: Sequence[str], labels: Sequence[str]) -> list[int]:
     [0, 1, 0]
     """
     names = sorted(set(called))
-    by_label: dict[str, int] = {}
-    for number, label in enumerate(labels):
-        for synonym in (label, *label.split(",")):
-            by_label.setdefault(synonym.strip().lower(), number)
-    if all(name.lower().replace("_", " ") in by_label for name in names):
-        found = {name: by_label[name.lower().replace("_", " ")] for name in names}
+    exact, synonyms = _by_label(labels)
+    if all(_plain(name) in exact or _plain(name) in synonyms for name in names):
+        found = {name: _the_one(name, exact.get(_plain(name)) or synonyms[_plain(name)]) for name in names}
     elif all(name.isdecimal() for name in names):
         found = {name: int(name) for name in names}
         beyond = [name for name in names if int(name) >= len(labels)]
@@ -160,9 +159,32 @@ def to_classes(called: Sequence[str], labels: Sequence[str]) -> list[int]:
             )
         found = {name: number for number, name in enumerate(names)}
     else:
-        unknown = next(name for name in names if name.lower().replace("_", " ") not in by_label)
+        unknown = next(name for name in names if _plain(name) not in exact and _plain(name) not in synonyms)
         raise InvalidParameter(
-            f"class {unknown!r} is none of the model's {len(labels)} labels ({', '.join(labels[:3])}, ...), and not a "
-            "number or a WordNet id"
+            f"class {unknown!r} is none of the model's {len(labels)} labels ({', '.join(labels[:3])}, ...); "
+            "classes must all be labels, or all numbers, or all WordNet ids"
         )
     return [found[name] for name in called]
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.lower().replace("_", " ").split())
+
+
+def _by_label(labels: Sequence[str]) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+    """Return the classes that go by each whole label, and by each of the names in one."""
+    exact: dict[str, list[int]] = {}
+    synonyms: dict[str, list[int]] = {}
+    for number, label in enumerate(labels):
+        exact.setdefault(_plain(label), []).append(number)
+        for synonym in {_plain(name) for name in label.split(",")}:
+            synonyms.setdefault(synonym, []).append(number)
+    return exact, synonyms
+
+
+def _the_one(name: str, classes: list[int]) -> int:
+    if len(classes) > 1:
+        raise InvalidParameter(
+            f"class {name!r} may be any of the model's classes {', '.join(map(str, classes))}; tell classes by number"
+        )
+    return classes[0]

@@ -11,6 +11,7 @@ irrelevant ones are the 50 best others by BM25.
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,7 +65,8 @@ def read_questions(path: Path, *, negatives: int = 50, limit: int | None = None)
         )
     if not found.questions:
         why = ", ".join(f"{count:,} {reason}" for reason, count in found.left_out.items()) or "the file is empty"
-        raise InvalidScores(f"{path}: no question is left ({why})")
+        fewer = "; give fewer with --negatives" * any("fewer" in reason for reason in found.left_out)
+        raise InvalidScores(f"{path}: no question is left ({why}){fewer}")
     return found
 
 
@@ -94,7 +96,7 @@ def _json(path: Path) -> Any:
         raise InvalidScores(f"{path}: there is no such file") from None
     except IsADirectoryError:
         raise InvalidScores(f"{path}: this is a folder; give a JSON file") from None
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, zlib.error) as error:
         raise InvalidScores(f"{path}: this cannot be read as JSON ({error})") from None
 
 

@@ -1,0 +1,115 @@
+"""Conformal PID: quantile tracking and an integrator of past errors."""
+
+import math
+from typing import ClassVar
+
+from shortlist.frozen import frozen
+from shortlist.parameters import check_number, check_probability, miss_rate
+from shortlist.policies.base import MISS, Policy, State
+from shortlist.policies.misses import DROPPED, THRESHOLD, check_miss, check_scale, miss_code
+
+__all__ = ["ConformalPID"]
+
+
+def saturate(total: float, t: float, saturation: float) -> float:
+    """Return tan(total log(t) / (t saturation)), infinite where the tangent would turn round."""
+    angle = total * math.log(t) / (saturation * t)
+    if angle >= math.pi / 2:
+        return math.inf
+    if angle <= -math.pi / 2:
+        return -math.inf
+    return math.tan(angle)
+
+
+def step(
+    carry: tuple[float, float, float, int],
+    _values: list[float],
+    constants: tuple[float, float, float, float, float, int],
+    seen: float,
+) -> tuple[float, float, float, int]:
+    """Track the quantile by fixed steps, and add what the sum of all errors demands."""
+    threshold, tracked, total, t = carry
+    p0, top, size, gain, saturation, miss = constants
+    missed = seen == MISS or seen < threshold
+    if seen == MISS and miss == DROPPED:
+        return carry
+    if seen == MISS and miss == THRESHOLD:
+        missed = False
+    t += 1
+    error = (1.0 if missed else 0.0) - p0
+    tracked += size * error
+    total += error
+    return top - (tracked + gain * saturate(total, t + 1.0, saturation)), tracked, total, t
+
+
+@frozen
+class ConformalPID(Policy):
+    r"""Quantile tracking (P) and an error integrator (I), without a forecaster (D).
+
+    With the radius :math:`q_t`, the threshold :math:`\text{top} - q_t` and the error
+    :math:`e_t = \mathbb{1}[\text{miss}] - (1 - \alpha)`,
+
+    .. math:: p_{t+1} = p_t + \eta\, e_t, \qquad
+              q_{t+1} = p_{t+1} + K_I \tan\Bigl(\frac{\log(t+1)}{C\,(t+1)} \sum_{i \le t} e_i\Bigr)
+
+    with an infinite tangent beyond a right angle. Promises that the share of misses tends to 1 - coverage, for bounded
+    scores, whatever happens. It needs to know only whether it was a miss. Cost: O(1).
+
+    Parameters
+    ----------
+    coverage
+        The share of rounds in which the right answer should be in the list.
+    top
+        The highest score there is.
+    scale
+        How far below it scores lie: eta is `size` times, and K_I `gain` times that. The first radius.
+    size, gain, saturation
+        The step of the tracker, the weight of the integrator, and C.
+    miss
+        What a miss means: see :mod:`shortlist.policies.misses`.
+
+    Examples
+    --------
+    >>> policy = ConformalPID(coverage=0.9)
+    >>> state = policy.init()
+    >>> for i in range(1000):
+    ...     policy.update(state, score=(i * 617 % 1000) / 1000)
+    >>> round(state.threshold, 3)
+    0.091
+
+    References
+    ----------
+    Angelopoulos, Candès and Tibshirani, Conformal PID Control for Time Series Prediction, NeurIPS 2023.
+    """
+
+    key: ClassVar[str] = "pid"
+    rule = staticmethod(step)
+    coverage: float
+    top: float = 1.0
+    scale: float = 1.0
+    size: float = 0.01
+    gain: float = 1.0
+    saturation: float = 5.0
+    miss: str = "beyond"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coverage", check_probability("coverage", self.coverage, 0.9))
+        top, scale = check_scale(self.top, self.scale)
+        object.__setattr__(self, "top", top)
+        object.__setattr__(self, "scale", scale)
+        for name in ("size", "gain", "saturation"):
+            object.__setattr__(self, name, check_number(name, getattr(self, name), "a number above 0", above=0.0))
+        object.__setattr__(self, "miss", check_miss(self.miss))
+
+    def init(self) -> State:
+        """Return a fresh state: everything in the range is shown."""
+        scale = self.scale
+        constants = (
+            float(miss_rate(self.coverage)),
+            self.top,
+            self.size * scale,
+            self.gain * scale,
+            self.saturation,
+            miss_code(self.miss),
+        )
+        return State((self.top - scale, scale, 0.0, 0), [], constants)

@@ -1,0 +1,166 @@
+"""SAOCP: strongly adaptive, many learners of different ages at once."""
+
+import math
+from typing import ClassVar, Final
+
+from shortlist.frozen import frozen
+from shortlist.parameters import check_count, check_probability, miss_rate
+from shortlist.policies.base import MISS, Policy, State
+from shortlist.policies.misses import BEYOND, DROPPED, check_miss, check_scale, miss_code
+from shortlist.policies.scale_free import gradient
+
+__all__ = ["SAOCP"]
+
+# What is kept of an expert, one after the other in the list: born, radius, squares, gain, weighted gain, age, lifetime.
+WIDTH: Final = 7
+
+
+def weight(values: list[float], at: int) -> float:
+    """Return an expert's weight before its prior: none until it has lived a round."""
+    age = values[at + 5]
+    return 0.0 if age == 0.0 else values[at + 3] / age * (1.0 + values[at + 4])
+
+
+def prior(born: float) -> float:
+    """Return the prior of an expert, up to a factor."""
+    return 1.0 / (born * born * (1.0 + math.floor(math.log2(born))))
+
+
+def mean_radius(values: list[float]) -> float:
+    """Return the radius that the experts agree on; by the prior alone while none has a weight."""
+    total = weighted = plain = mean = 0.0
+    for at in range(0, len(values), WIDTH):
+        before = prior(values[at])
+        p = before * max(0.0, weight(values, at))
+        total += p
+        weighted += p * values[at + 1]
+        plain += before
+        mean += before * values[at + 1]
+    if total > 0.0:
+        return weighted / total
+    return mean / plain if plain > 0.0 else 0.0
+
+
+def pinball(distance: float, radius: float, coverage: float, p0: float) -> float:
+    """Return the pinball loss of a radius."""
+    return max(coverage * (distance - radius), p0 * (radius - distance))
+
+
+def bury(values: list[float]) -> None:
+    """Remove the experts that have outlived their time, keeping the others in order."""
+    kept = 0
+    for at in range(0, len(values), WIDTH):
+        if values[at + 5] <= values[at + 6]:
+            for j in range(WIDTH):
+                values[kept + j] = values[at + j]
+            kept += WIDTH
+    while len(values) > kept:
+        values.pop()
+
+
+def raise_expert(values: list[float], t: int, radius: float, lifetime: int) -> None:
+    """Add the expert that is born in round t; it lives the longer the more often 2 divides t."""
+    doubled, odd = 1, t
+    while odd % 2 == 0:
+        odd //= 2
+        doubled *= 2
+    values.append(float(t))
+    values.append(radius)
+    for _ in range(4):
+        values.append(0.0)  # noqa: PERF401 - numba compiles this
+    values.append(float(lifetime * doubled))
+
+
+def step(
+    carry: tuple[float, int],
+    values: list[float],
+    constants: tuple[float, float, float, float, int, int],
+    seen: float,
+) -> tuple[float, int]:
+    """Add an expert, let all learn from the distance, and agree on the next radius."""
+    threshold, t = carry
+    coverage, p0, top, scale, lifetime, miss = constants
+    if seen == MISS and miss == DROPPED:
+        return carry
+    distance = top - (threshold if seen == MISS else seen)
+    if seen == MISS and miss == BEYOND:
+        distance = scale
+    start = mean_radius(values) if t > 1 else scale
+    bury(values)
+    raise_expert(values, t, start, lifetime)
+    agreed = pinball(distance, mean_radius(values), coverage, p0)
+    for at in range(0, len(values), WIDTH):
+        radius, w = values[at + 1], weight(values, at)
+        gain = (agreed - pinball(distance, radius, coverage, p0)) / scale / max(coverage, p0)
+        gain = min(1.0, max(-1.0 if w > 0.0 else 0.0, gain))
+        values[at + 3] += gain
+        values[at + 4] += gain * w
+        values[at + 5] += 1.0
+        slope = gradient(distance, radius, coverage, p0)
+        values[at + 2] += slope * slope
+        if values[at + 2] > 0.0:
+            values[at + 1] = max(0.0, radius - scale / math.sqrt(3.0) / math.sqrt(values[at + 2]) * slope)
+    return top - mean_radius(values), t + 1
+
+
+@frozen
+class SAOCP(Policy):
+    r"""Strongly Adaptive Online Conformal Prediction: scale-free learners of all ages, mixed by coin betting.
+
+    A learner is born in every round and lives for :math:`g\,2^u` rounds, where :math:`2^u` is the largest power of
+    two that divides its first round; each runs scale-free gradient descent on the pinball loss, and their radii
+    are averaged with the weights of coin betting for changing environments.
+
+    Promises, under full feedback, little regret over every stretch of time. Its weights need the distance
+    itself, so with misses that have none nothing is left of that. Cost: O(log n) learners a round.
+
+    Parameters
+    ----------
+    coverage
+        The share of rounds in which the right answer should be in the list.
+    top
+        The highest score there is.
+    scale
+        D, how far below it scores lie, and the distance of a miss that is beyond.
+    lifetime
+        g, the shortest life of a learner.
+    miss
+        What a miss means: see :mod:`shortlist.policies.misses`.
+
+    Examples
+    --------
+    >>> policy = SAOCP(coverage=0.9)
+    >>> state = policy.init()
+    >>> for i in range(300):
+    ...     policy.update(state, score=(i * 617 % 1000) / 1000)
+    >>> round(state.threshold, 3)
+    0.06
+
+    References
+    ----------
+    Bhatnagar, Wang, Xiong and Bai, Improved Online Conformal Prediction via Strongly Adaptive Online Learning,
+    ICML 2023; Jun, Orabona, Wright and Willett, Improved Strongly Adaptive Online Learning using Coin Betting,
+    AISTATS 2017.
+    """
+
+    key: ClassVar[str] = "saocp"
+    rule = staticmethod(step)
+    coverage: float
+    top: float = 1.0
+    scale: float = 1.0
+    lifetime: int = 8
+    miss: str = "beyond"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coverage", check_probability("coverage", self.coverage, 0.9))
+        top, scale = check_scale(self.top, self.scale)
+        object.__setattr__(self, "top", top)
+        object.__setattr__(self, "scale", scale)
+        object.__setattr__(self, "lifetime", check_count("lifetime", self.lifetime))
+        object.__setattr__(self, "miss", check_miss(self.miss))
+
+    def init(self) -> State:
+        """Return a fresh state: everything in the range is shown."""
+        p0 = float(miss_rate(self.coverage))
+        constants = (self.coverage, p0, self.top, self.scale, self.lifetime, miss_code(self.miss))
+        return State((self.top - self.scale, 1), [], constants)

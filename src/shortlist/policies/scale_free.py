@@ -1,0 +1,96 @@
+"""Scale-free online gradient descent on the pinball loss."""
+
+import math
+from typing import ClassVar
+
+from shortlist.frozen import frozen
+from shortlist.parameters import check_probability, miss_rate
+from shortlist.policies.base import MISS, Policy, State
+from shortlist.policies.misses import BEYOND, DROPPED, check_miss, check_scale, miss_code
+
+__all__ = ["ScaleFreeOGD"]
+
+
+def gradient(distance: float, radius: float, coverage: float, p0: float) -> float:
+    """Return the slope of the pinball loss of a radius."""
+    if distance > radius:
+        return -coverage
+    return p0 if distance < radius else 0.0
+
+
+def step(
+    carry: tuple[float, float, float],
+    _values: list[float],
+    constants: tuple[float, float, float, float, int],
+    seen: float,
+) -> tuple[float, float, float]:
+    """Take one step down the slope, shorter the more slope there has been."""
+    _, radius, squares = carry
+    coverage, p0, top, scale, miss = constants
+    if seen == MISS and miss == DROPPED:
+        return carry
+    distance = radius if seen == MISS else top - seen
+    if seen == MISS and miss == BEYOND:
+        distance = math.inf
+    slope = gradient(distance, radius, coverage, p0)
+    squares += slope * slope
+    if squares > 0.0:
+        radius = max(0.0, radius - scale / math.sqrt(3.0 * squares) * slope)
+    return top - radius, radius, squares
+
+
+@frozen
+class ScaleFreeOGD(Policy):
+    r"""Gradient descent on the pinball loss of the radius, with steps that adapt to the slopes seen (SF-OGD).
+
+    With the radius :math:`r_t`, the threshold :math:`\text{top} - r_t` and the slope :math:`g_t` of the pinball loss,
+
+    .. math:: r_{t+1} = \max\Bigl(0,\; r_t - \frac{D}{\sqrt{3 \sum_{i \le t} g_i^2}}\, g_t\Bigr)
+
+    Promises that the share of misses tends to 1 - coverage for scores in a range of length D, whatever happens. It
+    needs to know only whether it was a miss. Cost: O(1).
+
+    Parameters
+    ----------
+    coverage
+        The share of rounds in which the right answer should be in the list.
+    top
+        The highest score there is.
+    scale
+        D, how far below it scores lie.
+    miss
+        What a miss means: see :mod:`shortlist.policies.misses`.
+
+    Examples
+    --------
+    >>> policy = ScaleFreeOGD(coverage=0.9)
+    >>> state = policy.init()
+    >>> for i in range(1000):
+    ...     policy.update(state, score=(i * 617 % 1000) / 1000)
+    >>> round(state.threshold, 3)
+    0.104
+
+    References
+    ----------
+    Orabona and Pál, Scale-Free Online Learning, 2018; Bhatnagar, Wang, Xiong and Bai, Improved Online Conformal
+    Prediction via Strongly Adaptive Online Learning, ICML 2023.
+    """
+
+    key: ClassVar[str] = "sf-ogd"
+    rule = staticmethod(step)
+    coverage: float
+    top: float = 1.0
+    scale: float = 1.0
+    miss: str = "beyond"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coverage", check_probability("coverage", self.coverage, 0.9))
+        top, scale = check_scale(self.top, self.scale)
+        object.__setattr__(self, "top", top)
+        object.__setattr__(self, "scale", scale)
+        object.__setattr__(self, "miss", check_miss(self.miss))
+
+    def init(self) -> State:
+        """Return a fresh state: everything in the range is shown."""
+        constants = (self.coverage, float(miss_rate(self.coverage)), self.top, self.scale, miss_code(self.miss))
+        return State((self.top - self.scale, self.scale, 0.0), [], constants)

@@ -1,0 +1,77 @@
+"""Threshold tracking: the ACI rule on the threshold itself, with a fixed step."""
+
+from typing import ClassVar
+
+from shortlist.frozen import frozen
+from shortlist.parameters import check_number, check_probability, miss_rate
+from shortlist.policies.base import MISS, Policy, State
+from shortlist.policies.misses import DROPPED, THRESHOLD, check_miss, miss_code
+
+__all__ = ["ThresholdTracking"]
+
+
+def step(carry: tuple[float], _values: list[float], constants: tuple[float, float, int], seen: float) -> tuple[float]:
+    """Move the threshold up a little after a hit, down a lot after a miss."""
+    threshold = carry[0]
+    p0, size, miss = constants
+    missed = seen == MISS or seen < threshold
+    if seen == MISS and miss == DROPPED:
+        return carry
+    if seen == MISS and miss == THRESHOLD:
+        missed = False
+    return (threshold + size * (p0 - (1.0 if missed else 0.0)),)
+
+
+@frozen
+class ThresholdTracking(Policy):
+    r"""The threshold follows hits and misses by fixed steps.
+
+    .. math:: \tau_{t+1} = \tau_t + \eta\,((1 - \alpha) - \mathbb{1}[\text{miss}])
+
+    Promises, whatever happens, that the share of misses is within :math:`(R + \eta)/(\eta T)` of 1 - coverage,
+    for scores in a range of length R; it needs no scores, only to know whether it was a miss. Single
+    lists are too short about as often as too long. Cost: O(1).
+
+    Parameters
+    ----------
+    coverage
+        The share of rounds in which the right answer should be in the list.
+    size
+        eta, the size of a step, in units of the scores.
+    start
+        The first threshold.
+    miss
+        What a miss means: see :mod:`shortlist.policies.misses`.
+
+    Examples
+    --------
+    >>> policy = ThresholdTracking(coverage=0.9, size=0.01)
+    >>> state = policy.init()
+    >>> for i in range(1000):
+    ...     policy.update(state, score=(i * 617 % 1000) / 1000)
+    >>> round(state.threshold, 6)
+    0.09
+
+    References
+    ----------
+    Gibbs and Candès, Adaptive Conformal Inference Under Distribution Shift, NeurIPS 2021; on the threshold
+    itself, Gollapudi, Kollias, Munagala and Sinop, Efficient Online Conformal Selection with Limited
+    Feedback, arXiv 2605.14953.
+    """
+
+    key: ClassVar[str] = "tracking"
+    rule = staticmethod(step)
+    coverage: float
+    size: float = 0.01
+    start: float = 0.0
+    miss: str = "beyond"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coverage", check_probability("coverage", self.coverage, 0.9))
+        object.__setattr__(self, "size", check_number("size", self.size, "a number above 0", above=0.0))
+        object.__setattr__(self, "start", check_number("start", self.start, "a finite number"))
+        object.__setattr__(self, "miss", check_miss(self.miss))
+
+    def init(self) -> State:
+        """Return a fresh state at the first threshold."""
+        return State((self.start,), [], (float(miss_rate(self.coverage)), self.size, miss_code(self.miss)))
