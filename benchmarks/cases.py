@@ -138,7 +138,7 @@ def heap_push() -> Timed:
 
 
 def peer_round(name: str, count: int, size: int = 1) -> Timed:
-    """Time a library's own round: ask for the limit, then report the score; or `size` rounds that are known beforehand."""
+    """Time a library's own round: ask for the limit, report the score; or `size` rounds known beforehand."""
     subject: Any = Ours(scores(count)) if name == "shortlist" else PEERS[name].grown(scores(count))
     rounds = scores(BLOCK if name in ("shortlist", "river") else 20, seed=1).tolist()
 

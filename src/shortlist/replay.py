@@ -20,10 +20,12 @@ from shortlist.policies.base import Step
 
 __all__ = ["replay"]
 
-Loop = Callable[[Any, Any, Any, Any], Any]
+Loop = Callable[[Any, Any, Any, Any, bool], Any]
 
 
-def replay(policy: Policy, true_scores: ArrayLike, *, compiled: bool | None = None) -> NDArray[np.float64]:
+def replay(
+    policy: Policy, true_scores: ArrayLike, *, compiled: bool | None = None, full_feedback: bool = False
+) -> NDArray[np.float64]:
     """Return the threshold in force at each round, with semi-bandit feedback applied inside.
 
     The same bits as ``policy.update`` round by round, with or without numba. Nothing of a score
@@ -38,6 +40,9 @@ def replay(policy: Policy, true_scores: ArrayLike, *, compiled: bool | None = No
         the candidates.
     compiled
         True or False to use numba or not; by default it is used when it is installed.
+    full_feedback
+        Tell the policy every score, also those of misses: what most methods of the field were made for,
+        and nobody has whose people only click. For comparing.
 
     Examples
     --------
@@ -58,10 +63,10 @@ def replay(policy: Policy, true_scores: ArrayLike, *, compiled: bool | None = No
     functions = _functions(policy)
     thresholds = np.empty(scores.size)
     if compiled:
-        _compiled_loop(functions)(state.carry, state.constants, scores, thresholds)
+        _compiled_loop(functions)(state.carry, state.constants, scores, thresholds, full_feedback)
     else:
         plain = thresholds.tolist()
-        _loop(functions, stamp="plain")(state.carry, state.constants, scores.tolist(), plain)
+        _loop(functions, stamp="plain")(state.carry, state.constants, scores.tolist(), plain, full_feedback)
         thresholds[:] = plain
     return thresholds
 
@@ -82,13 +87,13 @@ def _loop(functions: tuple[Step, ...], stamp: str) -> Loop:
 
 
 def _loop_of_one(step: Step, stamp: str) -> Loop:
-    def loop(carry: Any, constants: Any, scores: Any, thresholds: Any) -> Any:
+    def loop(carry: Any, constants: Any, scores: Any, thresholds: Any, full: bool) -> Any:
         assert stamp  # numba keys its cache on this value, so an edited step is compiled anew
         values = [0.0]  # numba needs to see what is in the list
         values.pop()  # and, below, + 0.0 makes one zero of two
         for i, score in enumerate(scores):
             thresholds[i] = carry[0]
-            carry = step(carry, values, constants, score + 0.0 if score >= carry[0] else MISS)
+            carry = step(carry, values, constants, score + 0.0 if score >= carry[0] or full else MISS)
         return carry
 
     return loop
@@ -96,13 +101,13 @@ def _loop_of_one(step: Step, stamp: str) -> Loop:
 
 def _loop_of_two(advance: Step, glance: Step, step: Step, stamp: str) -> Loop:
     # The list is touched only where it must be: handing it to a function costs as much as all the rest of a round.
-    def loop(carry: Any, constants: Any, scores: Any, thresholds: Any) -> Any:
+    def loop(carry: Any, constants: Any, scores: Any, thresholds: Any, full: bool) -> Any:
         assert stamp
         values = [0.0]
         values.pop()
         for i, score in enumerate(scores):
             thresholds[i] = carry[0]
-            seen = score + 0.0 if score >= carry[0] else MISS
+            seen = score + 0.0 if score >= carry[0] or full else MISS
             carry, concerns = glance(advance, carry, constants, seen)
             if concerns:
                 carry = step(carry, values, constants, seen)
@@ -118,8 +123,10 @@ def _compiled_loop(functions: tuple[Step, ...]) -> Loop:
     from numba.extending import register_jitable  # noqa: PLC0415
 
     parts = _parts(functions)
+    # Inlined, a rule in two parts is a third faster; long rules become so large that numba stumbles over them.
+    inline = "always" if len(functions) > 1 else "never"
     for part in parts:
-        register_jitable(inline="always")(part)
+        register_jitable(inline=inline)(part)
     loop: Loop = numba.njit(cache=True)(_loop(functions, _stamp(parts)))
     return loop
 

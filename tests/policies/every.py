@@ -4,16 +4,22 @@ from shortlist import (
     ACI,
     DKW,
     DLR,
+    MVP,
+    SAOCP,
     SPS,
     AnytimeSPS,
     BetaBinomial,
     Binomial,
     Calibrated,
+    ConformalPID,
     ConservativeETC,
+    DtACI,
     ExploreThenCommit,
     Greedy,
     Oracle,
     OrderStatistic,
+    ScaleFreeOGD,
+    ThresholdTracking,
 )
 from shortlist.boundaries import Held, Quantile
 
@@ -31,4 +37,16 @@ POLICIES = [
     OrderStatistic(coverage=0.8, boundary=Calibrated(0.3, horizon=200)),
     OrderStatistic(coverage=0.5, boundary=Held(DKW(100), rounds=70)),
     OrderStatistic(coverage=0.8, boundary=Quantile()),
+    *(
+        policy
+        for miss in ("dropped", "threshold", "beyond")
+        for policy in (
+            ThresholdTracking(coverage=0.9, size=0.02, miss=miss),
+            ScaleFreeOGD(coverage=0.9, miss=miss),
+            ConformalPID(coverage=0.9, size=0.02, miss=miss),
+            DtACI(coverage=0.8, interval=50, miss=miss),
+            SAOCP(coverage=0.9, lifetime=4, miss=miss),
+            MVP(coverage=0.9, buckets=10, seed=3, miss=miss),
+        )
+    ),
 ]

@@ -9,26 +9,38 @@ from shortlist.policies.anytime import AnytimeSPS
 from shortlist.policies.base import MISS, Policy, State
 from shortlist.policies.dlr import DLR
 from shortlist.policies.etc import ConservativeETC, ExploreThenCommit
+from shortlist.policies.faci import DtACI
 from shortlist.policies.greedy import Greedy
+from shortlist.policies.mvp import MVP
 from shortlist.policies.oracle import Oracle
 from shortlist.policies.order_statistic import OrderStatistic, OrderStatisticState
+from shortlist.policies.pid import ConformalPID
+from shortlist.policies.saocp import SAOCP
+from shortlist.policies.scale_free import ScaleFreeOGD
 from shortlist.policies.sps import SPS
+from shortlist.policies.tracking import ThresholdTracking
 
 __all__ = [
     "ACI",
     "DLR",
     "MISS",
+    "MVP",
     "POLICIES",
+    "SAOCP",
     "SPS",
     "AnytimeSPS",
+    "ConformalPID",
     "ConservativeETC",
+    "DtACI",
     "ExploreThenCommit",
     "Greedy",
     "Oracle",
     "OrderStatistic",
     "OrderStatisticState",
     "Policy",
+    "ScaleFreeOGD",
     "State",
+    "ThresholdTracking",
     "policy_from_dict",
 ]
 
@@ -45,6 +57,12 @@ POLICIES: Final[dict[str, type[Policy]]] = {
         ConservativeETC,
         Oracle,
         OrderStatistic,
+        DtACI,
+        SAOCP,
+        ScaleFreeOGD,
+        ConformalPID,
+        MVP,
+        ThresholdTracking,
     )
 }
 

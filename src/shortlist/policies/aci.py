@@ -26,13 +26,11 @@ def step(
     carry: tuple[float, float], hits: list[float], constants: tuple[float, float], seen: float
 ) -> tuple[float, float]:
     """Move the level up a little after a hit, down a lot after a miss; read off its quantile."""
-    _, beta = carry
+    threshold, beta = carry
     p0, step_size = constants
-    if seen == MISS:
-        beta += step_size * (p0 - 1.0)
-    else:
+    beta += step_size * (p0 - (1.0 if seen == MISS or seen < threshold else 0.0))
+    if seen != MISS:
         insert(hits, seen)
-        beta += step_size * p0
     n = len(hits)
     if beta <= 0.0 or n == 0:
         return -math.inf, beta

@@ -16,7 +16,7 @@ def step(
     threshold, t = carry
     p0, exponent = constants
     t += 1
-    missed = 1.0 if seen == MISS else 0.0
+    missed = 1.0 if seen == MISS or seen < threshold else 0.0
     return threshold + t**-exponent * (p0 - missed), t
 
 

@@ -28,7 +28,7 @@ def prior(born: float) -> float:
 
 def mean_radius(values: list[float]) -> float:
     """Return the radius that the experts agree on; by the prior alone while none has a weight."""
-    total = weighted = plain = mean = 0.0
+    total, weighted, plain, mean = 0.0, 0.0, 0.0, 0.0
     for at in range(0, len(values), WIDTH):
         before = prior(values[at])
         p = before * max(0.0, weight(values, at))
@@ -72,35 +72,35 @@ def raise_expert(values: list[float], t: int, radius: float, lifetime: int) -> N
 
 
 def step(
-    carry: tuple[float, int],
+    carry: tuple[float, float, int],
     values: list[float],
     constants: tuple[float, float, float, float, int, int],
     seen: float,
-) -> tuple[float, int]:
+) -> tuple[float, float, int]:
     """Add an expert, let all learn from the distance, and agree on the next radius."""
-    threshold, t = carry
+    threshold, radius, t = carry
     coverage, p0, top, scale, lifetime, miss = constants
     if seen == MISS and miss == DROPPED:
         return carry
     distance = top - (threshold if seen == MISS else seen)
     if seen == MISS and miss == BEYOND:
         distance = scale
-    start = mean_radius(values) if t > 1 else scale
     bury(values)
-    raise_expert(values, t, start, lifetime)
+    raise_expert(values, t, radius, lifetime)
     agreed = pinball(distance, mean_radius(values), coverage, p0)
     for at in range(0, len(values), WIDTH):
-        radius, w = values[at + 1], weight(values, at)
-        gain = (agreed - pinball(distance, radius, coverage, p0)) / scale / max(coverage, p0)
+        mine, w = values[at + 1], weight(values, at)
+        gain = (agreed - pinball(distance, mine, coverage, p0)) / scale / max(coverage, p0)
         gain = min(1.0, max(-1.0 if w > 0.0 else 0.0, gain))
         values[at + 3] += gain
         values[at + 4] += gain * w
         values[at + 5] += 1.0
-        slope = gradient(distance, radius, coverage, p0)
+        slope = gradient(distance, mine, coverage, p0)
         values[at + 2] += slope * slope
         if values[at + 2] > 0.0:
-            values[at + 1] = max(0.0, radius - scale / math.sqrt(3.0) / math.sqrt(values[at + 2]) * slope)
-    return top - mean_radius(values), t + 1
+            values[at + 1] = max(0.0, mine - scale / math.sqrt(3.0) / math.sqrt(values[at + 2]) * slope)
+    radius = mean_radius(values)
+    return top - radius, radius, t + 1
 
 
 @frozen
@@ -163,4 +163,4 @@ class SAOCP(Policy):
         """Return a fresh state: everything in the range is shown."""
         p0 = float(miss_rate(self.coverage))
         constants = (self.coverage, p0, self.top, self.scale, self.lifetime, miss_code(self.miss))
-        return State((self.top - self.scale, 1), [], constants)
+        return State((self.top - self.scale, self.scale, 1), [], constants)
