@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PASSES ?= 5
 
 .DEFAULT_GOAL := help
-.PHONY: help install reproduce test test-models check format soak bench benchservice docs figures screenshots serve demo clean
+.PHONY: help install reproduce test test-models check format field soak bench benchservice docs figures screenshots serve demo clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,10 @@ check: $(STAMP)  ## Format, lint, types, layers: seconds
 format: $(STAMP)  ## Format the code and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+field: $(STAMP)  ## Run all methods of the field again, for docs/field.md
+	$(BIN)/shortlist reproduce --suite field --out docs/field
+	rm -f docs/field/*.svg
 
 soak: $(STAMP)  ## The long versions of tests that `make test` runs short
 	$(BIN)/python -m pytest -m soak -s

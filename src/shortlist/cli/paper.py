@@ -43,6 +43,9 @@ def reproduce(
         Path | None,
         typer.Option(help="A score file of your own (.npz), or a table of bids (.csv), run instead of the tasks."),
     ] = None,
+    suite: Annotated[
+        str, typer.Option(help="paper: its experiments. field: all online conformal methods, in changing worlds too.")
+    ] = "paper",
     list_: Annotated[bool, typer.Option("--list", help="List tasks and policies, and run nothing.")] = False,
 ) -> None:
     """Run the paper's experiments: every policy on three tasks, with figures, tables, claims and a report."""
@@ -63,7 +66,12 @@ def reproduce(
         scores=None if scores is None else str(scores if scheduler is None else scores.absolute()),
     )
     processes = _jobs(jobs)
+    if suite not in ("paper", "field"):
+        raise InvalidParameter(f"suite is {suite!r}; it must be paper or field")
     _check_folder(out)
+    if suite == "field":
+        _field(spec, processes, scheduler, out)
+        return
     from shortlist.experiments.output import write_results  # noqa: PLC0415 - brings matplotlib
     from shortlist.experiments.run import run as run_spec  # noqa: PLC0415
 
@@ -175,6 +183,21 @@ def _summary_table(results: Any, name: str) -> Table:
         length = "-" if size != size else f"{size:,.2f}"  # noqa: PLR0124 - not a number
         table.add_row(policy, f"{regret:,.1f}", f"{covered:.4f}", f"{past:,.1f}", length)
     return table
+
+
+def _field(spec: Any, processes: int, scheduler: str | None, out: Path) -> None:
+    """Run all methods of the field, and write tables and figures."""
+    from shortlist.experiments.field import run_field  # noqa: PLC0415 - only this suite needs them
+    from shortlist.experiments.field_output import write_field  # noqa: PLC0415 - brings matplotlib
+
+    console = Console()
+    with _progress(console) as bar:
+        rows = run_field(spec, jobs=processes, scheduler=scheduler, progress=_teller(bar))
+    write_field(rows, out, spec.coverage)
+    console.print(
+        f"Tables and figures are in [bold]{escape(str(out))}[/]: field.csv, field.md, field-misses and field-worlds.",
+        highlight=False,
+    )
 
 
 def _jobs(jobs: int, least: int | None = None) -> int:

@@ -217,9 +217,9 @@ def _draw_sums(
         axes.set_yscale("log")
         low, high = axes.get_ylim()
         axes.set_ylim(low * 0.8, high * 1.1)
-        axes.yaxis.set_major_formatter("{x:,.0f}")
+        axes.yaxis.set_major_formatter("{x:,g}")
         axes.yaxis.set_minor_locator(LogLocator(subs=(2.0, 3.0, 5.0)))
-        axes.yaxis.set_minor_formatter("{x:,.0f}" if high / low < 100 else "")
+        axes.yaxis.set_minor_formatter("{x:,g}" if high / low < 100 else "")
         axes.tick_params(axis="y", which="minor", labelsize=8)
     else:
         axes.set_ylim(bottom=0)

@@ -4,7 +4,7 @@ import math
 from typing import ClassVar, Final
 
 from shortlist.frozen import frozen
-from shortlist.parameters import check_count, check_probability, miss_rate
+from shortlist.parameters import check_count, check_probability
 from shortlist.policies.base import MISS, Policy, State
 from shortlist.policies.misses import BEYOND, DROPPED, check_miss, check_scale, miss_code
 from shortlist.policies.scale_free import gradient
@@ -27,18 +27,24 @@ def prior(born: float) -> float:
 
 
 def mean_radius(values: list[float]) -> float:
-    """Return the radius that the experts agree on; by the prior alone while none has a weight."""
-    total, weighted, plain, mean = 0.0, 0.0, 0.0, 0.0
+    """Return the radius that the experts agree on; by the prior alone while none has a weight.
+
+    A young expert's gain may be nothing but a rounding error, and its sign decides: so the terms are
+    normalised and added up in the order of the public implementation.
+    """
+    priors = 0.0
     for at in range(0, len(values), WIDTH):
-        before = prior(values[at])
-        p = before * max(0.0, weight(values, at))
-        total += p
-        weighted += p * values[at + 1]
-        plain += before
-        mean += before * values[at + 1]
-    if total > 0.0:
-        return weighted / total
-    return mean / plain if plain > 0.0 else 0.0
+        priors += prior(values[at])
+    total = 0.0
+    for at in range(0, len(values), WIDTH):
+        total += prior(values[at]) / priors * max(0.0, weight(values, at))
+    mean = 0.0
+    for at in range(0, len(values), WIDTH):
+        share = prior(values[at]) / priors
+        if total > 0.0:
+            share = share * max(0.0, weight(values, at)) / total
+        mean += share * values[at + 1]
+    return mean
 
 
 def pinball(distance: float, radius: float, coverage: float, p0: float) -> float:
@@ -134,7 +140,7 @@ class SAOCP(Policy):
     >>> for i in range(300):
     ...     policy.update(state, score=(i * 617 % 1000) / 1000)
     >>> round(state.threshold, 3)
-    0.06
+    0.047
 
     References
     ----------
@@ -161,6 +167,5 @@ class SAOCP(Policy):
 
     def init(self) -> State:
         """Return a fresh state: everything in the range is shown."""
-        p0 = float(miss_rate(self.coverage))
-        constants = (self.coverage, p0, self.top, self.scale, self.lifetime, miss_code(self.miss))
+        constants = (self.coverage, 1.0 - self.coverage, self.top, self.scale, self.lifetime, miss_code(self.miss))
         return State((self.top - self.scale, self.scale, 1), [], constants)
