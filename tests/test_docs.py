@@ -50,3 +50,13 @@ def test_every_make_target_is_explained():
     for target in phony.group(1).split():
         assert re.search(rf"^{target}:.*## ", makefile, flags=re.MULTILINE), target
     assert re.search(r"^help:.*## ", makefile, flags=re.MULTILINE)
+
+
+def test_the_readme_quotes_only_what_was_measured():
+    """Every figure of its section on other libraries stands in benchmarks/results.md, word for word."""
+    section = (ROOT / "README.md").read_text().split("## Beside other libraries")[1].split("\n## ")[0]
+    measured = (ROOT / "benchmarks" / "results.md").read_text()
+    quoted = re.findall(r"\d[\d,.]* ?(?:%|µs|ms|kB)|(?<=\| )\d[\d,.]*(?= \()", section)
+    assert len(quoted) > 10
+    for figure in quoted:
+        assert figure in measured, figure
