@@ -67,7 +67,7 @@ async def _client(host: str, port: int, stream: str, number: int, until: float, 
     sent = 0
     while time.perf_counter() < until:
         body, right = bodies[sent % len(bodies)]
-        name = f"c{number}-{sent}-{int(until * 1000)}"
+        name = f"p{port}-c{number}-{sent}-{int(until * 1000)}"  # others may be at the same stream elsewhere
         sent += 1
         began = time.perf_counter()
         status, answer = await connection.send(

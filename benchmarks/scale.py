@@ -93,6 +93,9 @@ def measure_replicas(seconds: float, turns: int) -> list[dict[str, Any]]:
                 totals[number].seconds += part.seconds
                 totals[number].latencies += part.latencies
                 totals[number].errors += part.errors
+        for tally in totals:
+            if tally.errors:
+                raise SystemExit(f"{len(tally.errors)} requests failed, for example: {tally.errors[0]}")
         return [
             {
                 "replicas": replicas,
@@ -101,7 +104,6 @@ def measure_replicas(seconds: float, turns: int) -> list[dict[str, Any]]:
                 "rate": tally.rate,
                 "p50": tally.quantile(0.5),
                 "p99": tally.quantile(0.99),
-                "errors": len(tally.errors),
             }
             for (replicas, streams, notify), tally in zip(cases, totals, strict=True)
         ]
