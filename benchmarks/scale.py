@@ -139,7 +139,7 @@ def draw(found: list[dict[str, Any]]) -> None:
         figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.4))
         left.loglog(sizes, sizes * seconds[-1] / sizes[-1], color="#BBBBBB", linestyle=(0, (4, 3)), linewidth=1.2)
         left.loglog(sizes, seconds, "o-", color="#0072B2")
-        left.annotate("linear", (sizes[0], seconds[-1] / 1e4), (4, -12), textcoords="offset points", color="#777777")
+        left.annotate("in proportion", (1e6, seconds[-1] / 1e2), (8, -14), textcoords="offset points", color="#777777")
         left.set(xlabel="rounds", ylabel="seconds", title="Replay on one core")
         right.semilogx(sizes, seconds / sizes * 1e9, "o-", color="#0072B2")
         right.vlines(
@@ -150,7 +150,7 @@ def draw(found: list[dict[str, Any]]) -> None:
             alpha=0.35,
             linewidth=4,
         )
-        right.set(xlabel="rounds", ylabel="ns a round", title="A round costs the same")
+        right.set(xlabel="rounds", ylabel="ns a round", title="A round, whatever came before")
         right.set_ylim(bottom=0)
         figure.savefig(FIGURES / "scale-size.png")
         plt.close(figure)

@@ -6,10 +6,10 @@ from typer.testing import CliRunner
 
 from shortlist import AnytimeSPS, InvalidParameter, replay
 from shortlist.cli import app
+from shortlist.experiments.changing import STEPS, TURN, WORLDS, Changing, chance_of_second, second_face
 from shortlist.experiments.field import METHODS, RESTART, WINDOW, _worst_window, field_rows, run_field
 from shortlist.experiments.spec import Spec
 from shortlist.tasks import load_task
-from shortlist.tasks.changing import STEPS, TURN, WORLDS, Changing, chance_of_second, second_face
 
 TASKS = ("images", "retrieval", "auctions")
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist import metrics
+from shortlist.experiments.changing import WORLDS, Changing, second_face
 from shortlist.experiments.spec import Spec
 from shortlist.experiments.where import Progress, Unit, finish, workplace
 from shortlist.learner import Learner
@@ -31,7 +32,6 @@ from shortlist.policies import (
 )
 from shortlist.replay import replay
 from shortlist.tasks import Task
-from shortlist.tasks.changing import WORLDS, Changing, second_face
 
 __all__ = ["METHODS", "MISSES", "FieldRow", "run_field"]
 

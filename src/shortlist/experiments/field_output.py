@@ -8,11 +8,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 
+from shortlist.experiments.changing import WORLDS
 from shortlist.experiments.drawing import GREY, save, style
 from shortlist.experiments.field import MISSES, FieldRow
 from shortlist.experiments.output import write_table
 from shortlist.experiments.statistics import half_width
-from shortlist.tasks.changing import WORLDS
 
 __all__ = ["write_field"]
 

@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 
 from shortlist.errors import InvalidParameter
 from shortlist.metrics import Population
-from shortlist.tasks.auctions import AuctionTask, read_bids
-from shortlist.tasks.base import Array, Stream, Task
-from shortlist.tasks.scored import ScoredTask
-from shortlist.tasks.scorefile import ScoreSet
+from shortlist.tasks import AuctionTask, ScoredTask, ScoreSet, Stream, Task, data_file, read_bids
+
+Array = NDArray[np.float64]
 
 __all__ = ["WORLDS", "Changing", "chance_of_second", "second_face"]
 
@@ -59,8 +58,6 @@ def chance_of_second(world: str, rounds: int) -> Array:
 def second_face(task: Task) -> tuple[Task, Task]:
     """Return a task's first and second face."""
     if isinstance(task, AuctionTask):
-        from shortlist.tasks import data_file  # noqa: PLC0415 - it imports this
-
         path = data_file("auctions.csv")
         return tuple(  # type: ignore[return-value]
             AuctionTask(read_bids(path, item), f"bids on the {item}", name=task.name, title=task.title)
