@@ -93,7 +93,8 @@ def _loop_of_one(step: Step, stamp: str) -> Loop:
         values.pop()  # and, below, + 0.0 makes one zero of two
         for i, score in enumerate(scores):
             thresholds[i] = carry[0]
-            carry = step(carry, values, constants, score + 0.0 if score >= carry[0] or full else MISS)
+            missed = not score >= carry[0] or score == MISS
+            carry = step(carry, values, constants, MISS if missed and not full else score + 0.0, missed)
         return carry
 
     return loop

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from shortlist import AnytimeSPS, InvalidParameter, replay
+from shortlist import AnytimeSPS, InvalidParameter, metrics, replay
 from shortlist.cli import app
 from shortlist.experiments.changing import STEPS, TURN, WORLDS, Changing, chance_of_second, second_face
 from shortlist.experiments.field import METHODS, RESTART, WINDOW, _worst_window, field_rows, run_field
@@ -50,8 +50,9 @@ def test_the_second_face_is_harder(name):
     assert second.optimal_threshold(0.9) != first.optimal_threshold(0.9)
 
 
-def test_lists_are_counted_in_the_right_table():
-    changing = Changing(*second_face(load_task("retrieval")), "adversary")
+@pytest.mark.parametrize("name", TASKS)
+def test_lists_are_counted_in_the_right_table(name):
+    changing = Changing(*second_face(load_task(name)), "adversary")
     stream = changing.draw(np.random.default_rng(2), 2000)
     table, rows = stream.candidates
     assert all(np.isclose(table[row], score).any() for row, score in zip(rows, stream.true_scores, strict=True))
@@ -83,6 +84,11 @@ def test_a_row_is_what_it_says():
     assert row.coverage == (stream.true_scores >= thresholds).mean()
     past = sum((thresholds[at] > law.optimal_threshold(0.9)).sum() for at, law in changing.laws(1500))
     assert row.undercoverage_count == past
+    assert row.local_coverage == _worst_window(stream.true_scores >= thresholds)
+    table, rows = stream.candidates
+    assert row.mean_set_size == np.mean([(table[row] >= tau).sum() for row, tau in zip(rows, thresholds, strict=True)])
+    regret = sum(metrics.regret(thresholds[at], law, 0.9)[-1] for at, law in changing.laws(1500))
+    assert row.regret == pytest.approx(regret)
 
 
 def test_the_command_writes_tables_and_figures(tmp_path):

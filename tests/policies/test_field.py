@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 
 from shortlist import (
+    ACI,
+    DLR,
     MVP,
     SAOCP,
     ConformalPID,
@@ -84,8 +86,9 @@ def test_scale_free_ogd_is_its_formula(miss):
         np.testing.assert_allclose(replay(ScaleFreeOGD(COVERAGE, miss=miss), stream), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("saturation", [5.0, 0.2])  # at 0.2 the tangent is infinite now and then
 @pytest.mark.parametrize("miss", MISSES)
-def test_conformal_pid_is_its_formula(miss):
+def test_conformal_pid_is_its_formula(miss, saturation):
     for stream in streams():
         errors = []
 
@@ -94,12 +97,12 @@ def test_conformal_pid_is_its_formula(miss):
             if counts:
                 errors.append(error - P0)
             t = len(errors) + 1
-            angle = sum(errors) * math.log(t) / (5.0 * t)
+            angle = sum(errors) * math.log(t) / (saturation * t)
             pushed = math.copysign(math.inf, angle) if abs(angle) >= math.pi / 2 else math.tan(angle)
             return 1.0 - (1.0 + 0.02 * sum(errors) + pushed)
 
         expected = list(each_round(stream, 0.0, learn))
-        found = replay(ConformalPID(COVERAGE, size=0.02, miss=miss), stream)
+        found = replay(ConformalPID(COVERAGE, size=0.02, saturation=saturation, miss=miss), stream)
         np.testing.assert_allclose(found, expected, atol=1e-11)
 
 
@@ -145,8 +148,14 @@ class _Merlion(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def create_module(self, spec):
         module = types.ModuleType(spec.name)
-        module.__getattr__ = lambda _name: object
+        module.__getattr__ = self.anything
         return module
+
+    @staticmethod
+    def anything(name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return object
 
     def exec_module(self, module):
         pass
@@ -167,7 +176,9 @@ def public(monkeypatch):
         model.update(pd.Series([distance]), pd.Series([0.0]), horizon=1)
         return float(model.predict(1)[1])
 
-    return make, tell
+    yield make, tell
+    for name in [name for name in sys.modules if name.split(".")[0] in ("merlion", "online_conformal")]:
+        del sys.modules[name]
 
 
 def told_everything(policy, carry, stream):
@@ -175,7 +186,7 @@ def told_everything(policy, carry, stream):
     state = policy.init()
     state.carry = carry
     for score in stream.tolist():
-        state.carry = policy.rule(state.carry, state.values, state.constants, score)
+        state.carry = policy.rule(state.carry, state.values, state.constants, score, score < state.threshold)
         yield 1.0 - state.threshold
 
 
@@ -215,7 +226,7 @@ def test_told_everything_they_cover_what_they_promise(policy):
 def test_a_dropped_miss_ruins_them():
     """The negative control: what the natural mistake does to methods that learn from misses."""
     stream = np.random.default_rng(12).random(10_000)
-    for kind in (ThresholdTracking, DtACI, SAOCP, MVP):
+    for kind in (ThresholdTracking, ScaleFreeOGD, ConformalPID, DtACI, SAOCP, MVP):
         covered = (stream >= replay(kind(COVERAGE, miss="dropped"), stream))[-1000:].mean()
         assert covered < 0.5, kind
 
@@ -224,3 +235,20 @@ def test_what_a_miss_means_is_one_of_three():
     for kind in (ThresholdTracking, ScaleFreeOGD, ConformalPID, DtACI, SAOCP, MVP):
         with pytest.raises(InvalidParameter, match='miss is \'lost\'; it must be "dropped", "threshold" or "beyond"'):
             kind(COVERAGE, miss="lost")
+
+
+@pytest.mark.parametrize(
+    "policy", [ACI(COVERAGE, 0.05), DLR(COVERAGE), ThresholdTracking(COVERAGE), ConformalPID(COVERAGE), MVP(COVERAGE)]
+)
+def test_a_late_hit_is_a_hit(policy):
+    """It was judged against the threshold that it was shown with; that today's is higher changes nothing."""
+    late, prompt = policy.init(), policy.init()
+    for state in (late, prompt):
+        for score in np.linspace(0.2, 0.9, 50).tolist():
+            policy.learn(state, score)
+    policy.learn(late, late.threshold - 0.001 if math.isfinite(late.threshold) else 0.1)
+    policy.learn(prompt, 0.95)
+    if not isinstance(policy, ACI):  # which keeps the scores
+        assert late == prompt
+    else:
+        assert late.carry[1] == prompt.carry[1]

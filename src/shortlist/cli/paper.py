@@ -70,6 +70,10 @@ def reproduce(
         raise InvalidParameter(f"suite is {suite!r}; it must be paper or field")
     _check_folder(out)
     if suite == "field":
+        if scores is not None or policies != "all":
+            raise InvalidParameter(
+                "the field suite runs all its methods on the tasks that ship: drop --scores, --policies"
+            )
         _field(spec, processes, scheduler, out)
         return
     from shortlist.experiments.output import write_results  # noqa: PLC0415 - brings matplotlib

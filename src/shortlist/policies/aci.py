@@ -23,12 +23,12 @@ def insert(values: list[float], value: float) -> None:
 
 
 def step(
-    carry: tuple[float, float], hits: list[float], constants: tuple[float, float], seen: float
+    carry: tuple[float, float], hits: list[float], constants: tuple[float, float], seen: float, missed: bool
 ) -> tuple[float, float]:
     """Move the level up a little after a hit, down a lot after a miss; read off its quantile."""
-    threshold, beta = carry
+    _, beta = carry
     p0, step_size = constants
-    beta += step_size * (p0 - (1.0 if seen == MISS or seen < threshold else 0.0))
+    beta += step_size * (p0 - (1.0 if missed else 0.0))
     if seen != MISS:
         insert(hits, seen)
     n = len(hits)

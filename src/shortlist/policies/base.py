@@ -20,10 +20,11 @@ huge and tiny values are all right; and ``shortlist.replay`` gives the same bits
 The last one holds by construction. A policy's ``rule`` is written once, as a step: a plain function
 over numbers ::
 
-    carry = step(carry, values, constants, seen)
+    carry = step(carry, values, constants, seen, missed)
 
 where `carry` is a tuple with the threshold first, `values` a list of floats that the step may
-change, `constants` a tuple of numbers, and `seen` the score of a hit or :data:`MISS`. Streaming
+change, `constants` a tuple of numbers, `seen` the score of a hit or :data:`MISS`, and `missed` whether the
+right answer was not in the list: under full feedback (for comparing only) misses have a score too. Streaming
 calls that function as it is; replay compiles the same function when numba is installed. So a step
 uses nothing but arithmetic, ``math``, ``heapq`` and other plain functions, never numpy (``np.log``
 and ``math.log`` differ in the last bit at some integers).
@@ -47,7 +48,7 @@ __all__ = ["MISS", "Policy", "State"]
 #: What a step sees when the true label was not in the list: lower than every score.
 MISS: Final = -math.inf
 
-#: (carry, values, constants, seen) -> carry; each policy's own types, so loose here.
+#: (carry, values, constants, seen, missed) -> carry; each policy's own types, so loose here.
 Step = Callable[..., Any]
 
 
@@ -97,7 +98,7 @@ class Policy(abc.ABC):
 
     def learn(self, state: State, seen: float) -> None:
         """Take one round as it was seen: the score of a hit, whatever the threshold is now, or MISS."""
-        state.carry = type(self).rule(state.carry, state.values, state.constants, seen)
+        state.carry = type(self).rule(state.carry, state.values, state.constants, seen, seen == MISS)
 
     def to_dict(self) -> dict[str, Any]:
         """Return kind and hyper-parameters as plain data."""

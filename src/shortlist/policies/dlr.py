@@ -4,20 +4,19 @@ from typing import ClassVar
 
 from shortlist.frozen import frozen
 from shortlist.parameters import check_number, check_probability, miss_rate
-from shortlist.policies.base import MISS, Policy, State
+from shortlist.policies.base import Policy, State
 
 __all__ = ["DLR"]
 
 
 def step(
-    carry: tuple[float, int], _values: list[float], constants: tuple[float, float], seen: float
+    carry: tuple[float, int], _values: list[float], constants: tuple[float, float], _seen: float, missed: bool
 ) -> tuple[float, int]:
     """Move the threshold up after a hit, down after a miss, by less and less."""
     threshold, t = carry
     p0, exponent = constants
     t += 1
-    missed = 1.0 if seen == MISS or seen < threshold else 0.0
-    return threshold + t**-exponent * (p0 - missed), t
+    return threshold + t**-exponent * (p0 - (1.0 if missed else 0.0)), t
 
 
 @frozen

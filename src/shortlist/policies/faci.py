@@ -56,6 +56,7 @@ def step(
     values: list[float],
     constants: tuple[float, float, float, float, float, int],
     seen: float,
+    _missed: bool,
 ) -> tuple[float]:
     """Let the experts learn from where the score lies among all before it; read off the quantile they agree on."""
     threshold = carry[0]

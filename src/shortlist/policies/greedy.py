@@ -7,15 +7,15 @@ from shortlist.boundaries import Quantile
 from shortlist.frozen import frozen
 from shortlist.limits import quantile
 from shortlist.parameters import check_probability, miss_rate
-from shortlist.policies.base import MISS, Policy, State
+from shortlist.policies.base import Policy, State
 from shortlist.policies.order_statistic import Constants, Tally, count, keep
 
 __all__ = ["Greedy"]
 
 
-def step(carry: Tally, heap: list[float], constants: Constants, seen: float) -> Tally:
+def step(carry: Tally, heap: list[float], constants: Constants, seen: float, missed: bool) -> Tally:
     """Count a hit; forget a miss."""
-    if seen == MISS:
+    if missed:
         return carry
     carry, concerns = count(quantile, carry, constants, seen)
     return keep(carry, heap, constants, seen) if concerns else carry

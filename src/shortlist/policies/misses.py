@@ -10,7 +10,8 @@ and all the policies that need one take them as ``miss``:
     the right answer is taken to have scored just what the threshold was;
 ``"beyond"``
     it is taken to be further away than any score can be. The default, and the only one of the three
-    that counts a miss as a miss.
+    that counts a miss as a miss. Rules that need a number for it (DtACI, SAOCP) take the far end of the
+    range they were told, so the range must hold.
 """
 
 from typing import Any, Final

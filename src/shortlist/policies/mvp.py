@@ -45,13 +45,13 @@ def step(
     values: list[float],
     constants: tuple[float, float, float, int, float, int],
     seen: float,
+    missed: bool,
 ) -> tuple[float, int, int]:
     """Book the round on the bucket that its radius was from, and draw the next radius."""
-    threshold, bucket, random = carry
+    _, bucket, random = carry
     p0, top, scale, buckets, eta, miss = constants
     while len(values) < 2 * buckets:
         values.append(0.0)
-    missed = seen == MISS or seen < threshold
     if seen == MISS and miss == DROPPED:
         return carry
     if seen == MISS and miss == THRESHOLD:

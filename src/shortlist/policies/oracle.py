@@ -11,7 +11,9 @@ from shortlist.policies.base import Policy, State
 __all__ = ["Oracle"]
 
 
-def step(carry: tuple[float], _values: list[float], _constants: tuple[Any, ...], _seen: float) -> tuple[float]:
+def step(
+    carry: tuple[float], _values: list[float], _constants: tuple[Any, ...], _seen: float, _missed: bool
+) -> tuple[float]:
     """Learn nothing."""
     return carry
 

@@ -26,11 +26,11 @@ def step(
     _values: list[float],
     constants: tuple[float, float, float, float, float, int],
     seen: float,
+    missed: bool,
 ) -> tuple[float, float, float, int]:
     """Track the quantile by fixed steps, and add what the sum of all errors demands."""
-    threshold, tracked, total, t = carry
+    _, tracked, total, t = carry
     p0, top, size, gain, saturation, miss = constants
-    missed = seen == MISS or seen < threshold
     if seen == MISS and miss == DROPPED:
         return carry
     if seen == MISS and miss == THRESHOLD:

@@ -82,6 +82,7 @@ def step(
     values: list[float],
     constants: tuple[float, float, float, float, int, int],
     seen: float,
+    _missed: bool,
 ) -> tuple[float, float, int]:
     """Add an expert, let all learn from the distance, and agree on the next radius."""
     threshold, radius, t = carry

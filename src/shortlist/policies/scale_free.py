@@ -23,6 +23,7 @@ def step(
     _values: list[float],
     constants: tuple[float, float, float, float, int],
     seen: float,
+    _missed: bool,
 ) -> tuple[float, float, float]:
     """Take one step down the slope, shorter the more slope there has been."""
     _, radius, squares = carry

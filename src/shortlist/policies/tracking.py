@@ -10,11 +10,12 @@ from shortlist.policies.misses import DROPPED, THRESHOLD, check_miss, miss_code
 __all__ = ["ThresholdTracking"]
 
 
-def step(carry: tuple[float], _values: list[float], constants: tuple[float, float, int], seen: float) -> tuple[float]:
+def step(
+    carry: tuple[float], _values: list[float], constants: tuple[float, float, int], seen: float, missed: bool
+) -> tuple[float]:
     """Move the threshold up a little after a hit, down a lot after a miss."""
     threshold = carry[0]
     p0, size, miss = constants
-    missed = seen == MISS or seen < threshold
     if seen == MISS and miss == DROPPED:
         return carry
     if seen == MISS and miss == THRESHOLD:
