@@ -166,7 +166,8 @@ def test_the_same_scores_from_one_folder_and_from_parquet(vit, images, tmp_path)
 
 # The command line in a process that is sent a signal right after its n-th batch.
 STOPPING = """
-import os, sys
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background has its children ignore it
 from shortlist.cli import run
 from shortlist.tasks.scoring.job import Job
 stop_after, number, real, saved = int(sys.argv[1]), int(sys.argv[2]), Job._save, []
