@@ -7,6 +7,7 @@ beside this that the sync comes before the acknowledgement.
 
 import asyncio
 import contextlib
+import itertools
 import json
 import random
 import shutil
@@ -45,26 +46,34 @@ class Person:
         length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
         return int(head[9:12]), json.loads(await self.reader.readexactly(length))
 
+    async def ask(self, method, path, body):
+        """Ask, and return status and answer."""
+        return await self.send(method, path, body)
+
+    def right(self, scores):
+        """Return what this person looks for."""
+        return self.rng.choices(CANDIDATES, [score**6 for score in scores])[0]
+
+    async def play(self, count):
+        """Show a list, answer it, and remember what was acknowledged."""
+        round_id = f"{self.name}-{count}"
+        scores = [self.rng.random() for _ in CANDIDATES]
+        listed = [{"id": name, "score": score} for name, score in zip(CANDIDATES, scores, strict=True)]
+        status, shown = await self.ask("POST", "/v1/streams/load/rounds", {"candidates": listed, "round_id": round_id})
+        assert status in (200, 201), shown
+        self.shown[round_id] = (shown["threshold"], shown["members"])
+        right = self.right(scores)
+        answer = {"hit": right} if right in shown["members"] else {"miss": True}
+        status, taken = await self.ask("PUT", f"/v1/streams/load/rounds/{round_id}/feedback", answer)
+        assert status == 200, taken
+        self.answered[round_id] = answer
+
     async def work(self):
         """Go on until the service is gone."""
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
         with contextlib.suppress(OSError, asyncio.IncompleteReadError), contextlib.closing(self.writer):
-            count = 0
-            while True:  # until the connection breaks
-                round_id = f"{self.name}-{count}"
-                count += 1
-                scores = [self.rng.random() for _ in CANDIDATES]
-                listed = [{"id": name, "score": score} for name, score in zip(CANDIDATES, scores, strict=True)]
-                status, shown = await self.send(
-                    "POST", "/v1/streams/load/rounds", {"candidates": listed, "round_id": round_id}
-                )
-                assert status == 201, shown
-                self.shown[round_id] = (shown["threshold"], shown["members"])
-                right = self.rng.choices(CANDIDATES, [score**6 for score in scores])[0]
-                answer = {"hit": right} if right in shown["members"] else {"miss": True}
-                status, taken = await self.send("PUT", f"/v1/streams/load/rounds/{round_id}/feedback", answer)
-                assert status == 200, taken
-                self.answered[round_id] = answer
+            for count in itertools.count():  # until the connection breaks
+                await self.play(count)
 
 
 def kill_under_load(address, kills, variant="durable", seed=0, clients=16):

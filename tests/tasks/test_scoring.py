@@ -1,6 +1,7 @@
 """From raw data to score files, as far as it goes without a model: readers, batches, commands."""
 
 import gzip
+import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -349,12 +350,13 @@ def test_models_that_are_not_there_are_named(tmp_path):
         resolve(str(tmp_path))
 
 
-def test_without_the_extra_it_is_named():
-    if "torch" in sys.modules or __import__("importlib.util").util.find_spec("torch"):
-        pytest.skip("torch is installed here")
-    for words in (["score", "images", "."], ["score", "retrieval", __file__, "--model", "minilm"]):
+def test_without_the_extra_it_is_named(monkeypatch):
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "torch" else real(name, *rest))
+    for words in (["score", "images", "."], ["score", "retrieval", __file__]):
         result = CliRunner().invoke(app, words)
         assert isinstance(result.exception, MissingExtra), words
+        assert "scoring with a model needs torch" in str(result.exception)
 
 
 # ---------------------------------------------------------------- bids

@@ -12,16 +12,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from shortlist.errors import InvalidParameter
 from shortlist.tasks.scoring import classifiers, encoders
 from shortlist.tasks.scoring.bids import write_bids
-from shortlist.tasks.scoring.job import Tell
+from shortlist.tasks.scoring.job import Tell, Tells
 
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Turn raw data and a model into a score file for reproduce --scores.")
 
 Made = TypeVar("Made")
-Tells = Callable[[str], Tell]
 _Device = Annotated[str, typer.Option(help="Where to compute: auto, cpu, cuda or mps.")]
-_Limit = Annotated[int | None, typer.Option(help="Only the first so many.")]
+_Limit = Annotated[
+    int | None, typer.Option(help="At most so many: images spread over all of them, or the first questions.")
+]
 _Dtype = Annotated[str, typer.Option(help="The type of the scores in the file: float32 or float16.")]
 
 

@@ -4,9 +4,9 @@ import math
 from typing import ClassVar, Final
 
 from shortlist.frozen import frozen
-from shortlist.parameters import check_count, check_probability, miss_rate
-from shortlist.policies.base import MISS, Policy, State
-from shortlist.policies.misses import BEYOND, DROPPED, check_miss, check_scale, miss_code
+from shortlist.parameters import check_count, miss_rate
+from shortlist.policies.base import MISS, State
+from shortlist.policies.misses import BEYOND, DROPPED, RangePolicy
 
 __all__ = ["DtACI"]
 
@@ -84,7 +84,7 @@ def step(
 
 
 @frozen
-class DtACI(Policy):
+class DtACI(RangePolicy):
     r"""Dynamically-tuned ACI (also FACI): eight step sizes, mixed by exponential weights.
 
     Each expert k keeps a level :math:`\alpha_k` and moves it by its own step :math:`\gamma_k`; after each round
@@ -130,24 +130,16 @@ class DtACI(Policy):
 
     key: ClassVar[str] = "dtaci"
     rule = staticmethod(step)
-    coverage: float
-    top: float = 1.0
-    scale: float = 1.0
     interval: int = 100
-    miss: str = "beyond"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "coverage", check_probability("coverage", self.coverage, 0.9))
-        top, scale = check_scale(self.top, self.scale)
-        object.__setattr__(self, "top", top)
-        object.__setattr__(self, "scale", scale)
+        super().__post_init__()
         object.__setattr__(self, "interval", check_count("interval", self.interval))
-        object.__setattr__(self, "miss", check_miss(self.miss))
 
     def init(self) -> State:
         """Return a fresh state: everything is shown until there is a score."""
         p0 = float(miss_rate(self.coverage))
         spread = ((1 - p0) ** 2 * p0**3 + p0**2 * (1 - p0) ** 3) / 3
         eta = math.sqrt(3 / self.interval) * math.sqrt((math.log(self.interval * EXPERTS) + 2) / spread)
-        constants = (p0, self.top, self.scale, eta, 1 / (2 * self.interval), miss_code(self.miss))
+        constants = (p0, self.top, self.scale, eta, 1 / (2 * self.interval), self.miss_code)
         return State((-math.inf,), [], constants)

@@ -14,29 +14,53 @@ and all the policies that need one take them as ``miss``:
     range they were told, so the range must hold.
 """
 
-from typing import Any, Final
+from dataclasses import field
+from typing import Final
 
 from shortlist.errors import InvalidParameter
-from shortlist.parameters import check_number
+from shortlist.frozen import frozen
+from shortlist.parameters import check_number, check_probability
+from shortlist.policies.base import MISS, Policy
 
-__all__ = ["BEYOND", "DROPPED", "THRESHOLD", "check_miss", "check_scale", "miss_code"]
+__all__ = ["BEYOND", "DROPPED", "THRESHOLD", "MissPolicy", "RangePolicy", "judge"]
 
 DROPPED, THRESHOLD, BEYOND = 0, 1, 2
 _CODES: Final = {"dropped": DROPPED, "threshold": THRESHOLD, "beyond": BEYOND}
 
 
-def check_miss(miss: Any) -> str:
-    """Return one of the three words, or say what they are."""
-    if miss not in _CODES:
-        raise InvalidParameter(f'miss is {miss!r}; it must be "dropped", "threshold" or "beyond"')
-    return str(miss)
+def judge(seen: float, missed: bool, miss: int) -> tuple[bool, bool]:
+    """Return whether a round counts, and whether as a miss, to a rule that needs no score."""
+    if seen != MISS:
+        return True, missed
+    return miss != DROPPED, miss == BEYOND
 
 
-def miss_code(miss: str) -> int:
-    """Return the number that steps know a word by."""
-    return _CODES[miss]
+@frozen
+class MissPolicy(Policy):
+    """What policies share that are told what a miss means."""
+
+    coverage: float
+    miss: str = field(default="beyond", kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coverage", check_probability("coverage", self.coverage, 0.9))
+        if self.miss not in _CODES:
+            raise InvalidParameter(f'miss is {self.miss!r}; it must be "dropped", "threshold" or "beyond"')
+
+    @property
+    def miss_code(self) -> int:
+        """The number that steps know the word by."""
+        return _CODES[self.miss]
 
 
-def check_scale(top: Any, scale: Any) -> tuple[float, float]:
-    """Return the highest score there is, and how far below it scores lie."""
-    return check_number("top", top, "the highest score there is"), check_number("scale", scale, "above 0", above=0.0)
+@frozen
+class RangePolicy(MissPolicy):
+    """What policies share that are told the range of scores: the highest, and how far below it they lie."""
+
+    top: float = 1.0
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "top", check_number("top", self.top, "the highest score there is"))
+        object.__setattr__(self, "scale", check_number("scale", self.scale, "above 0", above=0.0))

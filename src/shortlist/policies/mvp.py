@@ -4,9 +4,9 @@ import math
 from typing import ClassVar, Final
 
 from shortlist.frozen import frozen
-from shortlist.parameters import check_count, check_number, check_probability, miss_rate
-from shortlist.policies.base import MISS, Policy, State
-from shortlist.policies.misses import DROPPED, THRESHOLD, check_miss, check_scale, miss_code
+from shortlist.parameters import check_count, check_number, miss_rate
+from shortlist.policies.base import State
+from shortlist.policies.misses import RangePolicy, judge
 
 __all__ = ["MVP"]
 
@@ -52,10 +52,9 @@ def step(
     p0, top, scale, buckets, eta, miss = constants
     while len(values) < 2 * buckets:
         values.append(0.0)
-    if seen == MISS and miss == DROPPED:
+    counts, missed = judge(seen, missed, miss)
+    if not counts:
         return carry
-    if seen == MISS and miss == THRESHOLD:
-        missed = False
     values[bucket] += p0 - (1.0 if missed else 0.0)
     values[buckets + bucket] += 1.0
     random = random * MULTIPLIER % MODULUS
@@ -64,7 +63,7 @@ def step(
 
 
 @frozen
-class MVP(Policy):
+class MVP(RangePolicy):
     r"""The multivalid predictor: coverage that is right on average at each threshold that it uses.
 
     The range of radii is cut into m buckets; :math:`V_i` is by how much the rounds with a radius from bucket i
@@ -113,23 +112,15 @@ class MVP(Policy):
 
     key: ClassVar[str] = "mvp"
     rule = staticmethod(step)
-    coverage: float
-    top: float = 1.0
-    scale: float = 1.0
     buckets: int = 40
     eta: float = 0.1
     seed: int = 1
-    miss: str = "beyond"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "coverage", check_probability("coverage", self.coverage, 0.9))
-        top, scale = check_scale(self.top, self.scale)
-        object.__setattr__(self, "top", top)
-        object.__setattr__(self, "scale", scale)
+        super().__post_init__()
         object.__setattr__(self, "buckets", check_count("buckets", self.buckets, least=2))
         object.__setattr__(self, "eta", check_number("eta", self.eta, "a number above 0", above=0.0))
         object.__setattr__(self, "seed", check_count("seed", self.seed))
-        object.__setattr__(self, "miss", check_miss(self.miss))
 
     def init(self) -> State:
         """Return a fresh state; where nothing is known, the first bucket is used."""
@@ -140,6 +131,6 @@ class MVP(Policy):
             self.scale,
             self.buckets,
             self.eta,
-            miss_code(self.miss),
+            self.miss_code,
         )
         return State((self.top - share * self.scale, bucket, self.seed % MODULUS or 1), [], constants)

@@ -4,9 +4,9 @@ import math
 from typing import ClassVar
 
 from shortlist.frozen import frozen
-from shortlist.parameters import check_number, check_probability, miss_rate
-from shortlist.policies.base import MISS, Policy, State
-from shortlist.policies.misses import DROPPED, THRESHOLD, check_miss, check_scale, miss_code
+from shortlist.parameters import check_number, miss_rate
+from shortlist.policies.base import State
+from shortlist.policies.misses import RangePolicy, judge
 
 __all__ = ["ConformalPID"]
 
@@ -31,10 +31,9 @@ def step(
     """Track the quantile by fixed steps, and add what the sum of all errors demands."""
     _, tracked, total, t = carry
     p0, top, size, gain, saturation, miss = constants
-    if seen == MISS and miss == DROPPED:
+    counts, missed = judge(seen, missed, miss)
+    if not counts:
         return carry
-    if seen == MISS and miss == THRESHOLD:
-        missed = False
     t += 1
     error = (1.0 if missed else 0.0) - p0
     tracked += size * error
@@ -43,7 +42,7 @@ def step(
 
 
 @frozen
-class ConformalPID(Policy):
+class ConformalPID(RangePolicy):
     r"""Quantile tracking (P) and an error integrator (I), without a forecaster (D).
 
     With the radius :math:`q_t`, the threshold :math:`\text{top} - q_t` and the error
@@ -84,22 +83,14 @@ class ConformalPID(Policy):
 
     key: ClassVar[str] = "pid"
     rule = staticmethod(step)
-    coverage: float
-    top: float = 1.0
-    scale: float = 1.0
     size: float = 0.01
     gain: float = 1.0
     saturation: float = 5.0
-    miss: str = "beyond"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "coverage", check_probability("coverage", self.coverage, 0.9))
-        top, scale = check_scale(self.top, self.scale)
-        object.__setattr__(self, "top", top)
-        object.__setattr__(self, "scale", scale)
+        super().__post_init__()
         for name in ("size", "gain", "saturation"):
             object.__setattr__(self, name, check_number(name, getattr(self, name), "a number above 0", above=0.0))
-        object.__setattr__(self, "miss", check_miss(self.miss))
 
     def init(self) -> State:
         """Return a fresh state: everything in the range is shown."""
@@ -110,6 +101,6 @@ class ConformalPID(Policy):
             self.size * scale,
             self.gain * scale,
             self.saturation,
-            miss_code(self.miss),
+            self.miss_code,
         )
         return State((self.top - scale, scale, 0.0, 0), [], constants)

@@ -4,9 +4,9 @@ import math
 from typing import ClassVar, Final
 
 from shortlist.frozen import frozen
-from shortlist.parameters import check_count, check_probability
-from shortlist.policies.base import MISS, Policy, State
-from shortlist.policies.misses import BEYOND, DROPPED, check_miss, check_scale, miss_code
+from shortlist.parameters import check_count
+from shortlist.policies.base import MISS, State
+from shortlist.policies.misses import BEYOND, DROPPED, RangePolicy
 from shortlist.policies.scale_free import gradient
 
 __all__ = ["SAOCP"]
@@ -111,7 +111,7 @@ def step(
 
 
 @frozen
-class SAOCP(Policy):
+class SAOCP(RangePolicy):
     r"""Strongly Adaptive Online Conformal Prediction: scale-free learners of all ages, mixed by coin betting.
 
     A learner is born in every round and lives for :math:`g\,2^u` rounds, where :math:`2^u` is the largest power of
@@ -152,21 +152,13 @@ class SAOCP(Policy):
 
     key: ClassVar[str] = "saocp"
     rule = staticmethod(step)
-    coverage: float
-    top: float = 1.0
-    scale: float = 1.0
     lifetime: int = 8
-    miss: str = "beyond"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "coverage", check_probability("coverage", self.coverage, 0.9))
-        top, scale = check_scale(self.top, self.scale)
-        object.__setattr__(self, "top", top)
-        object.__setattr__(self, "scale", scale)
+        super().__post_init__()
         object.__setattr__(self, "lifetime", check_count("lifetime", self.lifetime))
-        object.__setattr__(self, "miss", check_miss(self.miss))
 
     def init(self) -> State:
         """Return a fresh state: everything in the range is shown."""
-        constants = (self.coverage, 1.0 - self.coverage, self.top, self.scale, self.lifetime, miss_code(self.miss))
+        constants = (self.coverage, 1.0 - self.coverage, self.top, self.scale, self.lifetime, self.miss_code)
         return State((self.top - self.scale, self.scale, 1), [], constants)

@@ -4,9 +4,9 @@ import math
 from typing import ClassVar
 
 from shortlist.frozen import frozen
-from shortlist.parameters import check_probability, miss_rate
-from shortlist.policies.base import MISS, Policy, State
-from shortlist.policies.misses import BEYOND, DROPPED, check_miss, check_scale, miss_code
+from shortlist.parameters import miss_rate
+from shortlist.policies.base import MISS, State
+from shortlist.policies.misses import BEYOND, DROPPED, RangePolicy
 
 __all__ = ["ScaleFreeOGD"]
 
@@ -41,7 +41,7 @@ def step(
 
 
 @frozen
-class ScaleFreeOGD(Policy):
+class ScaleFreeOGD(RangePolicy):
     r"""Gradient descent on the pinball loss of the radius, with steps that adapt to the slopes seen (SF-OGD).
 
     With the radius :math:`r_t`, the threshold :math:`\text{top} - r_t` and the slope :math:`g_t` of the pinball loss,
@@ -79,19 +79,8 @@ class ScaleFreeOGD(Policy):
 
     key: ClassVar[str] = "sf-ogd"
     rule = staticmethod(step)
-    coverage: float
-    top: float = 1.0
-    scale: float = 1.0
-    miss: str = "beyond"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "coverage", check_probability("coverage", self.coverage, 0.9))
-        top, scale = check_scale(self.top, self.scale)
-        object.__setattr__(self, "top", top)
-        object.__setattr__(self, "scale", scale)
-        object.__setattr__(self, "miss", check_miss(self.miss))
 
     def init(self) -> State:
         """Return a fresh state: everything in the range is shown."""
-        constants = (self.coverage, float(miss_rate(self.coverage)), self.top, self.scale, miss_code(self.miss))
+        constants = (self.coverage, float(miss_rate(self.coverage)), self.top, self.scale, self.miss_code)
         return State((self.top - self.scale, self.scale, 0.0), [], constants)

@@ -3,9 +3,9 @@
 from typing import ClassVar
 
 from shortlist.frozen import frozen
-from shortlist.parameters import check_number, check_probability, miss_rate
-from shortlist.policies.base import MISS, Policy, State
-from shortlist.policies.misses import DROPPED, THRESHOLD, check_miss, miss_code
+from shortlist.parameters import check_number, miss_rate
+from shortlist.policies.base import State
+from shortlist.policies.misses import MissPolicy, judge
 
 __all__ = ["ThresholdTracking"]
 
@@ -16,15 +16,14 @@ def step(
     """Move the threshold up a little after a hit, down a lot after a miss."""
     threshold = carry[0]
     p0, size, miss = constants
-    if seen == MISS and miss == DROPPED:
+    counts, missed = judge(seen, missed, miss)
+    if not counts:
         return carry
-    if seen == MISS and miss == THRESHOLD:
-        missed = False
     return (threshold + size * (p0 - (1.0 if missed else 0.0)),)
 
 
 @frozen
-class ThresholdTracking(Policy):
+class ThresholdTracking(MissPolicy):
     r"""The threshold follows hits and misses by fixed steps.
 
     .. math:: \tau_{t+1} = \tau_t + \eta\,((1 - \alpha) - \mathbb{1}[\text{miss}])
@@ -62,17 +61,14 @@ class ThresholdTracking(Policy):
 
     key: ClassVar[str] = "tracking"
     rule = staticmethod(step)
-    coverage: float
     size: float = 0.01
     start: float = 0.0
-    miss: str = "beyond"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "coverage", check_probability("coverage", self.coverage, 0.9))
+        super().__post_init__()
         object.__setattr__(self, "size", check_number("size", self.size, "a number above 0", above=0.0))
         object.__setattr__(self, "start", check_number("start", self.start, "a finite number"))
-        object.__setattr__(self, "miss", check_miss(self.miss))
 
     def init(self) -> State:
         """Return a fresh state at the first threshold."""
-        return State((self.start,), [], (float(miss_rate(self.coverage)), self.size, miss_code(self.miss)))
+        return State((self.start,), [], (float(miss_rate(self.coverage)), self.size, self.miss_code))

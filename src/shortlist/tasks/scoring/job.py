@@ -24,11 +24,13 @@ from numpy.typing import NDArray
 from shortlist.errors import InvalidParameter, InvalidScores, UnwritableFile
 from shortlist.tasks.scorefile import write_scores
 
-__all__ = ["Batch", "Job", "Rows", "Tell", "Vectors", "digest_of_bytes", "digest_of_files"]
+__all__ = ["Batch", "Job", "Rows", "Tell", "Tells", "Vectors", "digest_of_bytes", "digest_of_files"]
 
 Vectors = NDArray[np.float32]
 #: Called with how many of how many are done.
 Tell = Callable[[int, int], None]
+#: Returns a Tell for a part of the work, by its name.
+Tells = Callable[[str], Tell]
 
 
 @dataclass(frozen=True)

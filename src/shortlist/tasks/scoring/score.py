@@ -1,6 +1,5 @@
 """The two jobs: images to logits, questions and passages to cosines."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,14 +8,11 @@ from shortlist.errors import InvalidScores
 from shortlist.tasks.scorefile import read_scores
 from shortlist.tasks.scoring.classifiers import Classifier
 from shortlist.tasks.scoring.encoders import Encoder
-from shortlist.tasks.scoring.job import Batch, Job, Tell, digest_of_bytes, digest_of_files
+from shortlist.tasks.scoring.job import Batch, Job, Tells, digest_of_bytes, digest_of_files
 from shortlist.tasks.scoring.pictures import Picture, decode, find_pictures, to_classes
 from shortlist.tasks.scoring.questions import QuestionSet, read_questions
 
 __all__ = ["score_images", "score_retrieval"]
-
-#: Returns a Tell for a part of the work, by its name.
-Tells = Callable[[str], Tell]
 
 
 def score_images(
