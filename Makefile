@@ -37,9 +37,9 @@ format: $(STAMP)  ## Format the code and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-field: $(STAMP)  ## Run all methods of the field again, for docs/field.md
-	$(BIN)/shortlist reproduce --suite field --out docs/field
-	rm -f docs/field/*.svg
+field: $(STAMP)  ## Run all methods of the field again, for docs/explanation/field.md
+	$(BIN)/shortlist reproduce --suite field --out docs/explanation/field-tables
+	rm -f docs/explanation/field-tables/*.svg
 
 soak: $(STAMP)  ## The long versions of tests that `make test` runs short
 	$(BIN)/python -m pytest -m soak -s

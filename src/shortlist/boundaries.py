@@ -7,21 +7,19 @@ distribution of scores, with ties or without,
 
     P(the threshold ever passes the optimal one) <= P(there is an n with N_n <= k_n),
 
-and :func:`crossing_probability` computes the right-hand side exactly, without simulation.
+and `crossing_probability` computes the right-hand side exactly, without simulation.
 
-====================  ====================================================  =======  ============
-boundary              k_n                                                   horizon  promise
-====================  ====================================================  =======  ============
-:class:`DKW`          floor(n p0 - sqrt(n log T)), the paper's              yes      1 - 2/T
-:class:`BetaBinomial`  where a mixture martingale reaches 1/delta            no       1 - delta
-:class:`Binomial`     largest k with P(Bin(n, p0) <= k) <= delta/T          yes      1 - delta
-:class:`Calibrated`   the same with the level raised until delta is spent   yes      1 - delta
-:class:`Quantile`     floor(n p0): the empirical quantile                   no       none
-:class:`Held`         -1 until a given round, then another's for ever       no       the other's
-====================  ====================================================  =======  ============
+| boundary | k_n | horizon | promise |
+|---|---|---|---|
+| `DKW` | floor(n p0 - sqrt(n log T)), the paper's | yes | 1 - 2/T |
+| `BetaBinomial` | where a mixture martingale reaches 1/delta | no | 1 - delta |
+| `Binomial` | largest k with P(Bin(n, p0) <= k) <= delta/T | yes | 1 - delta |
+| `Calibrated` | the same with the level raised until delta is spent | yes | 1 - delta |
+| `Quantile` | floor(n p0): the empirical quantile | no | none |
+| `Held` | -1 until a given round, then another's for ever | no | the other's |
 
 Here p0 = 1 - coverage. A boundary is walked in O(1) a round by a plain function over numbers, its
-`advance` (they are in :mod:`shortlist.limits`): streaming calls it as it is, replay compiles it.
+`advance` (they are in `shortlist.limits`): streaming calls it as it is, replay compiles it.
 """
 
 import functools
@@ -61,7 +59,7 @@ __all__ = [
 class DKW(Boundary):
     r"""The paper's boundary: the Dvoretzky-Kiefer-Wolfowitz band, united over the rounds.
 
-    .. math:: k_n = \max(-1, \lfloor n p_0 - \sqrt{n \log T} \rfloor)
+    $$k_n = \max(-1, \lfloor n p_0 - \sqrt{n \log T} \rfloor)$$
 
     which is ``n (1 - alpha - epsilon_n)`` of Algorithm 1 with ``epsilon_n = sqrt(log(2/delta)/(2n))``
     and ``delta = 2/T^2``. Frozen after round T. Promise: 1 - 2/T.
@@ -109,7 +107,7 @@ class BetaBinomial(Boundary):
 
     With the prior Beta(a, b) on the miss rate,
 
-    .. math:: e(n, k) = \frac{B(a + k, b + n - k)}{B(a, b)\, p_0^k\, c^{n-k}}
+    $$e(n, k) = \frac{B(a + k, b + n - k)}{B(a, b)\, p_0^k\, c^{n-k}}$$
 
     is a non-negative martingale that starts at 1 when misses come at rate p0, so it ever reaches
     1/delta with probability at most delta (Ville). k_n is the largest k with e(n, j) >= 1/delta for
@@ -213,7 +211,7 @@ class Calibrated(Binomial):
 
     A union bound wastes most of its budget, because the rounds' events overlap. Here the level of
     each round is raised, on a grid of steps of 0.05 %, to the highest one whose exact crossing
-    probability (:func:`crossing_probability`) is still at most delta. Frozen after round T.
+    probability (`crossing_probability`) is still at most delta. Frozen after round T.
     Promise: 1 - delta, with nothing wasted but what the integers of k leave (much, if a few rounds
     are all there is).
 
@@ -351,7 +349,7 @@ def crossing_probability(boundary: Boundary, coverage: float, rounds: int) -> fl
     over this boundary ever raises its threshold past the optimal one; for scores without ties it
     *is* that probability.
 
-    The computation is in :mod:`shortlist.crossing`; 10^5 rounds take well under a second.
+    The computation is in `shortlist.crossing`; 10^5 rounds take well under a second.
 
     Parameters
     ----------

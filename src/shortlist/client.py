@@ -41,8 +41,6 @@ class Client(Calls):
 
     Examples
     --------
-    ::
-
         client = shortlist.Client("http://127.0.0.1:8000", "docs")
         client.create(coverage=0.9)
         shown = client.propose([0.31, 0.87], ids=["faq-7", "faq-2"])
@@ -156,7 +154,7 @@ class Client(Calls):
 
 
 class AsyncClient(Calls):
-    """The same for asyncio; see :class:`Client`. Every verb is awaited."""
+    """The same for asyncio; see `Client`. Every verb is awaited."""
 
     def _connect(self) -> None:
         self._http = httpx.AsyncClient(**self._settings)

@@ -71,7 +71,7 @@ def best_first(positions: NDArray[np.intp], values: Array, made: Array) -> NDArr
 
 
 class Cutter:
-    """The scores in use and their learners. The parameters are those of :class:`~shortlist.Shortlister`."""
+    """The scores in use and their learners. The parameters are those of `shortlist.Shortlister`."""
 
     def __init__(
         self,

@@ -6,8 +6,8 @@ ring the alarm.
 
 **Rule** (Shiryaev-Roberts). For each of a few ratios r, with q = r p0 / (c + r p0),
 
-.. math:: M_r \leftarrow (M_r + 1) \cdot \begin{cases} q / p_0 & \text{after a miss} \\
-          (1 - q) / c & \text{otherwise} \end{cases}
+$$M_r \leftarrow (M_r + 1) \cdot \begin{cases} q / p_0 & \text{after a miss} \\
+(1 - q) / c & \text{otherwise} \end{cases}$$
 
 and an alarm when the mean of the M_r reaches A; then all go back to 0.
 

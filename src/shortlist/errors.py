@@ -1,7 +1,5 @@
 """Everything that can go wrong, as one tree.
 
-::
-
     ShortlistError
     ├── InvalidInput (also a ValueError): something handed in cannot be used; nothing has changed
     │   ├── InvalidParameter     a hyper-parameter out of range: coverage 1.5, horizon -1

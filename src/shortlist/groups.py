@@ -42,7 +42,7 @@ class GroupedShortlister(Lister):
     delta
         The probability that any group's threshold may ever pass its optimal one.
     patience, on_drift, false_alarm_rounds
-        As in :class:`~shortlist.Shortlister`, for each group; patience counts rounds of the group.
+        As in `shortlist.Shortlister`, for each group; patience counts rounds of the group.
     keep
         For how many later rounds, of all groups together, a round is kept.
 

@@ -30,7 +30,7 @@ _ALARMS: Final = 100
 class Learner:
     """One threshold and all that moves it.
 
-    The parameters are those of :class:`~shortlist.Shortlister`; `share` is the share of the policy's
+    The parameters are those of `shortlist.Shortlister`; `share` is the share of the policy's
     delta that it may spend.
     """
 

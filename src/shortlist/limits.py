@@ -1,6 +1,6 @@
 """How boundaries are walked: a plain function over numbers each, and what all boundaries share.
 
-The boundaries themselves, with their formulas and promises, are in :mod:`shortlist.boundaries`.
+The boundaries themselves, with their formulas and promises, are in `shortlist.boundaries`.
 """
 
 import abc

@@ -48,6 +48,8 @@ class Shown:
     truncated
         Whether candidates are missing that may reach the threshold, because of `at_most` or because they
         were cut off before; the promise does not cover such a list.
+    comparable
+        For each score in use, its index and what it made of the scores above.
     """
 
     round_id: RoundName
@@ -56,7 +58,6 @@ class Shown:
     scores: tuple[float, ...]
     cut: int
     truncated: bool = False
-    #: For each score in use, its index and what it made of the scores above.
     comparable: dict[int, tuple[float, ...]] = field(default_factory=dict, repr=False)
 
 
@@ -71,7 +72,7 @@ def cut_list(
 
 
 class Lister(abc.ABC):
-    """The verbs. See :class:`~shortlist.Shortlister` for what they mean."""
+    """The verbs. See `shortlist.Shortlister` for what they mean."""
 
     #: The word that tells its save files from others.
     kind: ClassVar[str]

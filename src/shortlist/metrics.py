@@ -1,8 +1,8 @@
 r"""What a run of thresholds is worth: arrays in, arrays out.
 
-Everything is judged against a :class:`Law`, the distribution that true scores come from: usually a
-:class:`Population` of scores. Lists are closed, ``{score >= threshold}``, so the miscoverage of a
-threshold is :math:`G(\tau) = P(s < \tau)`, never :math:`P(s \le \tau)`; on tied scores the
+Everything is judged against a `Law`, the distribution that true scores come from: usually a
+`Population` of scores. Lists are closed, ``{score >= threshold}``, so the miscoverage of a
+threshold is $G(\tau) = P(s < \tau)$, never $P(s \le \tau)$; on tied scores the
 difference can turn a regret of 43 into -166.
 """
 
@@ -44,6 +44,15 @@ class Law(Protocol):
 class Population:
     """A finite population of scores, each equally likely, or with the given weights.
 
+    Parameters
+    ----------
+    scores
+        The scores, in any order; minus infinity for right answers that are not there.
+    weights
+        How likely each is; they need not add up to one.
+
+    Examples
+    --------
     >>> population = Population([1.0, 2.0, 2.0, 3.0])
     >>> population.miscoverage([1.0, 2.0, 2.5]).tolist()
     [0.0, 0.25, 0.75]
@@ -98,12 +107,28 @@ class Uniform:
 
 
 def miscoverage(thresholds: ArrayLike, population: ArrayLike | Law) -> Array:
-    """Return P(s < threshold) for each threshold: the paper's G*, for closed lists."""
+    """Return P(s < threshold) for each threshold: the paper's G*, for closed lists.
+
+    Parameters
+    ----------
+    thresholds
+        One or many.
+    population
+        The law that true scores come from: a `Law`, or scores that are taken as equally likely.
+    """
     return _law(population).miscoverage(thresholds)
 
 
 def optimal_threshold(population: ArrayLike | Law, coverage: float) -> float:
-    r"""Return :math:`\tau^*`, the largest threshold with P(s >= threshold) >= coverage."""
+    r"""Return $\tau^*$, the largest threshold with P(s >= threshold) >= coverage.
+
+    Parameters
+    ----------
+    population
+        The law that true scores come from: a `Law`, or scores that are taken as equally likely.
+    coverage
+        The share of rounds to be covered.
+    """
     return _law(population).optimal_threshold(coverage)
 
 
@@ -115,9 +140,20 @@ def reward(
     lambda1: float = 0.1,
     lambda2: float = 10.0,
 ) -> Array:
-    r"""Return the paper's :math:`\phi`: minus the distance of the miscoverage from 1 - coverage.
+    r"""Return the paper's $\phi$: minus the distance of the miscoverage from 1 - coverage.
 
-    Covering too much costs `lambda1` a unit, covering too little `lambda2`.
+    Parameters
+    ----------
+    thresholds
+        One or many.
+    population
+        The law that true scores come from: a `Law`, or scores that are taken as equally likely.
+    coverage
+        The share of rounds that was to be covered.
+    lambda1
+        What a unit of covering too much costs.
+    lambda2
+        What a unit of covering too little costs.
     """
     distance = miscoverage(thresholds, population) - float(miss_rate(coverage))
     return -np.where(distance <= 0.0, lambda1 * -distance, lambda2 * distance)
@@ -131,11 +167,26 @@ def regret(
     lambda1: float = 0.1,
     lambda2: float = 10.0,
 ) -> Array:
-    r"""Return the cumulative regret :math:`\sum_t [\phi(\tau^*) - \phi(\tau_t)]` after each round.
+    r"""Return the cumulative regret $\sum_t [\phi(\tau^*) - \phi(\tau_t)]$ after each round.
 
-    :math:`\phi(\tau^*)` is subtracted, not assumed to be zero: with ties the optimal threshold covers
+    $\phi(\tau^*)$ is subtracted, not assumed to be zero: with ties the optimal threshold covers
     more than asked for.
 
+    Parameters
+    ----------
+    thresholds
+        The threshold in force at each round, as `shortlist.replay` returns it.
+    population
+        The law that true scores come from: a `Law`, or scores that are taken as equally likely.
+    coverage
+        The share of rounds that was to be covered.
+    lambda1
+        What a unit of covering too much costs.
+    lambda2
+        What a unit of covering too little costs.
+
+    Examples
+    --------
     >>> float(regret([-np.inf, 0.05, 0.1, 0.2], Uniform(), coverage=0.9)[-1].round(6))
     1.015
     """
@@ -149,6 +200,15 @@ def regret(
 def coverage(thresholds: ArrayLike, true_scores: ArrayLike) -> Array:
     """Return the share of rounds so far in which the true label was in the list, after each round.
 
+    Parameters
+    ----------
+    thresholds
+        The threshold in force at each round, as `shortlist.replay` returns it.
+    true_scores
+        The score of the right answer at each round; minus infinity if it was not there.
+
+    Examples
+    --------
     >>> coverage([0.0, 0.5, 0.5, 0.5], [0.3, 0.4, 0.5, 0.6]).tolist()
     [1.0, 0.5, 0.6666666666666666, 0.75]
     """
@@ -162,14 +222,33 @@ def coverage(thresholds: ArrayLike, true_scores: ArrayLike) -> Array:
 
 
 def undercoverage_count(thresholds: ArrayLike, population: ArrayLike | Law, coverage: float) -> NDArray[np.int64]:
-    """Return how often so far the threshold was past the optimal one, after each round."""
+    """Return how often so far the threshold was past the optimal one, after each round.
+
+    Parameters
+    ----------
+    thresholds
+        The threshold in force at each round, as `shortlist.replay` returns it.
+    population
+        The law that true scores come from: a `Law`, or scores that are taken as equally likely.
+    coverage
+        The share of rounds that was to be covered.
+    """
     past = np.asarray(thresholds, np.float64) > _law(population).optimal_threshold(coverage)
     return np.cumsum(past, dtype=np.int64)
 
 
 def set_size(thresholds: ArrayLike, candidate_scores: ArrayLike) -> NDArray[np.int64]:
-    """Return the length of each round's list; `candidate_scores` has one row a round.
+    """Return the length of each round's list.
 
+    Parameters
+    ----------
+    thresholds
+        The threshold in force at each round, as `shortlist.replay` returns it.
+    candidate_scores
+        The scores of all candidates, a row for each round.
+
+    Examples
+    --------
     >>> set_size([0.5, -np.inf], [[0.2, 0.5, 0.9], [0.2, 0.5, 0.9]]).tolist()
     [2, 3]
     """

@@ -47,7 +47,7 @@ class NestedShortlister(Lister):
         False: each promise holds with probability 1 - delta, on its own. True: all of them hold at
         once with probability 1 - delta; each learner then gets its share of delta.
     patience
-        As in :class:`~shortlist.Shortlister`.
+        As in `shortlist.Shortlister`.
     keep
         For how many later rounds a round is kept.
 

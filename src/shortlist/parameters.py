@@ -1,7 +1,7 @@
 """The rules that hyper-parameters obey, and the one place where a coverage becomes exact.
 
 A coverage is the decimal that was written. In floats ``1 - 0.9`` is 0.09999999999999998, so
-``floor(n * (1 - coverage))`` would be one too small at every n = 10, 20, ...; :func:`miss_rate`
+``floor(n * (1 - coverage))`` would be one too small at every n = 10, 20, ...; `miss_rate`
 goes through the decimal digits instead.
 """
 

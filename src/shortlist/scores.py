@@ -4,13 +4,13 @@ A raw similarity is a poor thing to put a threshold on: questions differ in leve
 score for one is a low one for another. The promise holds for *any* score that is a function of the
 question and its candidates, so each list may first be brought to a common scale:
 
-====================  ====================================================================
-:class:`Raw`          the scores as they are
-:class:`Margin`       the score minus the list's best
-:class:`Relative`     softmax of the list's z-scores: free of shift and scale
-:class:`Rank`         minus the number of better candidates
-:class:`Adaptive`     the softmax mass of all that is less good (APS, RAPS)
-====================  ====================================================================
+| score | is |
+|---|---|
+| `Raw` | the scores as they are |
+| `Margin` | the score minus the list's best |
+| `Relative` | softmax of the list's z-scores: free of shift and scale |
+| `Rank` | minus the number of better candidates |
+| `Adaptive` | the softmax mass of all that is less good (APS, RAPS) |
 
 Each is a pure function of one list, works on a table of lists row by row, keeps the order of the
 list, and gives equal scores to equals. So a threshold on it still cuts a list from below.
@@ -217,7 +217,13 @@ SCORES: Final[dict[str, type[Any]]] = {kind.key: kind for kind in (Raw, Margin, 
 
 
 def to_score(score: Any) -> Score:
-    """Return the score that a setting names: one of our names, or any callable of your own."""
+    """Return the score that a setting names.
+
+    Parameters
+    ----------
+    score
+        One of the names in `SCORES`, or any callable of your own, which is returned as it is.
+    """
     if isinstance(score, str):
         if score not in SCORES:
             raise InvalidParameter(f"score is {score!r}; it must be one of {', '.join(SCORES)}, auto, or an object")
@@ -232,14 +238,28 @@ def to_score(score: Any) -> Score:
 
 
 def score_to_dict(score: Any) -> dict[str, Any]:
-    """Return a score as plain data; one that is not ours keeps only its name."""
+    """Return a score as plain data; one that is not ours keeps only its name.
+
+    Parameters
+    ----------
+    score
+        An object.
+    """
     if type(score) in SCORES.values():
         return {"kind": score.key} | dataclasses.asdict(score)
     return {"kind": "custom", "name": repr(score)}
 
 
 def score_from_dict(data: dict[str, Any], custom: Any = None) -> Score:
-    """Return the score that `score_to_dict` described; one that is not ours must be handed in."""
+    """Return the score that `score_to_dict` described.
+
+    Parameters
+    ----------
+    data
+        What `score_to_dict` returned.
+    custom
+        The object itself, if it is one of your own.
+    """
     parameters = dict(data)
     kind = parameters.pop("kind")
     if kind == "custom":
@@ -256,6 +276,13 @@ def score_from_dict(data: dict[str, Any], custom: Any = None) -> Score:
 def name_of(score: Any) -> str:
     """Return a short name: ``relative(0.4)``.
 
+    Parameters
+    ----------
+    score
+        An object.
+
+    Examples
+    --------
     >>> name_of(Relative(0.3)), name_of(Raw())
     ('relative(0.3)', 'raw')
     """

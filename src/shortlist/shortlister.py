@@ -43,7 +43,7 @@ class Shortlister(Lister):
     score
         How a list's raw scores become the scores compared with the threshold: ``"raw"`` (the
         default), ``"margin"``, ``"relative"``, ``"rank"``, ``"adaptive"``, an object of
-        :mod:`shortlist.scores`, or any function of your own from an array of scores to another.
+        `shortlist.scores`, or any function of your own from an array of scores to another.
         ``"auto"`` finds out which of several gives the shortest lists, and shows the union of their
         lists meanwhile; each has its share of delta.
     unanswered

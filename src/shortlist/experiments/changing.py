@@ -3,14 +3,12 @@
 Each task has a second face: images seen by a noisier model, questions that are harder, another item
 on sale. A *world* says how likely the second face is in each round.
 
-===========  ===================================================================
-world        the second face comes
-===========  ===================================================================
-stationary   never
-abrupt       always, from the middle on
-drift        more and more often, from never to always
-adversary    in turns: 250 rounds without it, 250 with it, and again
-===========  ===================================================================
+| world | the second face comes |
+|---|---|
+| stationary | never |
+| abrupt | always, from the middle on |
+| drift | more and more often, from never to always |
+| adversary | in turns: 250 rounds without it, 250 with it, and again |
 
 The adversary does not see the thresholds; it only never lets a method settle.
 """

@@ -1,7 +1,5 @@
 """Haystack: a component that keeps the documents above a threshold it learns.
 
-::
-
     pipeline.add_component("shortlist", ShortlistFilter(coverage=0.9, path="lister.json"))
     pipeline.connect("retriever.documents", "shortlist.documents")
     found = pipeline.run({"retriever": {...}})["shortlist"]

@@ -3,8 +3,6 @@
 Candidate choices go out as predictions, annotations come in by webhook. Each task is a round; the first
 annotation of a task is its answer, and a webhook that comes again counts once.
 
-::
-
     app = create_backend(Shortlister(coverage=0.9), scorer)   # scorer: a task's data -> {choice: score}
     # uvicorn module:app --port 9090, and add http://127.0.0.1:9090 as a model in Label Studio
 """

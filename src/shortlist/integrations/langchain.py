@@ -1,11 +1,9 @@
 """LangChain: a retriever that shows the documents above a threshold it learns, instead of the top k.
 
-::
-
-    retriever = ShortlistRetriever(vectorstore=store, lister=Shortlister(coverage=0.9), fetch_k=50)
-    documents = retriever.invoke("Where is my invoice?")
-    retriever.hit(documents[0])                       # the person used this one
-    retriever.miss(documents[0].metadata["round_id"]) # or: none of these
+retriever = ShortlistRetriever(vectorstore=store, lister=Shortlister(coverage=0.9), fetch_k=50)
+documents = retriever.invoke("Where is my invoice?")
+retriever.hit(documents[0])                       # the person used this one
+retriever.miss(documents[0].metadata["round_id"]) # or: none of these
 """
 
 from typing import Any

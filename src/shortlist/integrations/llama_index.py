@@ -1,11 +1,9 @@
 """LlamaIndex: a node postprocessor that keeps the nodes above a threshold it learns.
 
-::
-
-    postprocessor = ShortlistPostprocessor(lister=Shortlister(coverage=0.9))
-    engine = index.as_query_engine(similarity_top_k=50, node_postprocessors=[postprocessor])
-    nodes = postprocessor.postprocess_nodes(retriever.retrieve("..."))
-    postprocessor.hit(nodes[0])
+postprocessor = ShortlistPostprocessor(lister=Shortlister(coverage=0.9))
+engine = index.as_query_engine(similarity_top_k=50, node_postprocessors=[postprocessor])
+nodes = postprocessor.postprocess_nodes(retriever.retrieve("..."))
+postprocessor.hit(nodes[0])
 """
 
 from typing import Any

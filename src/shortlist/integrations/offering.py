@@ -49,7 +49,7 @@ class Offering:
     Parameters
     ----------
     lister
-        A :class:`~shortlist.Shortlister`, a :class:`~shortlist.Client` or a :class:`~shortlist.AsyncClient`.
+        A `shortlist.Shortlister`, a `shortlist.Client` or a `shortlist.AsyncClient`.
     higher_is_better
         False for distances.
     """

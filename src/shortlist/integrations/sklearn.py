@@ -1,10 +1,8 @@
 """scikit-learn: a classifier that returns sets of labels, of a size that it learns from feedback.
 
-::
-
-    model = ShortlistClassifier(LogisticRegression(), coverage=0.9).fit(X_train, y_train)
-    sets = model.predict_set(X)             # True where a label is in the set
-    model.partial_fit(X, y, hit=hit)        # hit[i] is False where the right label was not in the set
+model = ShortlistClassifier(LogisticRegression(), coverage=0.9).fit(X_train, y_train)
+sets = model.predict_set(X)             # True where a label is in the set
+model.partial_fit(X, y, hit=hit)        # hit[i] is False where the right label was not in the set
 """
 
 from typing import Any, Final, Self
@@ -47,7 +45,7 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
     delta
         The probability that the threshold may ever pass the optimal one.
     set_score
-        How probabilities become comparable scores; see :class:`~shortlist.Shortlister`.
+        How probabilities become comparable scores; see `shortlist.Shortlister`.
 
     Attributes
     ----------

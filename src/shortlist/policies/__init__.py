@@ -70,6 +70,13 @@ POLICIES: Final[dict[str, type[Policy]]] = {
 def policy_from_dict(data: dict[str, Any]) -> Policy:
     """Return the policy that its `to_dict` described.
 
+    Parameters
+    ----------
+    data
+        What `to_dict` returned.
+
+    Examples
+    --------
     >>> policy_from_dict({"kind": "anytime", "coverage": 0.9, "delta": 0.05})
     AnytimeSPS(coverage=0.9, window=True, delta=0.05)
     """

@@ -46,9 +46,9 @@ class ACI(Policy):
     Keep a level beta, starting at 1 - coverage; raise it while answers are hits, lower it at a miss,
     and show what is above that quantile of the hits:
 
-    .. math:: \beta_{t+1} = \beta_t + \gamma\,((1 - \alpha) - \mathbb{1}[\text{miss}]), \qquad
-              \tau_{t+1} = \text{element } \lfloor n \beta_{t+1} \rfloor \text{ of the } n
-              \text{ sorted hits}
+    $$\beta_{t+1} = \beta_t + \gamma\,((1 - \alpha) - \mathbb{1}[\text{miss}]), \qquad
+    \tau_{t+1} = \text{element } \lfloor n \beta_{t+1} \rfloor \text{ of the } n
+    \text{ sorted hits}$$
 
     with -inf for beta <= 0 (or no hits yet) and +inf for beta >= 1.
 

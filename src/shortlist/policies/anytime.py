@@ -17,7 +17,7 @@ class AnytimeSPS(OrderStatistic):
     SPS bounds the whole distribution of scores, round by round, with a union bound over the rounds.
     But only one point of it matters (the optimal threshold), and a martingale holds in all rounds at
     once: allow k low scores among n where the mixture martingale of
-    :class:`~shortlist.boundaries.BetaBinomial` has reached 1/delta.
+    `shortlist.boundaries.BetaBinomial` has reached 1/delta.
 
     Promises, for i.i.d. scores, that the threshold never passes the optimal one, in any number of
     rounds, with probability at least 1 - delta. Cost: O(log n) a round.
@@ -28,6 +28,8 @@ class AnytimeSPS(OrderStatistic):
         The share of rounds in which the right answer must be in the list.
     delta
         The probability that the threshold may ever pass the optimal one.
+    window
+        As in `OrderStatistic`.
 
     Examples
     --------

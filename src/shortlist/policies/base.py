@@ -18,12 +18,12 @@ restored at any round goes on with the same bits; hyper-parameters never change;
 huge and tiny values are all right; and ``shortlist.replay`` gives the same bits as round by round.
 
 The last one holds by construction. A policy's ``rule`` is written once, as a step: a plain function
-over numbers ::
+over numbers:
 
     carry = step(carry, values, constants, seen, missed)
 
 where `carry` is a tuple with the threshold first, `values` a list of floats that the step may
-change, `constants` a tuple of numbers, `seen` the score of a hit or :data:`MISS`, and `missed` whether the
+change, `constants` a tuple of numbers, `seen` the score of a hit or `MISS`, and `missed` whether the
 right answer was not in the list: under full feedback (for comparing only) misses have a score too. Streaming
 calls that function as it is; replay compiles the same function when numba is installed. So a step
 uses nothing but arithmetic, ``math``, ``heapq`` and other plain functions, never numpy (``np.log``

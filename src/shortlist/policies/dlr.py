@@ -23,7 +23,7 @@ def step(
 class DLR(Policy):
     r"""Decaying Learning Rate: a threshold that follows hits and misses, and needs no scores at all.
 
-    .. math:: \tau_{t+1} = \tau_t + t^{-q}\,((1 - \alpha) - \mathbb{1}[\text{miss}])
+    $$\tau_{t+1} = \tau_t + t^{-q}\,((1 - \alpha) - \mathbb{1}[\text{miss}])$$
 
     Promises that the long-run share of misses tends to 1 - coverage, and under i.i.d. scores that
     the threshold tends to the optimal one; but its steps have the size 1, whatever the scale of the

@@ -15,7 +15,7 @@ __all__ = ["ConservativeETC", "ExploreThenCommit"]
 class ExploreThenCommit(OrderStatistic):
     r"""Show everything for m rounds, then use their empirical quantile for ever (ETC).
 
-    .. math:: \tau = \sup\{\tau : G_m(\tau) \le 1 - \alpha\}
+    $$\tau = \sup\{\tau : G_m(\tau) \le 1 - \alpha\}$$
 
     Promises nothing: about half of all runs commit to a threshold that is too high, and cannot
     notice. Cost: O(log m) a round.
@@ -26,6 +26,8 @@ class ExploreThenCommit(OrderStatistic):
         The share of rounds in which the right answer should be in the list.
     explore
         m, the number of rounds in which everything is shown.
+    window
+        As in `OrderStatistic`.
 
     Examples
     --------
@@ -59,7 +61,7 @@ class ExploreThenCommit(OrderStatistic):
 class ConservativeETC(ExploreThenCommit):
     r"""Show everything for m rounds, then use their lower confidence bound for ever (Con-ETC).
 
-    .. math:: \tau = \sup\{\tau : G_m(\tau) + \sqrt{\log T / m} \le 1 - \alpha\}
+    $$\tau = \sup\{\tau : G_m(\tau) + \sqrt{\log T / m} \le 1 - \alpha\}$$
 
     Promises, for i.i.d. scores, that the threshold never passes the optimal one, with probability at
     least 1 - 2/T^2 (there is only one band, so no union is needed). It never improves after round m.
@@ -73,6 +75,8 @@ class ConservativeETC(ExploreThenCommit):
         m, the number of rounds in which everything is shown.
     horizon
         T, the number of rounds that is planned for.
+    window
+        As in `OrderStatistic`.
 
     Examples
     --------

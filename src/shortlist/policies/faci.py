@@ -87,13 +87,13 @@ def step(
 class DtACI(RangePolicy):
     r"""Dynamically-tuned ACI (also FACI): eight step sizes, mixed by exponential weights.
 
-    Each expert k keeps a level :math:`\alpha_k` and moves it by its own step :math:`\gamma_k`; after each round
-    :math:`\beta` is the share of earlier distances that reach this one's, and
+    Each expert k keeps a level $\alpha_k$ and moves it by its own step $\gamma_k$; after each round
+    $\beta$ is the share of earlier distances that reach this one's, and
 
-    .. math:: \alpha_k \leftarrow \alpha_k + \gamma_k ((1 - \alpha) - \mathbb{1}[\alpha_k > \beta]), \qquad
-              w_k \propto (1 - \sigma)\, w_k e^{-\eta\, \ell(\beta, \alpha_k)} + \sigma / K
+    $$\alpha_k \leftarrow \alpha_k + \gamma_k ((1 - \alpha) - \mathbb{1}[\alpha_k > \beta]), \qquad
+    w_k \propto (1 - \sigma)\, w_k e^{-\eta\, \ell(\beta, \alpha_k)} + \sigma / K$$
 
-    with the pinball loss :math:`\ell`. The list is cut at the quantile of all distances so far, at the weighted
+    with the pinball loss $\ell$. The list is cut at the quantile of all distances so far, at the weighted
     mean of the levels.
 
     Promises long-run coverage under full feedback, and little regret over every stretch of time; where a miss
@@ -111,7 +111,7 @@ class DtACI(RangePolicy):
     interval
         The length of the stretches that eta and sigma are tuned for.
     miss
-        What a miss means: see :mod:`shortlist.policies.misses`.
+        What a miss means: see `shortlist.policies.misses`.
 
     Examples
     --------

@@ -25,7 +25,7 @@ def step(carry: Tally, heap: list[float], constants: Constants, seen: float, mis
 class Greedy(Policy):
     r"""The empirical quantile of the hits alone.
 
-    .. math:: \tau_{t+1} = \sup\{\tau : G_t(\tau) \le 1 - \alpha\}
+    $$\tau_{t+1} = \sup\{\tau : G_t(\tau) \le 1 - \alpha\}$$
 
     with G_t over the hits so far: the (floor(n p0) + 1)-th smallest of n hits. What was missed is
     below the threshold and is never seen again, so each quantile is taken of what the last one let

@@ -66,10 +66,10 @@ def step(
 class MVP(RangePolicy):
     r"""The multivalid predictor: coverage that is right on average at each threshold that it uses.
 
-    The range of radii is cut into m buckets; :math:`V_i` is by how much the rounds with a radius from bucket i
-    have covered too much, :math:`n_i` their number, :math:`f(n) = \sqrt{n + 1}\, \log_2(n + 2)`, and
+    The range of radii is cut into m buckets; $V_i$ is by how much the rounds with a radius from bucket i
+    have covered too much, $n_i$ their number, $f(n) = \sqrt{n + 1}\, \log_2(n + 2)$, and
 
-    .. math:: C_i = \bigl(e^{\eta V_i / f(n_i)} - e^{-\eta V_i / f(n_i)}\bigr) / f(n_i).
+    $$C_i = \bigl(e^{\eta V_i / f(n_i)} - e^{-\eta V_i / f(n_i)}\bigr) / f(n_i).$$
 
     Where the sign changes between two neighbours, the end of the first or the beginning of the second is drawn,
     with the probability that balances them.
@@ -93,7 +93,7 @@ class MVP(RangePolicy):
     seed
         What the draws begin with: an integer above 0.
     miss
-        What a miss means: see :mod:`shortlist.policies.misses`.
+        What a miss means: see `shortlist.policies.misses`.
 
     Examples
     --------

@@ -6,13 +6,13 @@ threshold that allows k_n low scores, and a *boundary* says how many are safe to
 **Rule.** Let x_i be the true score of the i-th round shown if it was revealed, -inf if it was not
 (yet), for any reason whatever. With x_(1) <= x_(2) <= ... the sorted x_1, ..., x_n,
 
-.. math:: \tau \leftarrow \max(\tau,\; x_{(k_n + 1)}).
+$$\tau \leftarrow \max(\tau,\; x_{(k_n + 1)}).$$
 
 This is Algorithm 1 of the paper: substituting tau_t for a censored score, as it does, gives the
 same thresholds bit for bit. So does full information: what lies below tau never matters again.
 
 **Promise.** For i.i.d. scores, P(tau ever passes the optimal threshold) is at most the boundary's
-crossing probability (:func:`shortlist.crossing_probability`), with ties or without, for answers as
+crossing probability (`shortlist.crossing_probability`), with ties or without, for answers as
 late and as selective as they please.
 
 **Cost.** O(log m) a round, for a window of m = O(sqrt n) scores around the threshold.

@@ -45,11 +45,11 @@ def step(
 class ConformalPID(RangePolicy):
     r"""Quantile tracking (P) and an error integrator (I), without a forecaster (D).
 
-    With the radius :math:`q_t`, the threshold :math:`\text{top} - q_t` and the error
-    :math:`e_t = \mathbb{1}[\text{miss}] - (1 - \alpha)`,
+    With the radius $q_t$, the threshold $\text{top} - q_t$ and the error
+    $e_t = \mathbb{1}[\text{miss}] - (1 - \alpha)$,
 
-    .. math:: p_{t+1} = p_t + \eta\, e_t, \qquad
-              q_{t+1} = p_{t+1} + K_I \tan\Bigl(\frac{\log(t+1)}{C\,(t+1)} \sum_{i \le t} e_i\Bigr)
+    $$p_{t+1} = p_t + \eta\, e_t, \qquad
+    q_{t+1} = p_{t+1} + K_I \tan\Bigl(\frac{\log(t+1)}{C\,(t+1)} \sum_{i \le t} e_i\Bigr)$$
 
     with an infinite tangent beyond a right angle. Promises that the share of misses tends to 1 - coverage, for bounded
     scores, whatever happens. It needs to know only whether it was a miss. Cost: O(1).
@@ -61,11 +61,15 @@ class ConformalPID(RangePolicy):
     top
         The highest score there is.
     scale
-        How far below it scores lie: eta is `size` times, and K_I `gain` times that. The first radius.
-    size, gain, saturation
-        The step of the tracker, the weight of the integrator, and C.
+        How far below it scores lie. The first radius.
+    size
+        The step of the tracker, eta, as a share of `scale`.
+    gain
+        The weight of the integrator, K_I, as a share of `scale`.
+    saturation
+        C: the larger, the later the integrator takes hold.
     miss
-        What a miss means: see :mod:`shortlist.policies.misses`.
+        What a miss means: see `shortlist.policies.misses`.
 
     Examples
     --------

@@ -114,7 +114,7 @@ def step(
 class SAOCP(RangePolicy):
     r"""Strongly Adaptive Online Conformal Prediction: scale-free learners of all ages, mixed by coin betting.
 
-    A learner is born in every round and lives for :math:`g\,2^u` rounds, where :math:`2^u` is the largest power of
+    A learner is born in every round and lives for $g\,2^u$ rounds, where $2^u$ is the largest power of
     two that divides its first round; each runs scale-free gradient descent on the pinball loss, and their radii
     are averaged with the weights of coin betting for changing environments.
 
@@ -132,7 +132,7 @@ class SAOCP(RangePolicy):
     lifetime
         g, the shortest life of a learner.
     miss
-        What a miss means: see :mod:`shortlist.policies.misses`.
+        What a miss means: see `shortlist.policies.misses`.
 
     Examples
     --------

@@ -44,9 +44,9 @@ def step(
 class ScaleFreeOGD(RangePolicy):
     r"""Gradient descent on the pinball loss of the radius, with steps that adapt to the slopes seen (SF-OGD).
 
-    With the radius :math:`r_t`, the threshold :math:`\text{top} - r_t` and the slope :math:`g_t` of the pinball loss,
+    With the radius $r_t$, the threshold $\text{top} - r_t$ and the slope $g_t$ of the pinball loss,
 
-    .. math:: r_{t+1} = \max\Bigl(0,\; r_t - \frac{D}{\sqrt{3 \sum_{i \le t} g_i^2}}\, g_t\Bigr)
+    $$r_{t+1} = \max\Bigl(0,\; r_t - \frac{D}{\sqrt{3 \sum_{i \le t} g_i^2}}\, g_t\Bigr)$$
 
     Promises that the share of misses tends to 1 - coverage for scores in a range of length D, whatever happens. It
     needs to know only whether it was a miss. Cost: O(1).
@@ -60,7 +60,7 @@ class ScaleFreeOGD(RangePolicy):
     scale
         D, how far below it scores lie.
     miss
-        What a miss means: see :mod:`shortlist.policies.misses`.
+        What a miss means: see `shortlist.policies.misses`.
 
     Examples
     --------

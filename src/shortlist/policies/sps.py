@@ -17,7 +17,7 @@ class SPS(OrderStatistic):
     Raise the threshold to the largest value whose empirical share of lower scores, plus a
     Dvoretzky-Kiefer-Wolfowitz band, is still at most 1 - coverage; never lower it:
 
-    .. math:: \tau_{t+1} = \max\{\tau_t,\; \sup\{\tau : G_t(\tau) + \sqrt{\log T / t} \le 1 - \alpha\}\}
+    $$\tau_{t+1} = \max\{\tau_t,\; \sup\{\tau : G_t(\tau) + \sqrt{\log T / t} \le 1 - \alpha\}\}$$
 
     (the paper's alpha is the coverage). Misses count as low scores.
 
@@ -30,6 +30,8 @@ class SPS(OrderStatistic):
         The share of rounds in which the right answer must be in the list.
     horizon
         T, the number of rounds that is planned for.
+    window
+        As in `OrderStatistic`.
 
     Examples
     --------

@@ -26,9 +26,9 @@ def step(
 class ThresholdTracking(MissPolicy):
     r"""The threshold follows hits and misses by fixed steps.
 
-    .. math:: \tau_{t+1} = \tau_t + \eta\,((1 - \alpha) - \mathbb{1}[\text{miss}])
+    $$\tau_{t+1} = \tau_t + \eta\,((1 - \alpha) - \mathbb{1}[\text{miss}])$$
 
-    Promises, whatever happens, that the share of misses is within :math:`(R + \eta)/(\eta T)` of 1 - coverage,
+    Promises, whatever happens, that the share of misses is within $(R + \eta)/(\eta T)$ of 1 - coverage,
     for scores in a range of length R; it needs no scores, only to know whether it was a miss. Single
     lists are too short about as often as too long. Cost: O(1).
 
@@ -41,7 +41,7 @@ class ThresholdTracking(MissPolicy):
     start
         The first threshold.
     miss
-        What a miss means: see :mod:`shortlist.policies.misses`.
+        What a miss means: see `shortlist.policies.misses`.
 
     Examples
     --------

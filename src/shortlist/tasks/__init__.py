@@ -37,7 +37,13 @@ _TITLES: Final = {"images": "Images", "retrieval": "Retrieval"}
 
 
 def data_file(name: str) -> Path:
-    """Return the path of a file that ships with the package."""
+    """Return the path of a file that ships with the package.
+
+    Parameters
+    ----------
+    name
+        Its name: ``images.npz``, ``retrieval.npz``, ``auctions.csv``.
+    """
     return Path(str(resources.files("shortlist.tasks"))) / "data" / name
 
 
@@ -45,6 +51,13 @@ def data_file(name: str) -> Path:
 def load_task(name: str) -> Task:
     """Return a task that ships with the package.
 
+    Parameters
+    ----------
+    name
+        ``images``, ``retrieval``, ``auctions`` or ``uniform``.
+
+    Examples
+    --------
     >>> load_task("images").title
     'Images'
     """
@@ -61,7 +74,13 @@ def load_task(name: str) -> Task:
 
 @functools.cache
 def task_from_file(path: str | os.PathLike[str]) -> Task:
-    """Return the task of a user's own score file, or table of bids."""
+    """Return the task of a user's own score file, or table of bids.
+
+    Parameters
+    ----------
+    path
+        An ``.npz`` as `write_scores` makes it, or a ``.csv`` of bids.
+    """
     if Path(path).suffix == ".csv":
         bids = read_bids(path)
         source = f"{bids.counts.sum():,} bids of {Path(path).name}"

@@ -26,7 +26,15 @@ __all__ = ["AuctionTask", "BidTable", "read_bids"]
 
 @dataclass(frozen=True)
 class BidTable:
-    """Distinct bids in ascending order, and how often each was made."""
+    """Distinct bids in ascending order, and how often each was made.
+
+    Attributes
+    ----------
+    values
+        The bids.
+    counts
+        How often.
+    """
 
     values: Array
     counts: NDArray[np.int64]
@@ -65,7 +73,21 @@ def read_bids(path: str | os.PathLike[str], item: str | None = None) -> BidTable
 
 @dataclass(frozen=True)
 class AuctionTask:
-    """Auctions with a fixed number of bidders, who draw their values independently."""
+    """Auctions with a fixed number of bidders, who draw their values independently.
+
+    Parameters
+    ----------
+    bids
+        What values are drawn from.
+    source
+        A sentence on where the bids come from.
+    bidders
+        How many there are in each auction.
+    name
+        A word for files and figures.
+    title
+        What stands above a figure.
+    """
 
     bids: BidTable
     source: str

@@ -14,7 +14,15 @@ __all__ = ["ScoredTask"]
 
 @dataclass(frozen=True, eq=False)
 class ScoredTask:
-    """Rounds drawn with replacement from the questions of a score set."""
+    """Rounds drawn with replacement from the questions of a score set.
+
+    Parameters
+    ----------
+    scores
+        What a score file holds.
+    title
+        What stands above a figure.
+    """
 
     scores: ScoreSet
     title: str

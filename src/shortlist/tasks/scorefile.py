@@ -33,7 +33,21 @@ __all__ = ["ScoreSet", "read_scores", "write_scores"]
 
 @dataclass(frozen=True, eq=False)
 class ScoreSet:
-    """The content of a score file."""
+    """The content of a score file.
+
+    Attributes
+    ----------
+    true_scores
+        float[n], the score of the right answer in each round.
+    candidate_scores
+        float[n, m], the scores of all candidates, the right one's included; None if they are not known.
+    name
+        A word.
+    source
+        A sentence on where the scores come from.
+    details
+        The model, its revision, checksums: whatever made the scores.
+    """
 
     true_scores: NDArray[np.floating]
     candidate_scores: NDArray[np.floating] | None
@@ -51,7 +65,23 @@ def write_scores(
     source: str,
     details: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a score file that `read_scores` accepts."""
+    """Write a score file that `read_scores` accepts.
+
+    Parameters
+    ----------
+    path
+        The file, an ``.npz``.
+    true_scores
+        float[n], the score of the right answer in each round.
+    candidate_scores
+        float[n, m], the scores of all candidates, the right one's included; None if they are not known.
+    name
+        A word.
+    source
+        A sentence on where the scores come from.
+    details
+        The model, its revision, checksums: whatever made the scores.
+    """
     arrays: dict[str, ArrayLike] = {"true_scores": true_scores, "name": name, "source": source}
     if candidate_scores is not None:
         arrays["candidate_scores"] = candidate_scores
@@ -73,7 +103,13 @@ def write_scores(
 
 
 def read_scores(path: str | os.PathLike[str]) -> ScoreSet:
-    """Return a score file's content, or say in one line what is wrong with it."""
+    """Return a score file's content, or say in one line what is wrong with it.
+
+    Parameters
+    ----------
+    path
+        The file, an ``.npz``.
+    """
     arrays = _load(path)
     if "true_scores" not in arrays:
         found = ", ".join(sorted(arrays)) or "nothing"

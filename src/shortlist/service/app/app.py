@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 
 import shortlist
 from shortlist.errors import ShortlistError
-from shortlist.service.app import models
+from shortlist.service.app import models, replies
 from shortlist.service.app.bodies import BodyRoute
 from shortlist.service.app.gate import Gate
 from shortlist.service.app.metrics import Metrics
@@ -136,10 +136,10 @@ def _add_streams(app: FastAPI) -> None:
         "/v1/streams",
         operation_id="create_stream",
         status_code=201,
-        response_model=models.StreamView,
+        response_model=replies.StreamView,
         responses={
             **responses(409),
-            200: {"model": models.StreamView, "description": "It was there already.", "links": _STREAM_LINKS},
+            200: {"model": replies.StreamView, "description": "It was there already.", "links": _STREAM_LINKS},
             201: {"description": "It is made.", "links": _STREAM_LINKS},
         },
     )
@@ -149,7 +149,7 @@ def _add_streams(app: FastAPI) -> None:
         summary, created = await _engine(request).create_stream(plain.pop("name"), Settings(**plain))
         return as_json(summary, 201 if created else 200)
 
-    @app.get("/v1/streams", operation_id="list_streams", response_model=models.StreamPage)
+    @app.get("/v1/streams", operation_id="list_streams", response_model=replies.StreamPage)
     async def list_streams(
         request: Request,
         after: Annotated[str, Query(pattern=r"^[A-Za-z0-9._-]{0,100}$", description="Names after this one.")] = "",
@@ -162,7 +162,7 @@ def _add_streams(app: FastAPI) -> None:
     @app.get(
         "/v1/streams/{name}",
         operation_id="get_stream",
-        response_model=models.StreamView,
+        response_model=replies.StreamView,
         responses=responses(404),
     )
     async def get_stream(request: Request, name: StreamName) -> Response:
@@ -207,10 +207,10 @@ def _add_rounds(app: FastAPI) -> None:
         "/v1/streams/{name}/rounds",
         operation_id="propose",
         status_code=201,
-        response_model=models.RoundShown,
+        response_model=replies.RoundShown,
         responses={
             **responses(404, 409),
-            200: {"model": models.RoundShown, "description": "It was shown already.", "links": _ROUND_LINKS},
+            200: {"model": replies.RoundShown, "description": "It was shown already.", "links": _ROUND_LINKS},
             201: {"description": "It is on disk: show it.", "links": _ROUND_LINKS},
         },
     )
@@ -232,7 +232,7 @@ def _add_rounds(app: FastAPI) -> None:
     @app.put(
         "/v1/streams/{name}/rounds/{round_id}/feedback",
         operation_id="answer",
-        response_model=models.AnswerTaken,
+        response_model=replies.AnswerTaken,
         responses=responses(404, 409, 410),
     )
     async def answer(request: Request, name: StreamName, round_id: RoundPath, body: models.Answer) -> Response:
@@ -246,7 +246,7 @@ def _add_rounds(app: FastAPI) -> None:
         "/v1/streams/{name}/feedback",
         operation_id="answer_many",
         status_code=207,
-        response_model=models.AnswerResults,
+        response_model=replies.AnswerResults,
         responses=responses(404),
     )
     async def answer_many(request: Request, name: StreamName, body: models.Answers) -> Response:
@@ -273,7 +273,7 @@ def _add_log(app: FastAPI) -> None:
     @app.get(
         "/v1/streams/{name}/rounds",
         operation_id="get_rounds",
-        response_model=models.RoundPage,
+        response_model=replies.RoundPage,
         responses=responses(404),
     )
     async def get_rounds(
@@ -292,7 +292,7 @@ def _add_log(app: FastAPI) -> None:
     @app.get(
         "/v1/streams/{name}/rounds/{round_id}",
         operation_id="get_round",
-        response_model=models.RoundView,
+        response_model=replies.RoundView,
         responses=responses(404),
     )
     async def get_round(request: Request, name: StreamName, round_id: RoundPath) -> Response:
@@ -304,7 +304,7 @@ def _add_history(app: FastAPI) -> None:
     @app.get(
         "/v1/streams/{name}/series",
         operation_id="get_series",
-        response_model=models.SeriesView,
+        response_model=replies.SeriesView,
         responses=responses(404),
     )
     async def get_series(request: Request, name: StreamName) -> Response:
@@ -340,7 +340,7 @@ def _add_retention(app: FastAPI) -> None:
     @app.post(
         "/v1/streams/{name}/expire",
         operation_id="expire",
-        response_model=models.Expired,
+        response_model=replies.Expired,
         responses=responses(404),
     )
     async def expire(request: Request, name: StreamName, body: models.OlderThan) -> Response:
@@ -350,7 +350,7 @@ def _add_retention(app: FastAPI) -> None:
     @app.delete(
         "/v1/streams/{name}/texts",
         operation_id="erase_texts",
-        response_model=models.Erased,
+        response_model=replies.Erased,
         responses=responses(404),
     )
     async def erase_texts(

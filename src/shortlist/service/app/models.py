@@ -1,4 +1,4 @@
-"""What comes in and goes out, as JSON. Strict: no text for numbers, no true for 1, nothing unknown.
+"""What comes in, as JSON. Strict: no text for numbers, no true for 1, nothing unknown.
 
 Everything has a largest size. Texts with half a surrogate pair, which cannot be stored, are refused.
 """
@@ -7,19 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-__all__ = [
-    "Answer",
-    "Answers",
-    "Candidate",
-    "NewRound",
-    "NewStream",
-    "Problem",
-    "RoundPage",
-    "RoundShown",
-    "RoundView",
-    "StreamPage",
-    "StreamView",
-]
+__all__ = ["Answer", "Answers", "Candidate", "NewRound", "NewStream", "OlderThan", "RoundAnswer", "Threshold"]
 
 #: The most candidates in a round, answers in a batch, and rounds or streams on a page.
 MOST_CANDIDATES, MOST_ANSWERS, MOST_ON_PAGE = 10_000, 1_000, 1_000
@@ -51,43 +39,54 @@ Threshold = Annotated[float | None, Field(description="null stands for minus inf
 
 
 class _In(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class Anytime(_In):
     """No horizon; the promise holds for ever."""
 
     kind: Literal["anytime"]
+    """Which policy."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    """The probability that the threshold may ever pass the optimal one."""
 
 
 class Sps(_In):
     """The paper's Algorithm 1, for a number of rounds that is known beforehand."""
 
     kind: Literal["sps"]
+    """Which policy."""
     horizon: Annotated[int, Field(ge=2, le=10**12), BeforeValidator(_whole)]
+    """The number of rounds that is planned for; then the threshold stands still."""
 
 
 class PlainScore(_In):
     """A score without settings."""
 
     kind: Literal["raw", "margin", "rank"]
+    """Which score."""
 
 
 class RelativeScore(_In):
     """Softmax of the list's z-scores."""
 
     kind: Literal["relative"]
+    """Which score."""
     temperature: Annotated[float, Field(gt=1e-6, le=1e6)] = 0.4
+    """How flat: lower values tell the best from the rest more sharply."""
 
 
 class AdaptiveScore(_In):
     """The softmax mass of all that is less good (APS, RAPS)."""
 
     kind: Literal["adaptive"]
+    """Which score."""
     temperature: Annotated[float, Field(gt=1e-6, le=1e6)] = 0.4
+    """How flat: lower values tell the best from the rest more sharply."""
     penalty: Annotated[float, Field(ge=0, le=1e6)] = 0.0
+    """What each rank beyond the free ones costs (RAPS); 0 is APS."""
     free: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(_whole)] = 5
+    """How many ranks cost nothing."""
 
 
 class NewStream(_In):
@@ -96,18 +95,28 @@ class NewStream(_In):
     name: Name
     coverage: Annotated[float, Field(gt=0, lt=1, description="The share of rounds with the right answer in the list.")]
     policy: Annotated[Anytime | Sps, Field(discriminator="kind")] = Anytime(kind="anytime")
+    """How the threshold is learnt."""
     score: (
         Literal["raw", "margin", "relative", "rank", "adaptive", "auto"]
         | Annotated[PlainScore | RelativeScore | AdaptiveScore, Field(discriminator="kind")]
     ) = "raw"
+    """How a list's raw scores become those compared with the threshold; `auto` learns which is best."""
     unanswered: Literal["miss", "ignore"] = "miss"
+    """What silence means: `miss` is always safe; `ignore` only if silence and delay do not depend on the score."""
     patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(_whole)] = 200
+    """How many later rounds are shown before an unanswered one counts as low; it is corrected when its answer comes."""
     on_drift: Literal["report", "restart"] | None = None
+    """Watch for a world in which lists miss too often: `report` an alarm, or `restart` learning."""
     false_alarm_rounds: Annotated[int, Field(ge=1, le=10**12), BeforeValidator(_whole)] = 1_000_000
+    """The promised mean distance between false alarms."""
     at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(_whole)] = 0
+    """Always show that many: safe."""
     at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(_whole)] | None = None
+    """Never show more; lists that are cut short by it say `truncated`."""
     shadow: bool = False
+    """Show everything, and learn all the same."""
     scorer_version: Version | None = None
+    """The model behind the scores; rounds with another are refused."""
 
 
 class Candidate(_In):
@@ -115,17 +124,24 @@ class Candidate(_In):
 
     id: Id
     score: Number
+    """The model's score; more is better."""
     text: Words | None = None
+    """What to show for it on the page; kept apart from the log, and can be erased."""
 
 
 class NewRound(_In):
     """A list to be cut."""
 
     candidates: Annotated[list[Candidate], Field(min_length=1, max_length=MOST_CANDIDATES)]
+    """All there are, in any order; ids must differ."""
     question: Words | None = None
+    """What was asked, for the page; kept apart from the log, and can be erased."""
     round_id: RoundId | None = None
+    """Yours, so that the same request twice is one round; one is made for you otherwise."""
     truncated_below: Number | None = None
+    """The score under which your search had already cut candidates off."""
     scorer_version: Version | None = None
+    """The model behind these scores, if you want to be sure that it is the stream's."""
 
 
 def _one_of(extra: int) -> ConfigDict:
@@ -175,172 +191,10 @@ class Answers(_In):
     """Answers to several rounds; each is taken or refused on its own."""
 
     answers: Annotated[list[RoundAnswer], Field(min_length=1, max_length=MOST_ANSWERS)]
+    """In any order; each with its round."""
 
 
 class OlderThan(_In):
     """An age."""
 
     older_than: Annotated[float, Field(ge=0, le=1e10, description="In seconds.")]
-
-
-class Expired(BaseModel):
-    """How many rounds were closed."""
-
-    expired: int
-
-
-class Erased(BaseModel):
-    """Of how many rounds the texts were erased."""
-
-    erased: int
-
-
-class Problem(BaseModel):
-    """A problem document (RFC 9457)."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    errors: list[dict[str, Any]] | None = None
-
-
-class RoundShown(BaseModel):
-    """A list as it is shown."""
-
-    round_id: str
-    threshold: Threshold
-    members: Annotated[list[str | int], Field(description="The candidates to show, best first.")]
-    reached: Annotated[int, Field(description="How many of them, from the first, reach the threshold.")]
-    truncated: Annotated[bool, Field(description="The promise does not cover this list.")]
-
-
-class AnswerTaken(BaseModel):
-    """An answer as it is stored."""
-
-    round_id: str
-    answer: dict[str, Any]
-    threshold: Threshold
-
-
-class AnswerResult(BaseModel):
-    """What came of one answer of a batch."""
-
-    round_id: str
-    status: int
-    answer: dict[str, Any] | None = None
-    problem: Problem | None = None
-
-
-class AnswerResults(BaseModel):
-    """What came of each answer, in their order."""
-
-    results: list[AnswerResult]
-
-
-class CandidateView(BaseModel):
-    """A candidate of a round, and what became of it."""
-
-    id: str | int
-    score: float
-    comparable: Annotated[float, Field(description="What was compared with the threshold.")]
-    shown: bool
-    why: Annotated[str, Field(description="Why it was shown or hidden, in words.")]
-    text: str | None
-
-
-class RoundView(BaseModel):
-    """A round as it is in the log."""
-
-    round_id: str
-    number: int
-    shown_at: float
-    question: str | None
-    threshold: Threshold
-    epoch: int
-    truncated: bool
-    members: list[str | int]
-    candidates: list[CandidateView]
-    answer: dict[str, Any] | None
-    answered_at: float | None
-
-
-class RoundPage(BaseModel):
-    """Rounds in the order shown."""
-
-    rounds: list[RoundView]
-    next: Annotated[int | None, Field(description="Hand this in as `after` for the next page; null at the end.")]
-
-
-class StreamView(BaseModel):
-    """A stream: its settings, what has happened, and what was learnt."""
-
-    model_config = ConfigDict(extra="allow")
-
-    name: str
-    created: float
-    settings: dict[str, Any]
-    scorer_version: str | None
-    events: int
-    last_event: float | None
-    rounds: int
-    hits: int
-    misses: int
-    skipped: int
-    absent: int
-    expired: int
-    open: int
-    coverage_target: float
-    coverage_seen: float | None
-    coverage_interval: list[float] | None
-    threshold: Threshold
-    counted: int | None
-    waiting_for: str
-    rounds_needed: int | None
-    epoch: int
-    drift: dict[str, Any] | None
-    score: str
-    score_why: str
-    score_thresholds: dict[str, float | None]
-    hidden_share: float | None
-    list_length_median: float | None
-    list_length_p90: float | None
-    candidates_median: float | None
-    spark: Annotated[list[float | None], Field(description="The threshold over time, in a few points.")]
-
-
-class SeriesPoints(BaseModel):
-    """A stream's history, column by column; a point stands for one or many rounds."""
-
-    round: Annotated[list[int], Field(description="Rounds shown up to here.")]
-    at: Annotated[list[float], Field(description="When the last event was.")]
-    threshold: list[float | None]
-    hits: Annotated[list[int], Field(description="Hits in this point's rounds, not in all before.")]
-    misses: list[int]
-    list_median: list[float | None]
-    list_p90: list[float | None]
-    candidates: list[float]
-    level: Annotated[list[float | None], Field(description="Of the drift alarm; 1 rings it.")]
-
-
-class ChosenScores(BaseModel):
-    """How often which score was chosen: bins of equal width."""
-
-    of: int | None
-    low: float
-    width: float
-    counts: list[int]
-
-
-class SeriesView(BaseModel):
-    """A stream's history in a few hundred points, however long it is."""
-
-    points: SeriesPoints
-    chosen: ChosenScores
-
-
-class StreamPage(BaseModel):
-    """Streams by name."""
-
-    streams: list[StreamView]
-    next: Annotated[str | None, Field(description="Hand this in as `after` for the next page; null at the end.")]

@@ -25,7 +25,7 @@ from shortlist.errors import (
     UnknownStream,
     problem_name,
 )
-from shortlist.service.app.models import Problem
+from shortlist.service.app.replies import Problem
 
 __all__ = ["PROBLEM_TYPE", "document", "handle_problems", "problem", "responses"]
 

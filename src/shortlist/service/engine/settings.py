@@ -22,7 +22,7 @@ _POLICIES: Final[dict[str, tuple[Callable[..., OrderStatistic], dict[str, Any]]]
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a stream; see :class:`~shortlist.Shortlister` for what they mean.
+    """The settings of a stream; see `shortlist.Shortlister` for what they mean.
 
     Parameters
     ----------

@@ -1,12 +1,10 @@
 """Images and their classes, from what people have.
 
-==============================  ===============================================================
-what is there                   the class of an image is
-==============================  ===============================================================
-a folder for each class         its folder's name
-one folder of images            in ``--truth``: a line ``NAME CLASS`` for each
-Parquet shards                  the column ``label``; the image is ``image`` or ``image.bytes``
-==============================  ===============================================================
+| what is there | the class of an image is |
+|---|---|
+| a folder for each class | its folder's name |
+| one folder of images | in ``--truth``: a line ``NAME CLASS`` for each |
+| Parquet shards | the column ``label``; the image is ``image`` or ``image.bytes`` |
 
 A class is told by a number, by one of the model's labels, or by a WordNet id (``n01440764``): the
 thousand of ImageNet, sorted, are the classes of every ImageNet model, in order.

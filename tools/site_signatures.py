@@ -1,0 +1,56 @@
+"""Gives classes their constructor's signature where none is written: griffe reads the source without running it.
+
+`@frozen` makes dataclasses, and the adapters of LangChain and LlamaIndex are pydantic models. Their constructors
+exist only when the code runs, so they are asked for there.
+"""
+
+import importlib
+import inspect
+from typing import Any
+
+import griffe
+
+__all__ = ["Signatures"]
+
+
+class Signatures(griffe.Extension):
+    """Adds `__init__` to classes that document parameters and have no constructor of their own."""
+
+    def on_package(self, *, pkg: griffe.Module, **_rest: Any) -> None:
+        """Go through all modules of the package."""
+        modules = [pkg]
+        while modules:
+            module = modules.pop()
+            for member in module.members.values():
+                if isinstance(member, griffe.Module):
+                    modules.append(member)
+                elif isinstance(member, griffe.Class) and "__init__" not in member.members:
+                    _add_constructor(module.path, member)
+
+
+def _add_constructor(module: str, cls: griffe.Class) -> None:
+    if cls.docstring is None or "Parameters\n" not in cls.docstring.value:
+        return
+    made = getattr(importlib.import_module(module), cls.name)
+    parameters = [griffe.Parameter("self", kind=griffe.ParameterKind.positional_or_keyword)]
+    inherits_fields = hasattr(made, "model_fields")  # pydantic's signature has those of the framework too
+    for one in inspect.signature(made).parameters.values():
+        if one.name in cls.members or not inherits_fields:
+            parameters.append(_parameter(one))
+    constructor = griffe.Function("__init__", parameters=griffe.Parameters(*parameters))
+    cls.set_member("__init__", constructor)
+
+
+def _parameter(one: inspect.Parameter) -> griffe.Parameter:
+    kind = (
+        griffe.ParameterKind.keyword_only
+        if one.kind is one.KEYWORD_ONLY
+        else griffe.ParameterKind.positional_or_keyword
+    )
+    annotation = one.annotation if isinstance(one.annotation, str) else inspect.formatannotation(one.annotation)
+    return griffe.Parameter(
+        one.name,
+        kind=kind,
+        annotation=annotation.replace("shortlist.limits.", "").replace("typing.", ""),
+        default=None if one.default is one.empty else repr(one.default),
+    )
