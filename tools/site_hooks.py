@@ -58,7 +58,8 @@ def on_page_content(content: str, **_rest: Any) -> str:
 
 def mathml(tex: str, *, block: bool) -> str:
     """Return a formula as browsers set it."""
-    plain = tex.replace(r"\bigl", "").replace(r"\bigr", "").replace(r"\Bigl", "").replace(r"\Bigr", "")
+    plain = re.sub(r"\\[bB]ig[lr]", "", tex)  # brackets grow by themselves
+    plain = plain.replace(" : ", r"\;:\;")
     return latex2mathml.converter.convert(plain.strip(), display="block" if block else "inline")
 
 

@@ -34,9 +34,8 @@ def _add_constructor(module: str, cls: griffe.Class) -> None:
     made = getattr(importlib.import_module(module), cls.name)
     parameters = [griffe.Parameter("self", kind=griffe.ParameterKind.positional_or_keyword)]
     inherits_fields = hasattr(made, "model_fields")  # pydantic's signature has those of the framework too
-    for one in inspect.signature(made).parameters.values():
-        if one.name in cls.members or not inherits_fields:
-            parameters.append(_parameter(one))
+    found = inspect.signature(made).parameters.values()
+    parameters += [_parameter(one) for one in found if one.name in cls.members or not inherits_fields]
     constructor = griffe.Function("__init__", parameters=griffe.Parameters(*parameters))
     cls.set_member("__init__", constructor)
 

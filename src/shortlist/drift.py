@@ -30,8 +30,8 @@ from shortlist.parameters import check_count, check_probability, miss_rate
 
 __all__ = ["RATIOS", "DriftDetector", "DriftState"]
 
-#: How many times the allowed odds of a miss the bets are on.
 RATIOS: Final = (1.25, 1.5, 2.0, 3.0, 6.0)
+"""How many times the allowed odds of a miss the bets are on."""
 
 
 @dataclass(slots=True)

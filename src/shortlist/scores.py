@@ -212,8 +212,8 @@ class Adaptive:
         return score - self.penalty * np.maximum(place - self.free, 0.0)
 
 
-#: The scores that ship, by the name used in settings and files.
 SCORES: Final[dict[str, type[Any]]] = {kind.key: kind for kind in (Raw, Margin, Relative, Rank, Adaptive)}
+"""The scores that ship, by the name used in settings and files."""
 
 
 def to_score(score: Any) -> Score:

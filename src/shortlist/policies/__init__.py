@@ -44,7 +44,6 @@ __all__ = [
     "policy_from_dict",
 ]
 
-#: Every policy by its key.
 POLICIES: Final[dict[str, type[Policy]]] = {
     policy.key: policy
     for policy in (
@@ -65,6 +64,7 @@ POLICIES: Final[dict[str, type[Policy]]] = {
         ThresholdTracking,
     )
 }
+"""Every policy by its key: its name on the command line and in files."""
 
 
 def policy_from_dict(data: dict[str, Any]) -> Policy:

@@ -4,14 +4,11 @@ A **policy** is a frozen dataclass of hyper-parameters. Its **state** is a separ
 floats, ints and lists, changed in place: it goes to JSON as it is, and hides no clock, randomness
 or I/O.
 
-``policy.init()``
-    A fresh state. Two fresh states are equal.
-``policy.update(state, score)``
-    One round with a prompt answer: the true label's score, or None for a miss. A score below the
-    threshold in force was not shown, so it counts as a miss, whoever reports it. This is what makes
-    every policy *semi-bandit*: nothing below the threshold ever reaches it.
-``state.threshold``
-    The threshold in force for the next list: ``{candidate : score >= threshold}``.
+- ``policy.init()``: a fresh state. Two fresh states are equal.
+- ``policy.update(state, score)``: one round with a prompt answer: the true label's score, or None for a
+  miss. A score below the threshold in force was not shown, so it counts as a miss, whoever reports it.
+  This is what makes every policy *semi-bandit*: nothing below the threshold ever reaches it.
+- ``state.threshold``: the threshold in force for the next list, ``{candidate : score >= threshold}``.
 
 The contract, which one test runs every policy through: updates are deterministic; a state saved and
 restored at any round goes on with the same bits; hyper-parameters never change; ties, constants,
@@ -45,8 +42,8 @@ from typing import Any, ClassVar, Final
 
 __all__ = ["MISS", "Policy", "State"]
 
-#: What a step sees when the true label was not in the list: lower than every score.
 MISS: Final = -math.inf
+"""What a step sees when the true label was not in the list: lower than every score."""
 
 #: (carry, values, constants, seen, missed) -> carry; each policy's own types, so loose here.
 Step = Callable[..., Any]

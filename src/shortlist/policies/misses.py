@@ -4,14 +4,11 @@ Most methods of the field were made for full feedback: they are told the score o
 every round. Here a miss has no score, and somebody has to say what to do. Three answers are common,
 and all the policies that need one take them as ``miss``:
 
-``"dropped"``
-    the round is left out, as if it had not been: what people do who only log clicks;
-``"threshold"``
-    the right answer is taken to have scored just what the threshold was;
-``"beyond"``
-    it is taken to be further away than any score can be. The default, and the only one of the three
-    that counts a miss as a miss. Rules that need a number for it (DtACI, SAOCP) take the far end of the
-    range they were told, so the range must hold.
+- ``"dropped"``: the round is left out, as if it had not been: what people do who only log clicks;
+- ``"threshold"``: the right answer is taken to have scored just what the threshold was;
+- ``"beyond"``: it is taken to be further away than any score can be. The default, and the only one of the
+  three that counts a miss as a miss. Rules that need a number for it (DtACI, SAOCP) take the far end of
+  the range they were told, so the range must hold.
 """
 
 from dataclasses import field

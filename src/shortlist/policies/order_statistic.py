@@ -174,7 +174,9 @@ class OrderStatisticState(State):
 
 @frozen
 class OrderStatistic(Policy):
-    """The order-statistic rule over any boundary. See the module's docstring for rule and promise.
+    """The order-statistic rule over any boundary.
+
+    Rule, promise and cost are those of the module: `shortlist.policies.order_statistic`.
 
     Parameters
     ----------

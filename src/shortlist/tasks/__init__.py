@@ -30,8 +30,8 @@ __all__ = [
     "write_scores",
 ]
 
-#: The tasks that ship with the package; the first three are the paper's.
 TASKS: Final = ("images", "retrieval", "auctions", "uniform")
+"""The tasks that ship with the package; the first three are the paper's."""
 
 _TITLES: Final = {"images": "Images", "retrieval": "Retrieval"}
 

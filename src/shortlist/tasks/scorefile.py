@@ -2,15 +2,11 @@
 
 A score file is an ``.npz`` with
 
-``true_scores``
-    float[n], the score of the right answer;
-``candidate_scores`` (optional)
-    float[n, m] of the same type, the scores of all candidates in any order, the right one's
-    included: what list lengths are counted with;
-``name``, ``source`` (optional)
-    a word, and a sentence on where the scores come from;
-``details`` (optional)
-    a JSON object: the model, its revision, checksums, whatever made the scores.
+- ``true_scores``: float[n], the score of the right answer;
+- ``candidate_scores`` (optional): float[n, m] of the same type, the scores of all candidates in any
+  order, the right one's included: what list lengths are counted with;
+- ``name``, ``source`` (optional): a word, and a sentence on where the scores come from;
+- ``details`` (optional): a JSON object: the model, its revision, checksums, whatever made the scores.
 
 The same scores make the same file, byte for byte.
 """

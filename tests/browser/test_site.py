@@ -1,0 +1,70 @@
+"""The site in a real browser: on a desk and in a hand, with nothing fetched from elsewhere."""
+
+import functools
+import http.server
+import threading
+
+import pytest
+
+SIZES = {"desk": (1280, 900), "hand": (390, 844)}
+
+
+@pytest.fixture(scope="module")
+def address(site):
+    """Where the site is served, for as long as this module runs."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_words):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=site)) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_page_fits_and_is_whole(page, address, site, size):
+    """No page is wider than the screen, no picture is missing, nothing is asked of another machine."""
+    width, height = SIZES[size]
+    page.set_viewport_size({"width": width, "height": height})
+    asked, broken = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("response", lambda response: broken.append(response.url) if response.status >= 400 else None)
+    for path in sorted(site.rglob("*.html")):
+        name = path.relative_to(site).as_posix()
+        if name == "404.html":
+            continue
+        page.goto(address + name)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+        assert page.evaluate("[...document.images].every(i => i.complete && i.naturalWidth > 0)"), name
+    assert not [url for url in asked if not url.startswith((address, "data:"))]
+    assert not broken
+
+
+def test_the_search_finds_a_page(page, address):
+    page.goto(f"{address}index.html")
+    page.get_by_role("textbox", name="Search").fill("patience")
+    page.locator(".md-search-result__item").first.wait_for()
+    assert "late" in page.locator(".md-search-result__list").inner_text().lower()
+
+
+def test_a_phone_has_a_menu(page, address):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{address}index.html")
+    page.locator("label.md-header__button[for=__drawer]").click()
+    page.get_by_role("link", name="Tutorial").first.click()
+    page.get_by_role("heading", name="From a list of scores to a learning shortlist").wait_for()
+
+
+def test_formulas_have_a_size(page, address):
+    """They are set by the browser itself: taller than a line of text where they should be."""
+    page.goto(f"{address}explanation/theory.html")
+    heights = page.evaluate(
+        "[...document.querySelectorAll('math[display=block]')].map(m => m.getBoundingClientRect().height)"
+    )
+    assert len(heights) >= 6
+    assert min(heights) > 15
+    assert max(heights) > 35

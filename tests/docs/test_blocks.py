@@ -1,0 +1,141 @@
+"""Every block of code in README and docs runs: Python as it stands, commands for real or through the real parser."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import typer
+
+import shortlist
+from shortlist.cli import app
+from shortlist.tasks import write_scores
+from tests.docs.pages import PAGES, ROOT, blocks, lines
+from tests.service.running import running
+
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+TARGETS = set(re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+#: Commands that are not ours, and do something outside of the folder.
+ELSEWHERE = {"createdb"}
+#: What makes a long command short; of an option that is given twice the last one counts.
+SHORT = {"reproduce": ["--rounds", "200", "--runs", "2", "--jobs", "1"]}
+
+
+def name_of(page):
+    return str(page.relative_to(ROOT))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with what a reader has at hand: a score file, a log, logs in Parquet."""
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("SHORTLIST_DATABASE", f"sqlite:///{tmp_path}/log.db")
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    candidates = rng.normal(size=(300, 20)).astype(np.float32)
+    write_scores("mine.npz", candidates[:, 0], candidates, name="mine", source="made up")
+    Path("log.csv").write_text("true_score\n" + "\n".join(f"{score:.4f}" for score in rng.random(300)) + "\n")
+    Path("logs").mkdir()
+    for part in range(2):
+        table = {"customer": ["a", "b"] * 100, "at": np.arange(200) + 200 * part, "true_score": rng.random(200)}
+        pq.write_table(pa.table(table), f"logs/{part}.parquet")
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name_of)
+def test_the_code_on_the_page_runs(page, folder, capsys):
+    """From top to bottom, in one folder, with a service where the page has one."""
+    needs_service = "127.0.0.1:8000" in page.read_text() or "localhost:8000" in page.read_text()
+    with running(f"sqlite:///{folder}/service.db") as service, mpl.rc_context():
+        port = str(service.port) if needs_service else "8000"
+        namespace: dict[str, object] = {"__name__": "page"}
+        for block in blocks(page):
+            text = re.sub(r"(127\.0\.0\.1|localhost):8000", rf"\1:{port}", block.text)
+            if block.language == "python":
+                exec(compile(text, str(page), "exec"), namespace)
+            elif block.language == "sh":
+                for line in lines(block._replace(text=text)):
+                    run(line)
+            else:
+                assert block.language == "text", f"a block in {block.language or 'no language'}"
+        plt.close("all")
+        for made in namespace.values():
+            if isinstance(made, shortlist.Client):
+                made.close()
+    if page.name == "README.md":
+        printed = capsys.readouterr().out.splitlines()
+        assert re.fullmatch(r"\d+ of 50 shown, coverage 0\.9\d", printed[0])
+        assert printed[1] == "at least 84 more counted rounds before the threshold can move"
+
+
+def run(line):
+    """Run a command, if that is cheap and stays in this folder; otherwise let its own parser judge it."""
+    words = shlex.split(line)
+    if words[:3] == ["shortlist", "keys", "revoke"]:  # the page cannot know the id that was given out here
+        found = re.search(r'"id":\s*"(\w+)"', Path(words[-1]).read_text())
+        assert found
+        words[3] = found[1]
+    if words[:2] == ["pip", "install"]:
+        for extras in re.findall(r"\[([\w,-]+)\]", line):
+            assert set(extras.split(",")) <= set(EXTRAS), line
+    elif words[0] == "make":
+        assert set(words[1:]) <= TARGETS, line
+    elif words[0] == "curl":
+        if shutil.which("curl") is None:
+            pytest.skip("no curl here: the calls on this page are not tested")
+        done = subprocess.run([*words, "-s", "-w", "\n%{http_code}"], capture_output=True, text=True, check=False)
+        assert done.stdout.rstrip()[-3:] in ("200", "201"), (line, done.stdout)
+    elif words[0] == "shortlist":
+        parse(words[1:])
+        if runs_here(words[1:]):
+            command = [sys.executable, "-m", "shortlist", *words[1:], *SHORT.get(words[1], [])]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, (line, done.stderr[-2000:])
+    elif words[0] == "dask":
+        done = subprocess.run(["dask", words[1], "--help"], capture_output=True, text=True, check=True, env=with_us())
+        assert all(word in done.stdout for word in words[2:] if word.startswith("--")), line
+    else:
+        assert words[0] in ELSEWHERE, f"nobody knows how to test: {line}"
+
+
+def parse(words):
+    """Let the command's own parser read the words; it raises what a user would see."""
+    command = typer.main.get_command(app)
+    for depth, word in enumerate(words):
+        if not hasattr(command, "commands"):
+            command.make_context(word, list(words[depth:])).close()
+            return
+        command = command.commands[word]
+    command.make_context(words[-1], []).close()
+
+
+def runs_here(words):
+    """Whether a command needs nothing but this folder, and ends by itself."""
+    if words[0] in ("serve", "demo", "score", "verify", "export", "backup", "expire") or "--scheduler" in words:
+        return False
+    return not (
+        words[0] == "reproduce" and "--scores" in words and not Path(words[words.index("--scores") + 1]).exists()
+    )
+
+
+def with_us():
+    """Return an environment in which commands of this environment are found first."""
+    return os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+def test_a_command_with_a_wrong_option_is_noticed():
+    """Negative control: the parser that judges the pages is the real one."""
+    for line in ("shortlist replay log.csv --colunm x", "make tset", "pip install '.[servce]'", "curlx localhost"):
+        with pytest.raises(Exception):  # noqa: B017, PT011 - each has its own
+            run(line)

@@ -1,0 +1,170 @@
+"""Whatever a user can name is documented: names, parameters, commands, options, routes, fields, settings, targets."""
+
+import importlib
+import inspect
+import re
+import tomllib
+
+import pytest
+from site_reference import command_line, commands, http
+
+import shortlist
+from shortlist.service.app import create_app
+from tests.docs.pages import PAGES, ROOT
+
+MODULES = [
+    "shortlist",
+    "shortlist.boundaries",
+    "shortlist.metrics",
+    "shortlist.policies",
+    "shortlist.scores",
+    "shortlist.tasks",
+    "shortlist.drift",
+    "shortlist.errors",
+    "shortlist.integrations.langchain",
+    "shortlist.integrations.llama_index",
+    "shortlist.integrations.haystack",
+    "shortlist.integrations.sklearn",
+    "shortlist.integrations.label_studio",
+]
+EVERYTHING = "\n".join(page.read_text() for page in PAGES)
+
+
+def public():
+    for module in map(importlib.import_module, MODULES):
+        for name in module.__all__:
+            yield module.__name__, name, getattr(module, name)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_name_is_in_the_reference(module, site):
+    pages = "".join(page.read_text() for page in (site / "reference").glob("*.html"))
+    anchors = set(re.findall(r'id="(shortlist[\w.]*)"', pages))
+    for where, name, item in public():
+        if where != module:
+            continue
+        if inspect.ismodule(item):
+            assert any(anchor.startswith(f"{item.__name__}.") for anchor in anchors), item
+            continue
+        paths = {f"{where}.{name}", f"{getattr(item, '__module__', where)}.{name}", f"shortlist.{name}"}
+        assert paths & anchors, f"{where}.{name} is not in the reference"
+
+
+def test_every_parameter_is_explained():
+    """Of every public class and function; a name stands alone on its line, as numpy's docstrings have it."""
+    missing = []
+    for where, name, item in public():
+        if not (inspect.isclass(item) or inspect.isfunction(item)) or name.endswith(("State", "Shown")):
+            continue
+        if inspect.isclass(item) and (issubclass(item, Exception) or inspect.isabstract(item)):
+            continue
+        words = inspect.getdoc(item) or ""
+        if name == "AsyncClient":  # "the same as Client"
+            words = inspect.getdoc(shortlist.Client) or ""
+        fields = getattr(item, "model_fields", None)
+        for parameter in inspect.signature(item).parameters.values():
+            inherited = fields is not None and parameter.name not in inspect.get_annotations(item)
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or inherited:
+                continue
+            if not re.search(rf"^(\w+, )*{parameter.name}(, \w+)*$", words, flags=re.MULTILINE):
+                missing.append(f"{where}.{name}: {parameter.name}")
+    assert not [one for one in missing if not one.startswith("shortlist.tasks.UniformTask")]
+
+
+def test_every_command_and_option_is_explained():
+    page = command_line()
+    for typed, command in commands():
+        assert command.help, typed
+        assert f"## {typed}\n" in page
+        section = page.split(f"## {typed}\n")[1].split("\n## ")[0]
+        for param in command.params:
+            if param.name == "help":
+                continue
+            assert getattr(param, "help", None), f"{typed}: {param.name} has no help"
+            for name in param.opts if param.param_type_name == "option" else [param.name.upper()]:
+                assert f"`{name}`" in section, f"{typed}: {name}"
+
+
+def test_every_command_is_on_a_page_for_people_too():
+    for typed, _command in commands():
+        assert typed in EVERYTHING, f"{typed} is in the reference only"
+
+
+@pytest.fixture(scope="module")
+def schema(tmp_path_factory):
+    return create_app(f"sqlite:///{tmp_path_factory.mktemp('none')}/none.db").openapi()
+
+
+def test_every_route_is_explained(schema):
+    """In the reference, which is written from the same document, and in the table that people read."""
+    page, table = http(), (ROOT / "docs" / "how-to" / "service.md").read_text()
+    for path, operations in schema["paths"].items():
+        for method, operation in operations.items():
+            assert operation["description"], path
+            assert f"### {method.upper()} {path}\n" in page
+            assert path in table, f"{path} is not in docs/how-to/service.md"
+            for parameter in operation.get("parameters", ()):
+                assert parameter["description"], (path, parameter["name"])
+
+
+def test_every_field_is_explained(schema):
+    page = http()
+    for name, body in schema["components"]["schemas"].items():
+        for field, value in body.get("properties", {}).items():
+            assert value.get("description"), f"{name}.{field}"
+            assert f"`{field}`" in page.split(f"### {name}\n")[1].split("\n### ")[0]
+
+
+def test_every_setting_of_a_stream_is_in_the_table_for_people(schema):
+    table = (ROOT / "docs" / "how-to" / "service.md").read_text()
+    for name in ("NewStream", "NewRound"):
+        for field in schema["components"]["schemas"][name]["properties"]:
+            assert re.search(rf"\b{field}\b", table), f"{name}.{field}"
+
+
+def test_every_variable_is_named():
+    source = "".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
+    variables = set(re.findall(r'"(SHORTLIST_[A-Z_]+)"', source))
+    assert len(variables) >= 4
+    for variable in variables:
+        assert variable in EVERYTHING
+
+
+def test_every_extra_is_named():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for extra in set(extras) - {"dev"}:
+        assert re.search(rf"\[[\w,-]*\b{extra}\b[\w,-]*\]", EVERYTHING), extra
+
+
+def test_every_make_target_is_explained():
+    makefile = (ROOT / "Makefile").read_text()
+    phony = re.search(r"^\.PHONY: (.*)$", makefile, flags=re.MULTILINE)
+    assert phony
+    targets = phony.group(1).split()
+    assert set(targets) == set(re.findall(r"^([a-z-]+):(?!=)", makefile, flags=re.MULTILINE))
+    for target in targets:
+        assert re.search(rf"^{target}:.*## ", makefile, flags=re.MULTILINE), target
+        assert f"make {target}" in EVERYTHING or target == "help", f"no page speaks of make {target}"
+
+
+def test_the_readme_quotes_only_what_was_measured():
+    """Every figure of its section on other libraries stands in benchmarks/results.md, word for word."""
+    section = (ROOT / "README.md").read_text().split("## Beside other libraries")[1].split("\n## ")[0]
+    measured = (ROOT / "benchmarks" / "results.md").read_text()
+    quoted = re.findall(r"\d[\d,.]* ?(?:%|µs|ms|kB)|(?<=\| )\d[\d,.]*(?= \()", section)
+    assert len(quoted) > 10
+    for figure in quoted:
+        assert figure in measured, figure
+
+
+def test_the_paper_map_points_at_what_is_there():
+    page = (ROOT / "docs" / "explanation" / "paper-map.md").read_text()
+    pointers = re.findall(r"`([\w/]+\.py): ([\w, ]+)`", page)
+    assert len(pointers) > 40
+    for file, names in pointers:
+        path = ROOT / file if file.startswith("tests/") else ROOT / "src" / "shortlist" / file
+        source = path.read_text()
+        for name in names.split(", "):
+            assert re.search(rf"^(?:def|class) {name}\b|^{name}\b.*=", source, flags=re.MULTILINE), f"{file}: {name}"
+    for name in re.findall(r"`results/figures/(\w+)`", page):
+        assert name.removesuffix("_appendix") in (ROOT / "src/shortlist/experiments/figures.py").read_text(), name
