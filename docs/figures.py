@@ -63,12 +63,12 @@ def smooth(values: Any, width: int) -> tuple[Any, Any]:
     return np.arange(len(means)) + width, means
 
 
-def target(axes: Axes, level: float, words: str = "") -> None:
+def target(axes: Axes, level: float, words: str = "", above: int = 4) -> None:
     """Draw a level to be reached."""
     axes.axhline(level, color="0.4", ls="--", lw=1)
     if words:
         axes.annotate(
-            words, (1, level), (-4, 4), xycoords=("axes fraction", "data"), textcoords="offset points", ha="right"
+            words, (1, level), (-4, above), xycoords=("axes fraction", "data"), textcoords="offset points", ha="right"
         )
 
 
@@ -91,7 +91,7 @@ def tutorial() -> Figure:
     left.plot(*smooth(lengths, 50))
     left.set(xlabel="round", title="Candidates shown, of 50", ylim=(0, 52))
     right_axes.plot(*smooth(covered, 300), color="C2")
-    target(right_axes, 0.9, "target")
+    target(right_axes, 0.9, "target", above=-13)
     right_axes.set(xlabel="round", title="Right answer in the list, last 300", ylim=(0.8, 1.005))
     return figure
 
