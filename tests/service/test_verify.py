@@ -121,6 +121,31 @@ def test_an_export_has_every_round_once(played, read):
         export_stream(read(played), "nobody", file)
 
 
+def test_an_export_has_silent_rounds_too(sqlite, read):
+    """Left out, they would make a replay too bold; rounds without a right answer do leave the count."""
+
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9))
+            for kind in ("hit", "miss", "skip", "absent", "expired", None):
+                made, _ = await engine.propose("a", ["x", "y"], [0.2, 0.9], round_id=str(kind))
+                if kind is not None:
+                    await engine.answer("a", made.shown.round_id, kind, "y" if kind == "hit" else None)
+
+    asyncio.run(main())
+    file = io.StringIO()
+    export_stream(read(sqlite), "a", file, "csv")
+    file.seek(0)
+    found = {row["round_id"]: (row["answer"], row["true_score"]) for row in csv.DictReader(file)}
+    assert found == {
+        "hit": ("hit", "0.9"),
+        "miss": ("miss", ""),
+        "skip": ("skip", ""),
+        "expired": ("expired", ""),
+        "None": ("", ""),
+    }
+
+
 def test_a_database_that_was_never_served_is_said_in_one_line(sqlite):
     done = shortlist("verify", "--database", sqlite)
     assert done.returncode == 2

@@ -179,9 +179,7 @@ def export(
     out: Annotated[Path | None, typer.Option(help="The file; standard output otherwise.", show_default=False)] = None,
     form: Annotated[
         str,
-        typer.Option(
-            "--format", help="jsonl: every event, complete. csv: a row for each answered round, as replay reads it."
-        ),
+        typer.Option("--format", help="jsonl: every event, complete. csv: a row for each round, as replay reads it."),
     ] = "jsonl",
 ) -> None:
     """Write a stream's log to a file."""

@@ -328,7 +328,7 @@ def _add_history(app: FastAPI) -> None:
         name: StreamName,
         form: Annotated[Literal["jsonl", "csv"], Query(alias="format", description="Events, or rounds.")] = "jsonl",
     ) -> StreamingResponse:
-        """Return the log as a file: every event as JSON, or a table of the answered rounds."""
+        """Return the log as a file: every event as JSON, or a table of the rounds."""
         engine = _engine(request)
         await engine.threshold(name)
         kind = "text/csv; charset=utf-8" if form == "csv" else "application/jsonl"

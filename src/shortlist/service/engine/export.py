@@ -13,8 +13,8 @@ __all__ = ["COLUMNS", "export_page", "export_stream"]
 
 #: How many events or rounds are read at a time.
 _PAGE: Final = 1_000
-#: The columns of a table of answered rounds. `true_score` is what was compared with the threshold, and empty for a
-#: miss, as `shortlist replay` reads it; `raw_score` is what was sent.
+#: The columns of a table of rounds. `answer` is empty while a round waits. `true_score` is what was compared with the
+#: threshold, and empty unless there was a hit, as `shortlist replay` reads it; `raw_score` is what was sent.
 COLUMNS: Final = (
     "round_id",
     "shown_at",
@@ -43,8 +43,9 @@ def export_stream(store: Store, name: str, file: IO[str], form: str = "jsonl") -
     file
         Where to write.
     form
-        ``"jsonl"``: every event as a JSON object, complete. ``"csv"``: a row for each round that was
-        answered with a hit or a miss; the others do not count, or are not known.
+        ``"jsonl"``: every event as a JSON object, complete. ``"csv"``: a row for each round, silent
+        ones too: left out, they would make a replay too bold. Only rounds without a right answer
+        (``absent``) do not count.
     """
     with store.reading() as reader:
         row = reader.stream(name)
@@ -78,18 +79,17 @@ def export_page(reader: Any, stream_id: int, name: str, after: int, form: str) -
 
 
 def _rows(reader: Any, stream_id: int, shown: list[Event]) -> Iterator[dict[str, Any]]:
-    """Yield the rounds that were answered with a hit or a miss."""
+    """Yield the rounds that count: all that have a right answer, or may have one."""
     closed = {
         event.round_id: event
         for event in reader.rounds(stream_id, [event.round_id for event in shown])
-        if event.kind in ("hit", "miss")
+        if event.kind != "shown"
     }
     for event in shown:
         body, answer = event.body, closed.get(event.round_id)
-        if answer is None:
+        if answer is not None and answer.kind == "absent":
             continue
-        hit = answer.kind == "hit"
-        member = answer.body["member"] if hit else None
+        picked = answer.body if answer is not None and answer.kind == "hit" else None
         yield {
             "round_id": event.round_id,
             "shown_at": event.at,
@@ -98,9 +98,9 @@ def _rows(reader: Any, stream_id: int, shown: list[Event]) -> Iterator[dict[str,
             "candidates": len(body["ids"]),
             "list_length": len(body["positions"]),
             "truncated": body["truncated"],
-            "answer": answer.kind,
-            "member": member,
-            "raw_score": body["scores"][body["ids"].index(member)] if hit else None,
-            "true_score": answer.body["made"][str(body["leader"])] if hit else None,
-            "answered_at": answer.at,
+            "answer": None if answer is None else answer.kind,
+            "member": picked and picked["member"],
+            "raw_score": picked and body["scores"][body["ids"].index(picked["member"])],
+            "true_score": picked and picked["made"][str(body["leader"])],
+            "answered_at": None if answer is None else answer.at,
         }
