@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -145,7 +146,14 @@ def replay(
     }
     draw_replay(out, first, drawn, coverage)
     named = Path(log.paths[0]).name if len(log.paths) == 1 else f"{len(log.paths):,} files"
-    table = Table(title=escape(f"{named}: coverage {coverage}"), title_justify="left")
+    table = Table(
+        title=escape(f"{named}: coverage {coverage}"),
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        padding=(0, 1),
+        pad_edge=False,
+        collapse_padding=True,
+    )
     table.add_column("stream", overflow="ellipsis", no_wrap=True, max_width=16)
     table.add_column("policy", no_wrap=True)
     for heading in ("rounds", "coverage", "threshold", "optimal", "past", "first cut"):
