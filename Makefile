@@ -14,6 +14,7 @@ help:  ## Show this list
 # Installs once; again only when the pinned versions or the package's metadata change.
 $(STAMP): requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "shortlist needs Python 3.11 or newer; try: make PYTHON=python3.11 ...")'
+	@echo 'installing into $(VENV): a few minutes, this once'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/dev.txt  # complete: nothing else is wanted
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .

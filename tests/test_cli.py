@@ -71,7 +71,7 @@ def test_a_strangers_score_file(tmp_path):
         ),
         (("replay", "log.csv", "--policy", "spss"), "policy is 'spss'"),
         (("replay", "log.csv", "--policy", "aci@x"), "what follows the @ must be a number"),
-        (("replay", "text.csv"), "the column 'true_score' is not all numbers"),
+        (("replay", "text.csv"), "row 2 of 'true_score' is 'high'; a score must be a number, or empty"),
         (("replay", "empty.csv"), "empty.csv: this cannot be read as CSV"),
         (("replay", "log.parquet"), "log.parquet: this cannot be read as Parquet"),
         (("replay", "nan.csv"), "row 2 of 'true_score' is inf"),
@@ -85,7 +85,7 @@ def test_a_strangers_score_file(tmp_path):
         (("replay", "."), "this is a folder"),
         (("replay", "twice.csv"), "there are 2 columns called 'true_score'"),
         (("replay", "latin.csv"), "is it UTF-8 text?"),
-        (("replay", "times.csv", "--column", "when"), "the column 'when' is not all numbers"),
+        (("replay", "times.csv", "--column", "when"), "row 1 of 'when' is datetime"),
         (
             ("replay", "words.csv", "--time", "when"),
             "neither numbers nor times, for example '1.2.2024'",
@@ -93,6 +93,11 @@ def test_a_strangers_score_file(tmp_path):
         (("replay", "semicolon.csv"), "is it another --separator?"),
         (("replay", "header.csv"), "there are no rows"),
         (("reproduce", "--policies", ""), "name one or more"),
+        (("replay", "log.csv", "--colunm", "x"), "no such option: --colunm"),
+        (("serve", "--port", "99999999"), "invalid value for '--port'"),
+        (("serve", "--port"), "option '--port' requires an argument"),
+        (("replay",), "missing argument 'files'; see shortlist replay --help"),
+        (("nope",), "no such command 'nope'; see shortlist --help"),
     ],
 )
 def test_errors_are_one_line(arguments, message, tmp_path):

@@ -9,7 +9,8 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line."""
     if any(importlib.util.find_spec(name) is None for name in ("typer", "rich")):
-        extra = "experiments" if {"reproduce", "replay"} & set(sys.argv) or len(sys.argv) < 2 else "service"
+        service = {"serve", "demo", "verify", "export", "backup", "expire", "keys"} & set(sys.argv)
+        extra = "service" if service else "experiments"
         sys.stderr.write(f"shortlist: the command line needs an extra: pip install 'shortlist[{extra}]'\n")
         sys.exit(2)
     from shortlist.cli import run  # noqa: PLC0415 - needs the extra

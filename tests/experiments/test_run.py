@@ -222,7 +222,7 @@ def test_interrupted_it_leaves_its_finished_rows(jobs, tmp_path, small):
 
 
 def test_ctrl_c_on_the_command_line_is_one_line_and_status_130(monkeypatch, capsys):
-    def press():
+    def press(**_settings):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("shortlist.cli.app", press)

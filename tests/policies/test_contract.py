@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -113,3 +114,11 @@ def test_unknown_kinds_are_refused():
     for data in ({"kind": "spss"}, {"kind": "order-statistic", "coverage": 0.9, "boundary": {"kind": "DKV"}}):
         with pytest.raises(InvalidParameter, match="must be one of"):
             policy_from_dict(data)
+
+
+def test_every_policy_is_compared_with_its_formula():
+    """Written out brute force, or as a public implementation has it; the oracle has none."""
+    folder = Path(__file__).parent
+    compared = (folder / "test_brute_force.py").read_text() + (folder / "test_field.py").read_text()
+    for policy in REGISTRY.values():
+        assert policy.__name__ == "Oracle" or f"{policy.__name__}(" in compared, policy.__name__

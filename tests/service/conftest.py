@@ -27,7 +27,13 @@ def postgresql_server(tmp_path_factory):
 def new_postgresql(server):
     """Make an empty database and return its address."""
     name = f"test_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+    try:
+        connection = psycopg.connect(server.get_uri(), autocommit=True)
+    except psycopg.OperationalError:  # somebody on this machine has killed it: say what it said, and start it again
+        print((server.pgdata / "log").read_text(errors="replace")[-2000:])
+        server.start()
+        connection = psycopg.connect(server.get_uri(), autocommit=True)
+    with connection:
         connection.execute(f'CREATE DATABASE "{name}"')
     return server.get_uri(database=name)
 

@@ -1,7 +1,7 @@
 """The command line: parse, call, print."""
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -11,19 +11,23 @@ from shortlist.errors import ShortlistError
 
 __all__ = ["app", "run"]
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False)
-for _command in (
-    paper.reproduce,
-    paper.replay,
-    service.serve,
-    service.verify,
-    service.export,
-    service.backup,
-    service.expire,
-    service.demo,
+#: What the parser raises: an option or a value that is not there, or does not fit.
+_WrongUse: Final[Any] = typer.BadParameter.__mro__[1]
+
+# Plain help: boxes cut long names of options off at 80 columns.
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, rich_markup_mode=None)
+for _command, _short in (
+    (paper.reproduce, "Run the paper's experiments, on three tasks."),
+    (paper.replay, "Show what a policy would have done on your log."),
+    (service.serve, "Run the service until it is told to stop."),
+    (service.verify, "Rebuild every stream from its log and compare."),
+    (service.export, "Write a stream's log to a file."),
+    (service.backup, "Copy a SQLite database while the service runs."),
+    (service.expire, "Close old rounds, or erase what people wrote."),
+    (service.demo, "Show everything, with nothing to configure."),
 ):
-    app.command()(_command)
-app.add_typer(score.app, name="score")
+    app.command(short_help=_short)(_command)
+app.add_typer(score.app, name="score", short_help="Turn raw data and a model into a score file.")
 app.add_typer(keys.app, name="keys")
 
 
@@ -43,12 +47,21 @@ def _main(
 
 
 def run() -> None:
-    """Run the command; an error of ours is one line on stderr and exit status 2."""
+    """Run the command; an error is one line on stderr and exit status 2."""
     try:
-        app()
+        status = app(prog_name="shortlist", standalone_mode=False)
     except ShortlistError as error:
         sys.stderr.write(f"shortlist: {error}\n")
         sys.exit(2)
-    except KeyboardInterrupt:
+    except _WrongUse as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # no words at all: the help is the answer
+            error.show()
+            sys.exit(2)
+        words = " ".join(error.format_message().split()).rstrip(".")
+        where = getattr(getattr(error, "ctx", None), "command_path", "shortlist")
+        sys.stderr.write(f"shortlist: {words[0].lower()}{words[1:]}; see {where} --help\n")
+        sys.exit(2)
+    except (KeyboardInterrupt, typer.Abort):
         sys.stderr.write("shortlist: interrupted\n")
         sys.exit(130)
+    sys.exit(status if isinstance(status, int) else 0)

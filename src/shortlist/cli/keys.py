@@ -13,7 +13,7 @@ from shortlist.service.keys import SCOPES, KeyFile
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Make, list and revoke API keys.")
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make, list and revoke API keys.")
 
 File = Annotated[
     Path, typer.Option("--file", help="The file of keys, as `serve --api-key-file` takes it.", envvar="SHORTLIST_KEYS")

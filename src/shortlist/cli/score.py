@@ -16,7 +16,11 @@ from shortlist.tasks.scoring.job import Tell, Tells
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Turn raw data and a model into a score file for reproduce --scores.")
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Turn raw data and a model into a score file for reproduce --scores.",
+)
 
 Made = TypeVar("Made")
 _Device = Annotated[str, typer.Option(help="Where to compute: auto, cpu, cuda or mps.")]

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 Ends = list[tuple[float, str, str]]
 
 LABELS: dict[str, str] = {
-    "anytime@2/T": "AnytimeSPS",
+    "anytime@2/T": "AnytimeSPS, δ = 2/T",
     "anytime@0.05": "AnytimeSPS, δ = 0.05",
     "sps": "SPS (paper)",
     "greedy": "Greedy",

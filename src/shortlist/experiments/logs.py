@@ -161,10 +161,8 @@ def _scores(path: str | os.PathLike[str], column: str, table: Any) -> Array:
 
     try:
         values = table.column(column).cast("float64").to_numpy(zero_copy_only=False)
-    except (pa.ArrowException, ValueError) as error:
-        raise InvalidScores(
-            f"{path}: the column {column!r} is not all numbers ({str(error).splitlines()[0]})"
-        ) from None
+    except (pa.ArrowException, ValueError):
+        raise InvalidScores(f"{path}: {_first_word(column, table)}") from None
     scores = np.where(np.isnan(values), -np.inf, values)  # empty cells come as NaN
     bad = np.flatnonzero(scores == np.inf)
     if bad.size:
@@ -173,6 +171,16 @@ def _scores(path: str | os.PathLike[str], column: str, table: Any) -> Array:
             "where the right answer was not among the candidates"
         )
     return scores
+
+
+def _first_word(column: str, table: Any) -> str:
+    """Say which cell of a column of scores is no number."""
+    for row, value in enumerate(table.column(column).to_pylist(), start=1):
+        try:
+            float(value or 0.0)
+        except (TypeError, ValueError):
+            return f"row {row} of {column!r} is {value!r}; a score must be a number, or empty"
+    return f"the column {column!r} holds numbers as text; write them as numbers, and nothing where there is none"
 
 
 def _times(path: str | os.PathLike[str], time: str, table: Any) -> NDArray[Any]:

@@ -64,7 +64,7 @@ POLICIES: Final[dict[str, type[Policy]]] = {
         ThresholdTracking,
     )
 }
-"""Every policy by its key: its name on the command line and in files."""
+"""Every policy by its key: its name in files, and for those of the paper on the command line."""
 
 
 def policy_from_dict(data: dict[str, Any]) -> Policy:
