@@ -17,7 +17,7 @@ def test_the_five_curl_lines(sqlite):
     with running(sqlite) as service:
         answers = []
         for line in lines:
-            command = shlex.split(line.replace("localhost:8000", f"127.0.0.1:{service.port}"))
+            command = shlex.split(line.replace("localhost:8000", f"127.0.0.1:{service.port}"), comments=True)
             done = subprocess.run([*command, "-sS"], capture_output=True, text=True, check=False)
             assert done.returncode == (28 if "-N" in command else 0), done.stderr  # the live one is ended by -m
             answers.append(done.stdout)

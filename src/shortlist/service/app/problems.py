@@ -79,8 +79,8 @@ def handle_problems(app: FastAPI) -> None:
             told = "send JSON, with the header Content-Type: application/json"
             return _answer(document("invalid-request", 422, told, errors=[{"where": "body", "what": told}]))
         if wrong := [each for each in error.errors() if each["type"] == "json_invalid"]:
-            why = wrong[0].get("ctx", {}).get("error", "")
-            told = f"the body is not JSON, from character {wrong[0]['loc'][-1]} on{f': {why}' * bool(why)}"
+            why = wrong[0].get("ctx", {}).get("error") or wrong[0]["msg"]
+            told = f"the body is not JSON: {why.removeprefix('Invalid JSON: ')}"
             return _answer(document("invalid-request", 422, told, errors=[{"where": "body", "what": told}]))
         # Without the input: it may be large, or not be JSON at all (NaN).
         found = list({(_where(e["loc"]), e["msg"].removeprefix("Value error, ")): None for e in error.errors()[:20]})

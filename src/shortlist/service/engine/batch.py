@@ -157,9 +157,10 @@ class Batch:
             if new.kind == "expired":
                 return known, False
             if (new.kind, new.member) != (given.kind, given.body.get("member")) or _types_differ(new, given):
+                wanted = {"hit": new.member} if new.kind == "hit" else {new.kind: True}
                 raise ConflictingAnswer(
-                    f"round {new.round_id} was answered {known.answer()} before; it cannot be answered "
-                    f"{ ({'hit': new.member} if new.kind == 'hit' else {new.kind: True}) } now"
+                    f"round {new.round_id} was answered {json.dumps(known.answer())} before; it cannot be answered "
+                    f"{json.dumps(wanted)} now"
                 )
             return known, False
         return self._end(stream, new, known), True

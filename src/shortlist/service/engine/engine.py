@@ -8,6 +8,7 @@ brought up to date with the log.
 import asyncio
 import contextlib
 import functools
+import json
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -107,8 +108,8 @@ class Engine:
         other = next((key for key in wanted if wanted[key] != mine[key]), None)
         if other is not None:
             raise ConflictingStream(
-                f"stream {name} is there with {other} {mine[other]!r}, not {wanted[other]!r}; settings are fixed when "
-                "a stream is made: choose another name, or delete it first"
+                f"stream {name} is there with {other} {json.dumps(mine[other])}, not {json.dumps(wanted[other])}; "
+                "settings are fixed when a stream is made: choose another name, or delete it first"
             )
         return (await self._fresh(name)).summary(), created
 
