@@ -60,6 +60,7 @@ def mathml(tex: str, *, block: bool) -> str:
     """Return a formula as browsers set it."""
     plain = re.sub(r"\\[bB]ig[lr]", "", tex)  # brackets grow by themselves
     plain = plain.replace(" : ", r"\;:\;")
+    plain = re.sub(r"(?<=\w) \\log", r"\\,\\log", plain).replace(r"\log ", r"\log\, ")  # n log T, not nlogT
     return latex2mathml.converter.convert(plain.strip(), display="block" if block else "inline")
 
 
