@@ -2,6 +2,8 @@
 
 import html.parser
 import re
+import subprocess
+import sys
 from urllib.parse import unquote, urlparse
 
 import pytest
@@ -79,9 +81,6 @@ def test_formulas_are_set(site):
 
 def test_a_page_that_is_in_no_menu_or_links_nowhere_stops_the_build(tmp_path):
     """Negative control: strict means strict."""
-    import subprocess  # noqa: PLC0415 - used here only
-    import sys  # noqa: PLC0415
-
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "index.md").write_text("# x\n\n[nowhere](none.md)\n")
     (tmp_path / "mkdocs.yml").write_text("site_name: x\ntheme: {name: material, font: false}\n")

@@ -15,6 +15,17 @@ class UniformTask:
 
     An order-statistic policy's regret depends on the ranks of scores alone, so what it achieves here
     it achieves on every distribution without ties.
+
+    Parameters
+    ----------
+    name
+        A word for files and figures.
+    title
+        What stands above a figure.
+    source
+        A sentence on where the scores come from.
+    population
+        None: the law is known, and no list of scores.
     """
 
     name: str = "uniform"
