@@ -123,7 +123,8 @@ class Calls:
         texts: Sequence[str | None] | None,
         **more: Any,
     ) -> Call[Shown]:
-        values = check_scores(scores).tolist()
+        values = check_scores(scores, allow_empty=more["allow_empty"]).tolist()
+        more["allow_empty"] = more["allow_empty"] or None  # left out of the body where it says nothing
         names = list(range(len(values))) if ids is None else check_ids(ids, len(values))
         if texts is not None and len(texts) != len(values):
             raise InvalidParameter(f"there are {len(texts)} texts for {len(values)} scores; give one for each")
@@ -143,6 +144,7 @@ class Calls:
             threshold=_threshold(shown["threshold"]),
             members=tuple(shown["members"]),
             scores=tuple(score[member] for member in shown["members"]),
+            candidates=len(values),
             cut=shown["reached"],
             truncated=shown["truncated"],
         )

@@ -18,7 +18,7 @@ __all__ = ["Member", "check_ids", "check_scores", "check_true_scores", "plain_me
 Member = int | str
 
 
-def check_scores(scores: ArrayLike) -> NDArray[np.float64]:
+def check_scores(scores: ArrayLike, *, allow_empty: bool = False) -> NDArray[np.float64]:
     """Return the scores of one list as floats, or say what is wrong with them."""
     raw = _array("scores", scores)
     if raw.ndim != 1:
@@ -26,7 +26,12 @@ def check_scores(scores: ArrayLike) -> NDArray[np.float64]:
             f"scores have the shape {raw.shape}; they must be one-dimensional, one score for each candidate"
         )
     if raw.size == 0:
-        raise NoCandidates("scores are empty; a round needs at least one candidate")
+        if allow_empty:
+            return np.empty(0)
+        raise NoCandidates(
+            "scores are empty; a round needs at least one candidate: if your search found nothing, say so with "
+            "allow_empty=True, so that the round counts"
+        )
     if raw.dtype.kind not in "fiu":
         raise InvalidScores(f"scores are of type {raw.dtype}; they must be numbers")
     values: NDArray[np.float64] = np.add(raw, 0.0, dtype=np.float64)  # a copy, with one zero, not two

@@ -83,6 +83,7 @@ class Client(Calls):
         truncated_below: float | None = None,
         scorer_version: str | None = None,
         round_id: str | None = None,
+        allow_empty: bool = False,
     ) -> Shown:
         """Open a round and return its shortlist; what people read can be stored with it."""
         call = self._propose(
@@ -93,6 +94,7 @@ class Client(Calls):
             truncated_below=truncated_below,
             scorer_version=scorer_version,
             round_id=round_id,
+            allow_empty=allow_empty,
         )
         return self._do(call)
 
@@ -192,6 +194,7 @@ class AsyncClient(Calls):
         truncated_below: float | None = None,
         scorer_version: str | None = None,
         round_id: str | None = None,
+        allow_empty: bool = False,
     ) -> Shown:
         """Open a round and return its shortlist."""
         call = self._propose(
@@ -202,6 +205,7 @@ class AsyncClient(Calls):
             truncated_below=truncated_below,
             scorer_version=scorer_version,
             round_id=round_id,
+            allow_empty=allow_empty,
         )
         return await self._do(call)
 

@@ -116,7 +116,7 @@ class Cutter:
         self.shadow = shadow
         self.rounds = 0
         self._decided_at: int | None = None
-        self._tally = {"candidates": 0, "hidden": 0, "would_have_missed": 0}
+        self._tally = {"candidates": 0, "hidden": 0, "would_have_missed": 0, "complete_hits": 0, "complete_misses": 0}
 
     @property
     def leader(self) -> Learner:
@@ -136,16 +136,17 @@ class Cutter:
         values
             Its checked scores.
         truncated_below
-            The score under which candidates were cut off before they came here.
+            The score at or below which candidates may have been cut off before they came here.
         """
         made = {i: self._comparable(i, values) for i in self.tracks}
         thresholds = {i: learner.threshold for i, learner in self.tracks.items()}
         reached = [made[i] >= threshold for i, threshold in thresholds.items()]
         leader = self.chooser.leader
         order, count, truncated = self._select(values, made[leader], reached)
-        if truncated_below > -math.inf:
-            truncated = truncated or any(
-                threshold < self._comparable(i, np.append(values, truncated_below))[-1]
+        if truncated_below > -math.inf and not truncated:
+            # What the search left out may equal the last score that it returned.
+            truncated = any(
+                threshold <= self._comparable_of(i, truncated_below, values, made[i])
                 for i, threshold in thresholds.items()
             )
         return Cut(
@@ -177,8 +178,15 @@ class Cutter:
             return order[: self.at_most], self.at_most, True
         return order, order.size, False
 
+    def _comparable_of(self, index: int, score: float, values: Array, made: Array) -> float:
+        """Return the comparable score of a candidate that is missing: that of its equal in the list, if it has one."""
+        equals = made[values == score]
+        return float(equals[0] if equals.size else self._comparable(index, np.append(values, score))[-1])
+
     def _comparable(self, index: int, values: Array) -> Array:
         """Return what a score makes of a list, checked if the score is not one of ours."""
+        if not values.size:
+            return values
         made = np.asarray(self.scores[index](values), dtype=np.float64)
         if made is values:
             return made
@@ -217,15 +225,19 @@ class Cutter:
         if self.chooser.decided:
             self._decided_at = self.rounds
 
-    def hit(self, name: RoundName, scores: Mapping[int, float], *, beyond: bool = False) -> None:
-        """Take a pick: what each score made of it, and whether it is below the cut."""
+    def hit(
+        self, name: RoundName, scores: Mapping[int, float], *, beyond: bool = False, complete: bool = False
+    ) -> None:
+        """Take a pick: what each score made of it, whether it is below the cut, and whether its list was complete."""
         self._tally["would_have_missed"] += beyond
+        self._tally["complete_hits"] += complete
         for i, learner in self.tracks.items():
             learner.answer(name, scores[i])
 
-    def miss(self, name: RoundName, *, truncated: bool = False) -> None:
+    def miss(self, name: RoundName, *, truncated: bool = False, complete: bool = False) -> None:
         """Take a miss; of a truncated list it is low, but says nothing of how often the threshold misses."""
         self._tally["would_have_missed"] += 1
+        self._tally["complete_misses"] += complete
         for learner in self.tracks.values():
             learner.miss(name, truncated=truncated)
 
@@ -234,10 +246,13 @@ class Cutter:
         for learner in self.tracks.values():
             learner.silence(name)
 
-    def withdraw(self, name: RoundName) -> None:
-        """Take a round out of the count, for no candidate at all was right."""
+    def withdraw(self, name: RoundName, *, truncated: bool = False) -> None:
+        """Take a round out of the sample, because no candidate was right; one that was truncated stays, as low."""
         for learner in self.tracks.values():
-            learner.withdraw(name)
+            if truncated:
+                learner.silence(name)
+            else:
+                learner.withdraw(name)
 
     def warm_start(self, true_scores: Array, candidate_scores: ArrayLike | None) -> None:
         """Take labelled examples as rounds in which everything was shown and answered."""
@@ -275,9 +290,11 @@ class Cutter:
     def figures(self) -> dict[str, Any]:
         """Return the figures of the score in use, and what was hidden."""
         candidates = self._tally["candidates"]
+        complete = self._tally["complete_hits"] + self._tally["complete_misses"]
         return {
             **self.leader.figures(),
             "hidden_share": self._tally["hidden"] / candidates if candidates else None,
+            "candidate_recall": self._tally["complete_hits"] / complete if complete else None,
             "would_have_missed": self._tally["would_have_missed"] if self.shadow else None,
         }
 
@@ -285,11 +302,24 @@ class Cutter:
         """Return the figures, what is waited for, and which score is in use and why."""
         return {
             **self.figures(),
-            "waiting_for": self.leader.waiting_for(),
+            "waiting_for": self._poor_search() or self.leader.waiting_for(),
             "rounds_needed": self.leader.rounds_needed(),
             "shadow": self.shadow,
             **self._score_summary(),
         }
+
+    def _poor_search(self) -> str | None:
+        """Say that the threshold cannot move because the candidates lack the right answer too often, if that is so."""
+        hits, misses = self._tally["complete_hits"], self._tally["complete_misses"]
+        allowed = 1 - self.leader.coverage
+        if not self.leader.too_many_low() or misses <= allowed * (hits + misses):
+            return None
+        return (
+            f"better candidates: everything was shown in {hits + misses:,} answered rounds, and the right answer was "
+            f"among the candidates in {hits:,} of them ({hits / (hits + misses):.1%}), less than the coverage of "
+            f"{self.leader.coverage:.1%}; while that is so the threshold cannot move and lists stay complete: pass more "
+            "candidates (raise fetch_k, top_k or similarity_top_k), improve the search, or ask for less coverage"
+        )
 
     def _score_summary(self) -> dict[str, Any]:
         """Say which score is in use, and why."""

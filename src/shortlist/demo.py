@@ -16,7 +16,7 @@ import sys
 import threading
 import warnings
 import webbrowser
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -166,7 +166,7 @@ class _People:
             await asyncio.sleep(0.02)
 
 
-def create_demo(address: str, *, simulate: bool = True) -> FastAPI:
+def create_demo(address: str, *, simulate: bool = True, allowed_hosts: Sequence[str] = ()) -> FastAPI:
     """Return the app with the demo in it.
 
     Parameters
@@ -175,9 +175,11 @@ def create_demo(address: str, *, simulate: bool = True) -> FastAPI:
         The database.
     simulate
         Whether the simulated people begin at once.
+    allowed_hosts
+        As in `create_app`.
     """
     corpus = Corpus()
-    app = create_app(address)
+    app = create_app(address, allowed_hosts=allowed_hosts)
     serve = app.router.lifespan_context
 
     @contextlib.asynccontextmanager

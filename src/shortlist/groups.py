@@ -115,6 +115,7 @@ class GroupedShortlister(Lister):
                 threshold=threshold,
                 members=members,
                 scores=kept,
+                candidates=values.size,
                 cut=len(members),
                 group=group,
             )
@@ -149,8 +150,8 @@ class GroupedShortlister(Lister):
 
     def _decode(self, round_id: int, plain: Any) -> GroupShown:
         *shown, group = plain
-        threshold, members, scores, cut, truncated, _ = shown
-        return GroupShown(round_id, threshold, tuple(members), tuple(scores), cut, truncated, group=group)
+        threshold, members, scores, candidates, cut, truncated, _ = shown
+        return GroupShown(round_id, threshold, tuple(members), tuple(scores), candidates, cut, truncated, group=group)
 
     def _content(self) -> dict[str, Any]:
         return {

@@ -59,7 +59,7 @@ class Learner:
         # The ids of this epoch's rounds that have not joined yet, by their index.
         self._ids: dict[int, RoundName] = {}
         self.silent = 0
-        self.detector = DriftDetector(getattr(policy, "coverage", 0.9), false_alarm_rounds) if on_drift else None
+        self.detector = DriftDetector(self.coverage, false_alarm_rounds) if on_drift else None
         self.drift = DriftState()
         self.alarms: list[dict[str, Any]] = []
         self.alarm_count = 0
@@ -70,6 +70,12 @@ class Learner:
         """The threshold in force for the next list."""
         threshold: float = self.state.threshold
         return threshold
+
+    @property
+    def coverage(self) -> float:
+        """The coverage that the policy is asked for; the usual one where it is asked for none."""
+        coverage: float = getattr(self.policy, "coverage", 0.9)
+        return coverage
 
     @property
     def epoch(self) -> int:
@@ -102,11 +108,19 @@ class Learner:
         self._watch(policy.answer(state, round_id, score))
 
     def miss(self, round_id: RoundName, *, truncated: bool = False) -> None:
-        """Take a miss; of a truncated list it is low, but says nothing of how often the threshold misses."""
-        if truncated and self.unanswered == "miss":
+        """Take a miss; of a truncated list it is low, but says nothing of how often the threshold misses.
+
+        Nor does a miss at a threshold of -inf: there the right answer was not among the candidates, and no
+        threshold could have kept it.
+        """
+        if self.unanswered == "ignore":
+            self.answer(round_id, None)
+        elif truncated:
             self.silence(round_id)
         else:
-            self.answer(round_id, None)
+            policy, state = self._orderly()
+            cut = state.open[round_id][2] > MISS
+            self._watch(policy.answer(state, round_id, None) if cut else policy.silence(state, round_id))
 
     def silence(self, round_id: RoundName) -> None:
         """Say that a round will never be answered."""
@@ -136,7 +150,7 @@ class Learner:
         Without any margin for chance, so never to be shown; for comparing scores with each other.
         """
         _, state = self._orderly()
-        place = math.floor(state.rounds * miss_rate(getattr(self.policy, "coverage", 0.9))) - state.low
+        place = math.floor(state.rounds * miss_rate(self.coverage)) - state.low
         return sorted(state.values)[place] if 0 <= place < len(state.values) else self.threshold
 
     def rounds_needed(self) -> int | None:
@@ -155,13 +169,15 @@ class Learner:
             return "more answers"
         state = self.state
         more = self.rounds_needed()
-        if self._too_many_low():
+        if self.too_many_low():
             words = self._why_stuck()
         elif more is None:
             words = self._beyond_sight()
         else:
-            again = " again" * (state.limit >= 0)
+            again = " again" * (self.threshold > MISS)
             words = f"at least {more} more counted round{'s' * (more != 1)} before the threshold can move{again}"
+            if state.pending and state.limit >= 0:
+                words += f", or a late pick in one of {state.pending:,} unanswered rounds that count as low"
         held = state.shown - state.passed
         if held:
             words += (
@@ -191,16 +207,17 @@ class Learner:
         """Return the figures, and what is waited for."""
         return {**self.figures(), "waiting_for": self.waiting_for(), "rounds_needed": self.rounds_needed()}
 
-    def _too_many_low(self) -> bool:
+    def too_many_low(self) -> bool:
         """Return whether more rounds are low than coverage allows, by more than luck explains."""
-        assert isinstance(self.state, OrderStatisticState)  # noqa: S101 - for the type checker
-        n, p0 = self.state.rounds, float(miss_rate(getattr(self.policy, "coverage", 0.9)))
+        if not isinstance(self.state, OrderStatisticState):
+            return False
+        n, p0 = self.state.rounds, float(miss_rate(self.coverage))
         return bool(self.state.low > n * p0 + 4 * (n * p0 * (1 - p0)) ** 0.5 + 4)
 
     def _why_stuck(self) -> str:
         """Say why the threshold has stopped: too many misses and silence for the coverage asked for."""
         assert isinstance(self.state, OrderStatisticState)  # noqa: S101 - for the type checker
-        state, p0 = self.state, float(miss_rate(getattr(self.policy, "coverage", 0.9)))
+        state, p0 = self.state, float(miss_rate(self.coverage))
         silent = min(self.silent + state.pending, state.low)
         return (
             f"fewer misses: of {state.rounds:,} counted rounds {state.low:,} ({state.low / state.rounds:.1%}) were "

@@ -42,12 +42,14 @@ class Shown:
         The candidates shown, best first, ties in the order given: positions, or your ids.
     scores
         Their scores, as they were handed in.
+    candidates
+        How many candidates were passed in.
     cut
         How many of them reach the threshold: the first `cut` members. All of them, unless `at_least`
         shows more. In shadow mode, how many would have been shown.
     truncated
-        Whether candidates are missing that may reach the threshold, because of `at_most` or because they
-        were cut off before; the promise does not cover such a list.
+        Whether candidates may be missing that reach the threshold, because of `at_most` or because they
+        were cut off before; the guarantee does not cover such a list.
     comparable
         For each score in use, its index and what it made of the scores above.
     """
@@ -56,9 +58,15 @@ class Shown:
     threshold: float
     members: tuple[Member, ...]
     scores: tuple[float, ...]
+    candidates: int
     cut: int
     truncated: bool = False
     comparable: dict[int, tuple[float, ...]] = field(default_factory=dict, repr=False)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every candidate that was passed in is shown."""
+        return len(self.members) == self.candidates
 
 
 def cut_list(
@@ -98,16 +106,18 @@ class Lister(abc.ABC):
     def _encode(self, record: Any) -> Any:
         """Return an open round as plain data."""
         comparable = [[index, scores] for index, scores in record.comparable.items()]
-        return [record.threshold, record.members, record.scores, record.cut, record.truncated, comparable]
+        plain = [record.threshold, record.members, record.scores, record.candidates, record.cut, record.truncated]
+        return [*plain, comparable]
 
     def _decode(self, round_id: int, plain: Any) -> Any:
         """Return the open round that `_encode` described."""
-        threshold, members, scores, cut, truncated, comparable = plain
+        threshold, members, scores, candidates, cut, truncated, comparable = plain
         return Shown(
             round_id,
             threshold,
             tuple(members),
             tuple(scores),
+            candidates,
             cut,
             truncated,
             {index: tuple(values) for index, values in comparable},
@@ -148,10 +158,12 @@ class Lister(abc.ABC):
         self._without_member(round_id, Answer.SKIP)
 
     def absent(self, round_id: RoundName) -> None:
-        """Take the answer "I looked everywhere: no candidate at all is right".
+        """Take the answer "I looked through everything: no candidate is right".
 
-        The promise is over questions that can be answered, so the round leaves the count, unless it
-        has been counted already: then it stays counted as low.
+        The guarantee is over questions that can be answered, so the round leaves the sample, unless it
+        has entered it already: then it stays below the threshold. Of a list that says ``truncated`` nobody
+        has seen everything, so there it counts as a miss. Report it in every round in which it is so, or
+        never: reported only while lists are complete, it looks like a shift once they are cut.
         """
         self._without_member(round_id, Answer.ABSENT)
 
@@ -241,7 +253,7 @@ class Lister(abc.ABC):
                 self._miss(shown, int(round_id))
                 return
             for learner in self._learners(shown):
-                if answer is Answer.ABSENT:
+                if answer is Answer.ABSENT and not shown.truncated:
                     learner.withdraw(int(round_id))
                 else:
                     learner.silence(int(round_id))

@@ -122,6 +122,7 @@ class NestedShortlister(Lister):
                 threshold=lowest,
                 members=members,
                 scores=kept,
+                candidates=values.size,
                 cut=len(members),
                 cuts={coverage: sum(score >= tau for score in kept) for coverage, tau in thresholds.items()},
             )
@@ -149,8 +150,10 @@ class NestedShortlister(Lister):
 
     def _decode(self, round_id: int, plain: Any) -> NestedShown:
         *shown, cuts = plain
-        threshold, members, scores, cut, truncated, _ = shown
-        return NestedShown(round_id, threshold, tuple(members), tuple(scores), cut, truncated, cuts=dict(cuts))
+        threshold, members, scores, candidates, cut, truncated, _ = shown
+        return NestedShown(
+            round_id, threshold, tuple(members), tuple(scores), candidates, cut, truncated, cuts=dict(cuts)
+        )
 
     def _content(self) -> dict[str, Any]:
         return {

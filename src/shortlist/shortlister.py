@@ -152,7 +152,12 @@ class Shortlister(Lister):
         return self._learner.threshold
 
     def propose(
-        self, scores: ArrayLike, ids: Sequence[Member] | None = None, *, truncated_below: float | None = None
+        self,
+        scores: ArrayLike,
+        ids: Sequence[Member] | None = None,
+        *,
+        truncated_below: float | None = None,
+        allow_empty: bool = False,
     ) -> Shown:
         """Open a round and return its shortlist.
 
@@ -163,10 +168,13 @@ class Shortlister(Lister):
         ids
             Your own names for the candidates, strings or integers; their positions otherwise.
         truncated_below
-            The score under which candidates were cut off before they came here, if any were. Where the
-            threshold is below it, ``shown.truncated`` is true.
+            The lowest score that your search returned, if it may have left candidates out: they score at
+            most that. Where the threshold is not above it, ``shown.truncated`` is true.
+        allow_empty
+            Open a round for a search that found nothing, too: its question counts like any other, and if its
+            answer is a miss, leaving it out would make the threshold too bold.
         """
-        values = check_scores(scores)
+        values = check_scores(scores, allow_empty=allow_empty)
         if truncated_below is not None:
             truncated_below = check_number("truncated_below", truncated_below, "a finite score, or None")
         names = None if ids is None else check_ids(ids, values.size)
@@ -178,6 +186,7 @@ class Shortlister(Lister):
                 threshold=cut.threshold,
                 members=tuple(positions if names is None else [names[i] for i in positions]),
                 scores=raw,
+                candidates=values.size,
                 cut=cut.reached,
                 truncated=cut.truncated,
                 comparable={
@@ -195,15 +204,6 @@ class Shortlister(Lister):
         values = check_scores(scores)
         with self._lock:
             return tuple(self._cutter.cut(values).positions.tolist())
-
-    def would_truncate(self, scores: ArrayLike, truncated_below: float) -> bool:
-        """Return whether a list would be truncated: whether to fetch more candidates before showing it.
-
-        Nothing is shown and nothing is learnt.
-        """
-        values = check_scores(scores)
-        with self._lock:
-            return self._cutter.cut(values, truncated_below).truncated
 
     def warm_start(self, true_scores: ArrayLike, candidate_scores: ArrayLike | None = None) -> None:
         """Learn from labelled examples before the first list is shown.
@@ -233,9 +233,11 @@ class Shortlister(Lister):
         """Return what has happened so far.
 
         ``coverage_seen`` is the share of hits among hits and misses; ``counted`` the rounds that the
-        threshold rests on; ``waiting_for`` says in words what is needed next, ``rounds_needed`` how many
-        rounds; ``hidden_share`` is the share of candidates that were not shown. In shadow mode the last,
-        and ``would_have_missed``, say what would have been.
+        threshold rests on; ``waiting_for`` says in words what is needed next, ``rounds_needed`` after how
+        many more counted rounds the threshold can move if no late answer comes; ``hidden_share`` is the
+        share of candidates that were not shown. ``candidate_recall`` is the share of answered rounds in
+        which the right answer was among the candidates, from the rounds in which everything was shown. In
+        shadow mode ``hidden_share``, and ``would_have_missed``, say what would have been.
         """
         with self._lock:
             return (
@@ -245,11 +247,15 @@ class Shortlister(Lister):
             )
 
     def _miss(self, shown: Shown, round_id: int) -> None:
-        self._cutter.miss(round_id, truncated=shown.truncated)
+        self._cutter.miss(round_id, truncated=shown.truncated, complete=self._was_complete(shown))
 
     def _hit(self, shown: Shown, round_id: int, place: int) -> None:
         scores = {i: made[place] for i, made in shown.comparable.items()}
-        self._cutter.hit(round_id, scores, beyond=place >= shown.cut)
+        self._cutter.hit(round_id, scores, beyond=place >= shown.cut, complete=self._was_complete(shown))
+
+    def _was_complete(self, shown: Shown) -> bool:
+        """Return whether everything was shown, and not because its scores happened to be high."""
+        return shown.complete and (shown.threshold == -math.inf or self._cutter.shadow)
 
     def _learners(self, record: Shown) -> Iterable[Learner]:  # noqa: ARG002 - all learn from all
         return self._cutter.learners()

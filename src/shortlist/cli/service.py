@@ -29,6 +29,13 @@ Database = Annotated[
         show_default=False,
     ),
 ]
+AllowedHost = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Without keys: a name by which pages may ask for this service, besides localhost. Can be given again.",
+        show_default=False,
+    ),
+]
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -73,6 +80,7 @@ def serve(
         Path | None, typer.Option(help="Let only these keys in; see `shortlist keys`.", show_default=False)
     ] = None,
     insecure: Annotated[bool, typer.Option(help="Listen to other machines without keys.")] = False,
+    allowed_host: AllowedHost = None,
     workers: Annotated[int, typer.Option(help="Processes, on PostgreSQL.", min=1)] = 1,
     requests_per_second: Annotated[
         float | None,
@@ -104,6 +112,7 @@ def serve(
         create_app,
         address,
         keys=keys,
+        allowed_hosts=allowed_host or (),
         rate=requests_per_second,
         expire_after=duration("expire_after", expire_after),
         erase_texts_after=duration("erase_texts_after", erase_texts_after),
@@ -251,6 +260,7 @@ def demo(
     database: Database = None,
     simulate: Annotated[bool, typer.Option(help="Begin with simulated people.")] = True,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    allowed_host: AllowedHost = None,
 ) -> None:
     """Show everything: the service, its page and a built-in corpus, with nothing to configure."""
     _address(database)
@@ -266,7 +276,7 @@ def demo(
     url = f"http://127.0.0.1:{listening.getsockname()[1]}/page/demo"
     console = Console()
     with console.status("reading the documentation of the standard library"):
-        app = create_demo(address, simulate=simulate)
+        app = create_demo(address, simulate=simulate, allowed_hosts=allowed_host or ())
     console.print(f"Open [bold]{url}[/]. Ctrl-C stops it.", highlight=False, soft_wrap=True)
     if browser:
         open_browser(url)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from shortlist.errors import InvalidParameter, MissingExtra
-from shortlist.integrations.offering import Answering, Found, Offering, check_comparable
+from shortlist.integrations.offering import Answering, Offering, Results
 from shortlist.shortlister import Shortlister
 
 try:
@@ -29,11 +29,12 @@ __all__ = ["ShortlistFilter"]
 
 @component
 class ShortlistFilter(Answering):
-    """Keeps the documents that reach the learnt threshold.
+    """Keeps the documents that reach the learned threshold.
 
-    A component cannot fetch more. If the last document it is given would still be shown, there may be more
-    behind it, and the documents are marked ``truncated``; raise the retriever's `top_k` then, or say
-    `complete`.
+    If the last document it is given would still be shown, there may be more behind it, and the documents are
+    marked ``truncated``; say `complete` if the retriever returns everything there is. Keep `top_k` the same from
+    the first question on, and large enough that the right document is among the results more often than
+    `coverage` asks for; if it is not, ``summary()["waiting_for"]`` says so.
 
     Parameters
     ----------
@@ -47,8 +48,6 @@ class ShortlistFilter(Answering):
         False if the scores are distances.
     complete
         Whether the documents handed in are all there are.
-    rank_fusion
-        Whether the scores come from rank fusion; such scores are refused, see the message.
     """
 
     def __init__(
@@ -63,9 +62,7 @@ class ShortlistFilter(Answering):
         api_key: str | None = None,
         higher_is_better: bool = True,
         complete: bool = False,
-        rank_fusion: bool = False,
     ) -> None:
-        check_comparable(rank_fusion)
         if (url is None) != (stream is None) or (url is not None and path is not None):
             raise InvalidParameter("give url and stream for a service, or a path for a lister of your own")
         self.coverage, self.delta, self.score = coverage, delta, score
@@ -109,24 +106,24 @@ class ShortlistFilter(Answering):
         made: ShortlistFilter = default_from_dict(cls, data)
         return made
 
-    def _found(self, documents: list[Document]) -> Found[Document]:
-        return Found(documents, [document.score for document in documents], more=not self.complete)  # type: ignore[misc]
+    def _results(self, documents: list[Document]) -> Results[Document]:
+        return Results(documents, [document.score for document in documents], more=not self.complete)  # type: ignore[misc]
 
     @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
     def run(self, documents: list[Document], query: str | None = None) -> dict[str, Any]:
         """Keep the documents that reach the threshold, best first."""
         ids = [document.id for document in documents]
-        return self._result(*self._offering.offer(self._found(documents), ids, **_words(query, documents)))
+        return self._result(*self._offering.offer(self._results(documents), ids, **_words(query, documents)))
 
     @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
     async def run_async(self, documents: list[Document], query: str | None = None) -> dict[str, Any]:
         """Do the same without blocking the loop."""
         ids = [document.id for document in documents]
-        return self._result(*await self._offering.offer_async(self._found(documents), ids, **_words(query, documents)))
+        return self._result(
+            *await self._offering.offer_async(self._results(documents), ids, **_words(query, documents))
+        )
 
     def _result(self, shown: Any, kept: list[Document]) -> dict[str, Any]:
-        if shown is None:
-            return {"documents": [], "round_id": None, "threshold": None, "truncated": False}
         notes = self._offering.notes(shown)
         marked = [replace(each, meta={**each.meta, **note}) for each, note in zip(kept, notes, strict=True)]
         threshold = None if shown.threshold == float("-inf") else shown.threshold

@@ -9,7 +9,7 @@ retriever.miss(documents[0].metadata["round_id"]) # or: none of these
 from typing import Any
 
 from shortlist.errors import InvalidInput, MissingExtra
-from shortlist.integrations.offering import Answering, Found, Offering, check_comparable, fetch, fetch_async
+from shortlist.integrations.offering import Answering, Offering, Results
 
 try:
     from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -38,14 +38,12 @@ class ShortlistRetriever(Answering, BaseRetriever):
     lister
         A Shortlister, or a Client or AsyncClient of the service.
     fetch_k
-        How many documents to ask for at first.
-    most
-        How many at most: while a document that is missing may reach the threshold, twice as many are asked
-        for (32 times `fetch_k` if not given). What is still missing then is marked: ``truncated``.
+        How many documents to ask for, in every round. A right document that the store does not return counts as
+        missed, so choose `fetch_k` large enough that it is among them more often than `coverage` asks for; if it is
+        not, ``summary()["waiting_for"]`` says so. Where a document that was not returned may reach the threshold, the
+        list says ``truncated``.
     higher_is_better
         False if the store's scores are distances.
-    rank_fusion
-        Whether the scores come from rank fusion; such scores are refused, see the message.
     search_kwargs
         For the store's search: filters and the like.
     """
@@ -53,32 +51,26 @@ class ShortlistRetriever(Answering, BaseRetriever):
     vectorstore: VectorStore
     lister: Any
     fetch_k: int = 50
-    most: int | None = None
     higher_is_better: bool = True
-    rank_fusion: bool = False
     search_kwargs: dict[str, Any] = Field(default_factory=dict)
     _offering: Offering = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
         """Check the settings that belong together."""
         super().model_post_init(context)
-        check_comparable(self.rank_fusion)
         self._offering = Offering(self.lister, higher_is_better=self.higher_is_better)
         if self.fetch_k < 1:
             raise InvalidInput(f"fetch_k is {self.fetch_k}; it must be at least 1")
 
-    def _found(self, pairs: list[tuple[Document, float]], k: int) -> Found[Document]:
-        return Found([pair[0] for pair in pairs], [pair[1] for pair in pairs], more=len(pairs) >= k)
+    def _results(self, pairs: list[tuple[Document, float]]) -> Results[Document]:
+        return Results([pair[0] for pair in pairs], [pair[1] for pair in pairs], more=len(pairs) >= self.fetch_k)
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002
-        def search(k: int) -> Found[Document]:
-            return self._found(self.vectorstore.similarity_search_with_score(query, k=k, **self.search_kwargs), k)
-
-        found = fetch(search, self._offering, self.fetch_k, self.most)
-        shown, documents = self._offering.offer(
-            found, [document.id for document in found.items], **_words(query, found)
+        results = self._results(
+            self.vectorstore.similarity_search_with_score(query, k=self.fetch_k, **self.search_kwargs)
         )
-        return [] if shown is None else self._marked(shown, documents)
+        ids = [document.id for document in results.items]
+        return self._marked(*self._offering.offer(results, ids, **_words(query, results)))
 
     async def _aget_relevant_documents(
         self,
@@ -86,14 +78,11 @@ class ShortlistRetriever(Answering, BaseRetriever):
         *,
         run_manager: AsyncCallbackManagerForRetrieverRun,  # noqa: ARG002
     ) -> list[Document]:
-        async def search(k: int) -> Found[Document]:
-            pairs = await self.vectorstore.asimilarity_search_with_score(query, k=k, **self.search_kwargs)
-            return self._found(pairs, k)
-
-        found = await fetch_async(search, self._offering, self.fetch_k, self.most)
-        ids = [document.id for document in found.items]
-        shown, documents = await self._offering.offer_async(found, ids, **_words(query, found))
-        return [] if shown is None else self._marked(shown, documents)
+        results = self._results(
+            await self.vectorstore.asimilarity_search_with_score(query, k=self.fetch_k, **self.search_kwargs)
+        )
+        ids = [document.id for document in results.items]
+        return self._marked(*await self._offering.offer_async(results, ids, **_words(query, results)))
 
     def _marked(self, shown: Any, documents: list[Document]) -> list[Document]:
         return [
@@ -106,5 +95,5 @@ class ShortlistRetriever(Answering, BaseRetriever):
         return item.metadata
 
 
-def _words(query: str, found: Found[Document]) -> dict[str, Any]:
-    return {"question": query[:20_000], "texts": [document.page_content[:20_000] for document in found.items]}
+def _words(query: str, results: Results[Document]) -> dict[str, Any]:
+    return {"question": query[:20_000], "texts": [document.page_content[:20_000] for document in results.items]}

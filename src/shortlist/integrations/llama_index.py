@@ -9,7 +9,7 @@ postprocessor.hit(nodes[0])
 from typing import Any
 
 from shortlist.errors import MissingExtra
-from shortlist.integrations.offering import Answering, Found, Offering, check_comparable
+from shortlist.integrations.offering import Answering, Offering, Results
 
 try:
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -24,11 +24,12 @@ __all__ = ["ShortlistPostprocessor"]
 
 
 class ShortlistPostprocessor(Answering, BaseNodePostprocessor):
-    """Keeps the nodes of a retrieval that reach the learnt threshold.
+    """Keeps the nodes of a retrieval that reach the learned threshold.
 
-    A postprocessor cannot fetch more. If the last node it is given would still be shown, there may be
-    more behind it, and the nodes are marked ``truncated``; raise the retriever's `similarity_top_k` then, or
-    say `complete` if it returns everything there is.
+    If the last node it is given would still be shown, there may be more behind it, and the nodes are marked
+    ``truncated``; say `complete` if the retriever returns everything there is. Keep `similarity_top_k` the same
+    from the first question on, and large enough that the right node is among the results more often than
+    `coverage` asks for; if it is not, ``summary()["waiting_for"]`` says so.
 
     Parameters
     ----------
@@ -38,20 +39,16 @@ class ShortlistPostprocessor(Answering, BaseNodePostprocessor):
         False if the scores are distances.
     complete
         Whether the nodes handed in are all there are.
-    rank_fusion
-        Whether the scores come from rank fusion; such scores are refused, see the message.
     """
 
     lister: Any = None
     higher_is_better: bool = True
     complete: bool = False
-    rank_fusion: bool = False
     _offering: Offering = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
         """Check the settings that belong together."""
         super().model_post_init(context)
-        check_comparable(self.rank_fusion)
         self._offering = Offering(self.lister, higher_is_better=self.higher_is_better)
 
     @classmethod
@@ -59,22 +56,20 @@ class ShortlistPostprocessor(Answering, BaseNodePostprocessor):
         """Return the name that LlamaIndex writes down."""
         return "ShortlistPostprocessor"
 
-    def _found(self, nodes: list[NodeWithScore]) -> Found[NodeWithScore]:
-        return Found(nodes, [node.score for node in nodes], more=not self.complete)  # type: ignore[misc]
+    def _results(self, nodes: list[NodeWithScore]) -> Results[NodeWithScore]:
+        return Results(nodes, [node.score for node in nodes], more=not self.complete)  # type: ignore[misc]
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        found = self._found(nodes)
-        shown, kept = self._offering.offer(found, [node.node_id for node in nodes], **_words(query_bundle, nodes))
-        return [] if shown is None else self._marked(shown, kept)
+        results, ids = self._results(nodes), [node.node_id for node in nodes]
+        return self._marked(*self._offering.offer(results, ids, **_words(query_bundle, nodes)))
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        found, ids = self._found(nodes), [node.node_id for node in nodes]
-        shown, kept = await self._offering.offer_async(found, ids, **_words(query_bundle, nodes))
-        return [] if shown is None else self._marked(shown, kept)
+        results, ids = self._results(nodes), [node.node_id for node in nodes]
+        return self._marked(*await self._offering.offer_async(results, ids, **_words(query_bundle, nodes)))
 
     def _marked(self, shown: Any, kept: list[NodeWithScore]) -> list[NodeWithScore]:
         """Return copies with the notes in their metadata, where no model and no embedding reads them."""

@@ -30,7 +30,7 @@ _MANY: Final = 10**9
 
 
 class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Wraps a classifier: its probabilities are the scores, and the threshold is learnt from feedback.
+    """Wraps a classifier: its probabilities are the scores, and the threshold is learned from feedback.
 
     `fit` trains the classifier and leaves the threshold at minus infinity: every label is in the set.
     `partial_fit` learns the threshold, from examples that the classifier was not trained on, in the order
@@ -142,7 +142,7 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
                     self.lister_.skip(left.round_id)
                 raise InvalidParameter(
                     f"hit[{i}] is True, but the label {labels[i]!r} is not in the set of row {i}: were the sets "
-                    "predicted before another partial_fit? the rows before this one were learnt"
+                    "predicted before another partial_fit? the rows before this one were learned"
                 )
         return self
 
@@ -179,6 +179,6 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         return np.asarray(self.estimator_.predict_proba(self._checked(X, reset=False)))
 
     def summary(self) -> dict[str, Any]:
-        """Return what was learnt, which score is in use and why."""
+        """Return what was learned, which score is in use and why."""
         check_is_fitted(self)
         return self.lister_.summary()

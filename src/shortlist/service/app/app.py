@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, Path, Query, Request, Response
@@ -55,6 +55,7 @@ def create_app(
     address: str,
     *,
     keys: KeyFile | None = None,
+    allowed_hosts: Sequence[str] = (),
     rate: float | None = None,
     body_limit: int = 8 * 2**20,
     expire_after: float | None = None,
@@ -68,7 +69,9 @@ def create_app(
     address
         ``sqlite:///file`` or ``postgresql://...``.
     keys
-        The keys that are let in; None lets everybody in.
+        The keys that are let in; None lets everybody in who asks for this machine.
+    allowed_hosts
+        Names by which it may be asked for where there are no keys, besides localhost and addresses.
     rate
         Requests a second for each key, or for each address where there are no keys.
     body_limit
@@ -86,7 +89,7 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with Engine.open(address, observe=metrics.commit, **settings) as engine:
             app.state.engine = engine
-            metrics.watch(engine.figures)
+            metrics.watch(engine.figures, engine.totals)
             retention = asyncio.create_task(_retain(engine, expire_after, erase_texts_after))
             yield
             retention.cancel()
@@ -100,9 +103,9 @@ def create_app(
         lifespan=lifespan,
         docs_url=None,  # its scripts come from elsewhere
         redoc_url=None,
-        responses=responses(400, 401, 403, 413, 422, 429, 503),
+        responses=responses(400, 401, 403, 413, 421, 422, 429, 500, 503),
     )
-    app.add_middleware(Gate, keys=keys, rate=rate, body_limit=body_limit, metrics=metrics)
+    app.add_middleware(Gate, keys=keys, allowed_hosts=allowed_hosts, rate=rate, body_limit=body_limit, metrics=metrics)
     handle_problems(app)
     app.router.route_class = BodyRoute
     _add_rounds(app)  # first, for routes are tried in their order and these are the busy ones
@@ -156,8 +159,7 @@ def _add_streams(app: FastAPI) -> None:
         limit: Limit = 100,
     ) -> Response:
         """Return streams by name."""
-        found, following = await _engine(request).streams(after=after, limit=limit)
-        return as_json({"streams": found, "next": following})
+        return as_json(await _engine(request).streams(after=after, limit=limit))
 
     @app.get(
         "/v1/streams/{name}",
@@ -226,6 +228,7 @@ def _add_rounds(app: FastAPI) -> None:
             texts=texts if any(text is not None for text in texts) else None,
             truncated_below=body.truncated_below,
             scorer_version=body.scorer_version,
+            allow_empty=body.allow_empty,
         )
         return as_json(shown_view(made), 201 if created else 200)
 

@@ -1,11 +1,16 @@
 """The gate: what every request passes before anything looks at it, and every answer on its way out.
 
-In this order: a request id; the key and its scope; the key's rate; the size of the body. Then, with
-the answer, one line of log and one of metrics. A route that nobody has thought of needs an admin's
-key: only what is listed here is open.
+In this order: a request id; without keys, the host that was asked for; the key and its scope; the key's
+rate; the size of the body. Then, with the answer, one line of log and one of metrics. A route that nobody
+has thought of needs an admin's key: only what is listed here is open.
+
+Without keys the only protection is that nobody else reaches this machine. A web page can: its name may be
+made to point here (DNS rebinding), and the browser then takes us for its own server. So a request must
+ask for this machine by address, as localhost, or by a name that was allowed.
 """
 
 import contextlib
+import ipaddress
 import json
 import logging
 import math
@@ -13,22 +18,34 @@ import re
 import time
 import uuid
 from collections import OrderedDict
+from collections.abc import Iterable
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from shortlist.service.app.metrics import Metrics
 from shortlist.service.app.problems import document
 from shortlist.service.keys import Key, KeyFile
 
-__all__ = ["PUBLIC", "PUBLIC_FOLDERS", "Gate", "scope_of"]
+__all__ = ["PUBLIC", "PUBLIC_FOLDERS", "SCOPES", "Gate", "scope_of"]
 
 _log = logging.getLogger("shortlist.access")
 
 #: What answers without a key.
 PUBLIC: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/", "/favicon.ico"})
 PUBLIC_FOLDERS: Final = ("/static/", "/page/")
+#: What each route needs, by its operation; all others need an admin's key.
+SCOPES: Final = {
+    "propose": "propose",
+    "answer": "feedback",
+    "answer_many": "feedback",
+    **dict.fromkeys(
+        ("list_streams", "get_stream", "live", "get_rounds", "get_round", "get_series", "export", "metrics"), "read"
+    ),
+}
 #: A problem document, and headers to go with it.
 _Refusal = tuple[dict[str, Any], dict[str, str]]
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -39,18 +56,57 @@ def is_public(path: str) -> bool:
     return path in PUBLIC or path.startswith(PUBLIC_FOLDERS)
 
 
-def scope_of(method: str, path: str) -> str:
-    """Return the scope that a request needs; what is not known needs the highest."""
-    if path.startswith("/v1/"):
-        if method == "POST" and path.endswith("/rounds"):
-            return "propose"
-        if path.endswith("/feedback"):
-            return "feedback"
-        if method == "GET":
-            return "read"
-    elif path == "/metrics" and method == "GET":
-        return "read"
+def scope_of(scope: Scope) -> str:
+    """Return what the route of a request needs, whatever its streams and rounds are called; admin if in doubt."""
+    for route in scope["app"].routes:
+        if route.matches(scope)[0] is Match.FULL:
+            return SCOPES.get(getattr(route, "operation_id", None) or "", "admin")
     return "admin"
+
+
+class _Hosts:
+    """Which hosts a request may ask for where there are no keys: this machine, and names that were allowed."""
+
+    def __init__(self, allowed: Iterable[str]) -> None:
+        self._allowed = frozenset(name.lower() for name in allowed)
+
+    def refusal(self, method: str, headers: Headers) -> _Refusal | None:
+        """Return why a request is refused, if it is."""
+        hosts = headers.getlist("host")
+        if len(hosts) > 1 or (hosts and not self._is_ours(_host_name(hosts[0]))):
+            detail = (
+                f"this service has no keys and is not called {hosts[0]!r}: use localhost or its address, or start it "
+                "with --allowed-host, or with keys (--api-key-file)"
+            )
+            return document("misdirected-request", 421, detail), {}
+        origin = headers.get("origin")
+        if origin is not None and method not in ("GET", "HEAD"):
+            where = urlsplit(origin)
+            if where.netloc.lower() not in {host.lower() for host in hosts} and where.hostname not in self._allowed:
+                detail = f"a page of {origin!r} may not change anything here: this service has no keys"
+                return document("not-allowed", 403, detail), {}
+        return None
+
+    def _is_ours(self, name: str) -> bool:
+        """Return whether a name is ours; an address is, because only a name can be made to point elsewhere."""
+        if name in {"", "localhost"} | self._allowed:
+            return True
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        return True
+
+
+def _host_name(host: str) -> str:
+    """Return a host without its port.
+
+    >>> [_host_name(host) for host in ("Localhost:8000", "[::1]:80", "evil.example", "10.0.0.1")]
+    ['localhost', '::1', 'evil.example', '10.0.0.1']
+    """
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0].rstrip(".").lower()
 
 
 class _Buckets:
@@ -129,7 +185,9 @@ class Gate:
     app
         What is behind the gate.
     keys
-        Who may pass; None lets everybody.
+        Who may pass; None lets everybody who asks for this machine.
+    allowed_hosts
+        Names by which it may be asked for where there are no keys, besides localhost.
     rate
         Requests a second for each key (for each address, where there are no keys); None for no limit.
     body_limit
@@ -143,10 +201,12 @@ class Gate:
         app: ASGIApp,
         *,
         keys: KeyFile | None,
+        allowed_hosts: Iterable[str],
         rate: float | None,
         body_limit: int,
         metrics: Metrics,
     ) -> None:
+        self._hosts = _Hosts(allowed_hosts)
         self._app, self._keys, self._body_limit, self._metrics = app, keys, body_limit, metrics
         self._buckets = None if rate is None else _Buckets(rate)
 
@@ -187,6 +247,10 @@ class Gate:
     def _judge(self, passage: _Passage) -> _Refusal | None:
         """Return a refusal, if there is a reason for one."""
         scope, headers, path = passage.scope, passage.headers, passage.scope["path"]
+        if self._keys is None:
+            refusal = self._hosts.refusal(scope["method"], headers)
+            if refusal is not None:
+                return refusal
         if is_public(path):
             return None
         if self._keys is not None:
@@ -195,7 +259,7 @@ class Gate:
             if passage.key is None:
                 detail = "this needs a key that is valid: send it as `Authorization: Bearer sl_...`"
                 return document("not-allowed", 401, detail), {"WWW-Authenticate": "Bearer"}
-            needed = scope_of(scope["method"], path)
+            needed = scope_of(scope)
             if not passage.key.may(needed):
                 return document("not-allowed", 403, f"this key may not do that: it needs the scope {needed}"), {}
         if self._buckets is not None:

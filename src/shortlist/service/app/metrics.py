@@ -9,7 +9,7 @@ from prometheus_client.registry import Collector
 
 __all__ = ["Metrics"]
 
-#: More streams than this are counted together, not each: a scrape stays small.
+#: Of more streams than this the rest is left out, so that a scrape stays small; `shortlist_streams` counts all.
 _MOST_STREAMS: Final = 1_000
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -18,13 +18,21 @@ _SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 class _Streams(Collector):
     """The streams in memory, at the moment of asking."""
 
-    def __init__(self, summaries: Callable[[int], list[dict[str, Any]]]) -> None:
-        self._summaries = summaries
+    def __init__(self, summaries: Callable[[int], list[dict[str, Any]]], totals: Callable[[], dict[str, int]]) -> None:
+        self._summaries, self._totals = summaries, totals
 
     def describe(self) -> list[Metric]:
         return []
 
     def collect(self) -> Iterator[Metric]:
+        totals = self._totals()
+        yield GaugeMetricFamily("shortlist_streams", "Streams in memory.", value=totals["streams"])
+        yield GaugeMetricFamily(
+            "shortlist_streams_damaged", "Streams whose log could not be read.", value=totals["damaged"]
+        )
+        yield CounterMetricFamily(
+            "shortlist_charts_dropped", "Charts that started again.", value=totals["charts_dropped"]
+        )
         streams = self._summaries(_MOST_STREAMS)
         counters = {
             "rounds": "Lists shown.",
@@ -87,9 +95,9 @@ class Metrics:
             registry=self._registry,
         )
 
-    def watch(self, summaries: Callable[[int], list[dict[str, Any]]]) -> None:
-        """Report streams too, as this function returns them."""
-        self._registry.register(_Streams(summaries))
+    def watch(self, summaries: Callable[[int], list[dict[str, Any]]], totals: Callable[[], dict[str, int]]) -> None:
+        """Report streams too, as these functions return them."""
+        self._registry.register(_Streams(summaries, totals))
 
     def request(self, scope: Any, status: int, seconds: float) -> None:
         """Count an answered request under its route, never under its path: that would have no end."""

@@ -32,7 +32,7 @@ Id = Annotated[
     | Annotated[int, Field(ge=-(2**53) + 1, le=2**53 - 1), BeforeValidator(_whole)],
     Field(description="A candidate's id: a text, or a whole number that every JSON reader keeps (below 2^53)."),
 ]
-Number = Annotated[float, Field(ge=-1e308, le=1e308, allow_inf_nan=False)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
 Words = Annotated[str, Field(max_length=20_000)]
 Version = Annotated[str, Field(min_length=1, max_length=200)]
 Threshold = Annotated[float | None, Field(description="null stands for minus infinity: everything is shown.")]
@@ -132,14 +132,16 @@ class Candidate(_In):
 class NewRound(_In):
     """A list to be cut."""
 
-    candidates: Annotated[list[Candidate], Field(min_length=1, max_length=MOST_CANDIDATES)]
-    """All there are, in any order; ids must differ."""
+    candidates: Annotated[list[Candidate], Field(max_length=MOST_CANDIDATES)]
+    """All there are, in any order; ids must differ. At least one, unless `allow_empty` is true."""
+    allow_empty: bool = False
+    """Open a round for a search that found nothing, too: its question counts like any other."""
     question: Words | None = None
     """What was asked, for the page; kept apart from the log, and can be erased."""
     round_id: RoundId | None = None
     """Yours, so that the same request twice is one round; one is made for you otherwise."""
     truncated_below: Number | None = None
-    """The score under which your search had already cut candidates off."""
+    """The lowest score that your search returned, if it may have left candidates out: they score at most that."""
     scorer_version: Version | None = None
     """The model behind these scores, if you want to be sure that it is the stream's."""
 

@@ -12,6 +12,7 @@ __all__ = [
     "AnswerTaken",
     "CandidateView",
     "ChosenScores",
+    "DamagedStream",
     "Erased",
     "Expired",
     "Problem",
@@ -254,9 +255,22 @@ class SeriesView(_Out):
     """The scores of what was picked."""
 
 
+class DamagedStream(_Out):
+    """A stream whose log cannot be read."""
+
+    name: str
+    """The stream."""
+    created: float
+    """When, in seconds since 1970."""
+    why: str
+    """Where its log is damaged, and what to do."""
+
+
 class StreamPage(_Out):
     """Streams by name."""
 
     streams: list[StreamView]
     """The page."""
+    damaged: list[DamagedStream]
+    """Streams of this page whose log cannot be read. They can be deleted; other streams are not affected."""
     next: Annotated[str | None, Field(description="Hand this in as `after` for the next page; null at the end.")]

@@ -81,8 +81,8 @@ class Batch:
     _rounds: dict[tuple[int, str], Round] = field(default_factory=dict)
     _expired: set[tuple[int, str]] = field(default_factory=set)
     _numbers: dict[int, int] = field(default_factory=dict)
-    # The scorer versions that its lists name.
-    _versions: dict[int, str] = field(default_factory=dict)
+    # The scorer version of each stream's last list in it.
+    _versions: dict[int, str | None] = field(default_factory=dict)
     # By how much each stream's open rounds will have grown.
     _grown: Counter[int] = field(default_factory=Counter)
 
@@ -107,22 +107,16 @@ class Batch:
                     "again, or give the new list a round_id of its own"
                 )
             return known, False
-        version = stream.scorer_version or self._versions.get(stream.id)
-        if None not in (version, new.scorer_version) and new.scorer_version != version:
-            raise ScorerChanged(
-                f"scorer_version is {new.scorer_version!r}, and stream {stream.name} has learnt from {version!r}; "
-                "scores of another model are on another scale: make a new stream for it"
-            )
+        self._check_version(stream, new.scorer_version)
         cut = stream.cutter.cut(new.values, -np.inf if new.truncated_below is None else new.truncated_below)
-        body = cut_to_body(cut, new.ids, new.values)
+        body = cut_to_body(cut, new.ids, new.values) | {"shadow": stream.settings.shadow}
         for name in ("truncated_below", "scorer_version"):
             if getattr(new, name) is not None:
                 body[name] = getattr(new, name)
         words = new.words()
         if words is not None:
             body["words"] = words
-        if new.scorer_version is not None:
-            self._versions[stream.id] = new.scorer_version
+        self._versions[stream.id] = new.scorer_version
         self._make_room(stream)
         shown = self._add(stream, "shown", new.round_id, body)
         if words is not None:
@@ -130,6 +124,23 @@ class Batch:
         self._grown[stream.id] += 1
         self._rounds[stream.id, new.round_id] = Round(shown)
         return self._rounds[stream.id, new.round_id], True
+
+    def _check_version(self, stream: Stream, version: str | None) -> None:
+        """Refuse a round of another scorer: all rounds of a stream name the same version, or none does."""
+        first = stream.scorer_version is None and stream.number == 0 and stream.id not in self._versions
+        expected = self._versions.get(stream.id, stream.scorer_version)
+        if first or version == expected:
+            return
+        if version is None:
+            raise ScorerChanged(
+                f"scorer_version is missing, and stream {stream.name} is for {expected!r}; scores of another model are "
+                f'on another scale: send "scorer_version": {json.dumps(expected)} with every round'
+            )
+        known = "rounds without a scorer_version" if expected is None else repr(expected)
+        raise ScorerChanged(
+            f"scorer_version is {version!r}, and stream {stream.name} has learned from {known}; scores of another "
+            "model are on another scale: make a new stream for it"
+        )
 
     def _make_room(self, stream: Stream) -> None:
         """Close the oldest open round, if there are too many to wait for."""
@@ -173,8 +184,15 @@ class Batch:
             place = _place(known, new.member)
             position = shown["positions"][place]
             made = {i: shown["made"].get(i, shown["scores"])[position] for i in shown["thresholds"]}
-            body = {"member": new.member, "made": made, "beyond": place >= shown["reached"]}
+            body = {
+                "member": new.member,
+                "made": made,
+                "beyond": place >= shown["reached"],
+                "complete": known.complete,
+            }
         elif new.kind == "miss":
+            body = {"truncated": shown["truncated"], "complete": known.complete}
+        elif new.kind == "absent":
             body = {"truncated": shown["truncated"]}
         closed = self._add(stream, new.kind, new.round_id, body)
         self._grown[stream.id] -= 1

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import functools
 import json
+import logging
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -16,18 +17,27 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
 from shortlist.candidates import Member, check_ids, check_scores
-from shortlist.errors import ConflictingStream, ShortlistError, UnknownRound, UnknownStream
+from shortlist.errors import (
+    ConflictingStream,
+    DamagedLog,
+    ServiceUnavailable,
+    ShortlistError,
+    UnknownRound,
+    UnknownStream,
+)
 from shortlist.parameters import check_number
 from shortlist.service.engine.batch import Close, Command, Propose
 from shortlist.service.engine.export import export_page
-from shortlist.service.engine.memory import Memory, load
+from shortlist.service.engine.memory import Memory, damage, load
 from shortlist.service.engine.rounds import Round
 from shortlist.service.engine.settings import Settings
 from shortlist.service.engine.stream import Stream
 from shortlist.service.engine.writer import Writer
-from shortlist.service.store import Event, Store, Text
+from shortlist.service.store import Event, Store, StreamRow, Text
 
 __all__ = ["Engine"]
+
+_log = logging.getLogger("shortlist.service")
 
 #: After how many seconds of silence a listener hears that we are still there.
 _STILL_HERE: Final = 15.0
@@ -104,7 +114,10 @@ class Engine:
             known = self._memory.by_name.get(name)
             if known is not None and known.id != row.id:
                 self._memory.forget(known, deleted=True)
-        mine = Settings(**row.settings).to_dict()
+        try:
+            mine = Settings(**row.settings).to_dict()
+        except (TypeError, ShortlistError) as error:
+            raise damage(name, 0, error) from None
         other = next((key for key in wanted if wanted[key] != mine[key]), None)
         if other is not None:
             raise ConflictingStream(
@@ -113,15 +126,19 @@ class Engine:
             )
         return (await self._fresh(name)).summary(), created
 
-    async def streams(self, *, after: str = "", limit: int = 100) -> tuple[list[dict[str, Any]], str | None]:
-        """Return the summaries of streams, by name, and the name to go on after, if there are more."""
+    async def streams(self, *, after: str = "", limit: int = 100) -> dict[str, Any]:
+        """Return the summaries of streams, by name, those that cannot be read, and the name to go on after."""
         rows = await self._read(lambda reader: reader.streams(after, limit))
-        found = []
+        summaries, damaged = [], []
         for row in rows:
-            with contextlib.suppress(UnknownStream):  # deleted in the meantime
-                found.append((await self._fresh(row.name)).summary())
+            try:
+                summaries.append((await self._fresh(row.name)).summary())
+            except DamagedLog as error:
+                damaged.append({"name": row.name, "created": row.created, "why": str(error)})
+            except UnknownStream:
+                pass  # deleted in the meantime
             await asyncio.sleep(0)  # others are waiting
-        return found, rows[-1].name if len(rows) == limit else None
+        return {"streams": summaries, "damaged": damaged, "next": rows[-1].name if len(rows) == limit else None}
 
     async def summary(self, name: str) -> dict[str, Any]:
         """Return a stream's summary."""
@@ -135,17 +152,29 @@ class Engine:
         """Return the figures of the streams in memory."""
         return [stream.figures() for stream in list(self._memory.by_id.values())[:limit]]
 
+    def totals(self) -> dict[str, int]:
+        """Return how many streams are in memory, how many cannot be read, and how often charts started again."""
+        streams = self._memory.by_id.values()
+        return {
+            "streams": len(streams),
+            "damaged": len(self._memory.damaged),
+            "charts_dropped": sum(stream.charts_dropped for stream in streams),
+        }
+
     async def delete_stream(self, name: str) -> None:
-        """Erase a stream and its log."""
+        """Erase a stream and its log, whether or not it can be read."""
         self._writer.check()
-        stream = await self._fresh(name)
+        row = await self._row(name)
         async with self._writer.lock:
+            stream = self._memory.by_id.get(row.id)
+            deleted = False
             try:
-                await self._writer.do(self.store.delete_stream, stream.id)
-            except ShortlistError:
-                self._memory.forget(stream)  # whether it is gone is not known: it is read anew
-                raise
-            self._memory.forget(stream, deleted=True)
+                await self._writer.do(self.store.delete_stream, row.id)
+                deleted = True
+                self._memory.damaged.pop(row.id, None)
+            finally:
+                if stream is not None:  # if it failed, whether it is gone is not known: it is read again
+                    self._memory.forget(stream, deleted=deleted)
 
     # Rounds.
 
@@ -160,9 +189,10 @@ class Engine:
         texts: list[str | None] | None = None,
         truncated_below: float | None = None,
         scorer_version: str | None = None,
+        allow_empty: bool = False,
     ) -> tuple[Round, bool]:
         """Show a list; return its round and whether it is new."""
-        values = check_scores(scores)
+        values = check_scores(scores, allow_empty=allow_empty)
         members = check_ids(ids, values.size)
         if truncated_below is not None:
             truncated_below = check_number("truncated_below", truncated_below, "a finite score, or left out")
@@ -238,19 +268,23 @@ class Engine:
     async def erase_texts(self, name: str, before: float) -> int:
         """Erase what people read in rounds that were shown before a moment; return of how many."""
         self._writer.check()
-        stream = await self._fresh(name)
+        row = await self._row(name)
         async with self._writer.lock:
-            return await self._writer.do(self.store.erase_texts, stream.id, before)
+            return await self._writer.do(self.store.erase_texts, row.id, before)
 
     async def retain(self, expire_after: float | None, erase_after: float | None) -> None:
         """Close rounds, and erase texts, that are older than so many seconds, in all streams."""
         rows = await self._read(lambda reader: reader.streams())
         for row in rows:
-            with contextlib.suppress(UnknownStream):
-                if expire_after is not None:
-                    await self.expire(row.name, time.time() - expire_after)
-                if erase_after is not None:
-                    await self.erase_texts(row.name, time.time() - erase_after)
+            for work, age in ((self.erase_texts, erase_after), (self.expire, expire_after)):
+                if age is None:
+                    continue
+                try:
+                    await work(row.name, time.time() - age)
+                except UnknownStream:
+                    break  # deleted in the meantime
+                except Exception:  # noqa: BLE001 - the other streams are not to wait for this one
+                    _log.exception("retention of stream %s has to wait", row.name)
 
     # Watching.
 
@@ -274,7 +308,7 @@ class Engine:
                     return
                 try:
                     current = await self._fresh(name)
-                except UnknownStream:
+                except (UnknownStream, DamagedLog):
                     return
                 if current.id != stream.id:
                     return
@@ -320,13 +354,24 @@ class Engine:
             return stream
         async with self._writer.lock:  # nobody writes while it is read
             if name not in self._memory.by_name:
-                loaded = await self._read(lambda reader: load(reader, name))
-                if loaded is None:
-                    raise UnknownStream(
-                        f"there is no stream {name!r}; make it first: POST /v1/streams, or create() of a client"
-                    )
-                self._memory.add(*loaded)
+                row = await self._row(name)
+                if row.id in self._memory.damaged:
+                    raise self._memory.damaged[row.id]
+                try:
+                    self._memory.add(*await self._read(lambda reader: load(reader, row)))
+                except DamagedLog as error:
+                    self._memory.damaged[row.id] = error
+                    raise
             return self._memory.by_name[name]
+
+    async def _row(self, name: str) -> StreamRow:
+        """Return a stream as the database lists it."""
+        row: StreamRow | None = await self._read(lambda reader: reader.stream(name))
+        if row is None:
+            raise UnknownStream(
+                f"there is no stream {name!r}; make it first: POST /v1/streams, or create() of a client"
+            )
+        return row
 
     async def _fresh(self, name: str) -> Stream:
         """Return a stream, brought up to date with what others wrote."""
@@ -340,8 +385,8 @@ class Engine:
         if row.last_number > stream.number:
             async with self._writer.lock:
                 tail = await self._read(lambda reader: list(reader.events(stream.id, after=stream.number)))
-                if self._memory.by_id.get(stream.id) is stream:
-                    self._memory.fold(tail)
+                if self._memory.by_id.get(stream.id) is stream and stream.id in self._memory.fold(tail):
+                    raise ServiceUnavailable(f"stream {name!r} is being read again from its log: try again")
         return stream
 
     async def _read(self, work: Callable[[Any], Result]) -> Result:

@@ -5,11 +5,12 @@ import logging
 from collections.abc import Iterable
 from typing import Any
 
+from shortlist.errors import DamagedLog, StoreUnavailable
 from shortlist.service.engine.rounds import RoundCache
 from shortlist.service.engine.stream import STATE_VERSION, Stream
 from shortlist.service.store import Event, StreamRow
 
-__all__ = ["Memory", "load"]
+__all__ = ["Memory", "damage", "load"]
 
 _log = logging.getLogger("shortlist.service")
 
@@ -24,6 +25,8 @@ class Memory:
         self.snapshots: dict[int, int] = {}
         self.cache = RoundCache()
         self._listeners: dict[int, set[asyncio.Event]] = {}
+        #: Streams whose log cannot be read, by id: why. They are not read again until they are deleted.
+        self.damaged: dict[int, DamagedLog] = {}
 
     def add(self, stream: Stream, snapshot: int) -> None:
         """Take a stream in."""
@@ -41,15 +44,27 @@ class Memory:
         self.cache.forget(stream.id)
         self._wake(stream.id)
 
-    def fold(self, events: Iterable[Event]) -> None:
-        """Apply events that are in the log."""
-        touched = set()
+    def fold(self, events: Iterable[Event]) -> dict[int, DamagedLog]:
+        """Apply events that are in the log; return the streams that could not take theirs, with the reason.
+
+        Such a stream is dropped: it is read from the log when it is next asked for. No other one is touched.
+        """
+        touched, failed = set(), dict[int, DamagedLog]()
         for event in events:
-            self.by_id[event.stream_id].apply(event)
+            if event.stream_id in failed:
+                continue
+            stream = self.by_id[event.stream_id]
+            try:
+                stream.apply(event)
+            except Exception as error:  # noqa: BLE001 - whatever it was, the other streams go on
+                failed[event.stream_id] = damage(stream.name, event.number, error)
+                self.forget(stream)
+                continue
             self.cache.add(event)
             touched.add(event.stream_id)
         for stream_id in touched:
             self._wake(stream_id)
+        return failed
 
     def listen(self, stream_id: int) -> asyncio.Event:
         """Return an event that is set whenever a stream changes."""
@@ -74,23 +89,42 @@ class Memory:
             changed.set()
 
 
-def load(reader: Any, name: str) -> tuple[Stream, int] | None:
+def damage(name: str, number: int, error: Exception) -> DamagedLog:
+    """Return, and log, that an event of a stream cannot be applied."""
+    _log.error("stream %s is damaged near event %s", name, number, exc_info=error)
+    return DamagedLog(
+        f"the log of stream {name!r} is damaged near event {number}; `shortlist verify` says more. Other streams are "
+        "not affected. Restore a backup, or delete the stream"
+    )
+
+
+def load(reader: Any, row: StreamRow) -> tuple[Stream, int]:
     """Return a stream as its log gives it, from the last good snapshot on, and that snapshot's number."""
-    row: StreamRow | None = reader.stream(name)
-    if row is None:
-        return None
-    stream, kept = Stream(row), 0
+    number = 0
+    try:
+        stream, kept = _last_snapshot(reader, row)
+        number = stream.number
+        for event in reader.events(row.id, after=number):
+            number = event.number
+            stream.apply(event)
+    except StoreUnavailable:
+        raise
+    except Exception as error:  # noqa: BLE001 - a log can be damaged in any way
+        raise damage(row.name, number, error) from None
+    return stream, kept
+
+
+def _last_snapshot(reader: Any, row: StreamRow) -> tuple[Stream, int]:
+    """Return a stream as its newest good snapshot has it, and that snapshot's number; 0 if there is none."""
+    stream = Stream(row)
     for snapshot in reader.snapshots(row.id):
         if snapshot.version != STATE_VERSION or snapshot.number > row.last_number:
             continue
         try:
             stream.restore(snapshot)
-        except (KeyError, ValueError, TypeError, AttributeError) as error:
-            _log.warning("snapshot %s of stream %s is damaged (%r); the log is used", snapshot.number, name, error)
+        except Exception as error:  # noqa: BLE001 - the log has everything
+            _log.warning("snapshot %s of stream %s is damaged (%r); the log is used", snapshot.number, row.name, error)
             stream = Stream(row)
             continue
-        kept = snapshot.number
-        break
-    for event in reader.events(row.id, after=stream.number):
-        stream.apply(event)
-    return stream, kept
+        return stream, snapshot.number
+    return stream, 0

@@ -27,6 +27,13 @@ class Round:
         ids = self.shown.body["ids"]
         return [ids[i] for i in self.shown.body["positions"]]
 
+    @property
+    def complete(self) -> bool:
+        """Whether everything was shown, and not because its scores happened to be high."""
+        body = self.shown.body
+        whole = len(body["positions"]) == len(body["ids"])
+        return whole and (body["threshold"] is None or body["shadow"])
+
     def answer(self) -> dict[str, Any] | None:
         """Return the answer as the person gave it."""
         if self.closed is None:

@@ -16,6 +16,8 @@ _MOST_BLOCKS: Final = 256
 _EXACT: Final = 20
 _GROWTH: Final = 1.1
 _BINS: Final = 60
+#: The largest score that is drawn: twice the range that reaches it is still a number.
+_LARGEST: Final = 1e306
 
 
 class Lengths:
@@ -70,14 +72,14 @@ class Histogram:
         self.counts: list[int] = []
 
     def add(self, of: int, value: float) -> None:
-        """Count a score."""
+        """Count a score; one whose bins would be wider than floats reach is left out."""
+        if abs(value) > _LARGEST:
+            return
         if self.of != of or not self.counts:
             self.of, self.counts = of, [0] * _BINS
             self.width = max(abs(value), 1e-9) / _BINS * 2
             self.low = value - self.width * _BINS / 2
         while value < self.low or value >= self.low + self.width * _BINS:
-            if not math.isfinite(2 * self.width * _BINS):
-                return
             self._double(downwards=value < self.low)
         self.counts[min(int((value - self.low) / self.width), _BINS - 1)] += 1
 
@@ -159,6 +161,8 @@ class Series:
 
     def answer(self, kind: str) -> None:
         """Take an answer."""
+        if not self._blocks:  # the charts have just started again
+            self._blocks.append(_Block())
         self._blocks[-1].hits += kind == "hit"
         self._blocks[-1].misses += kind == "miss"
 
@@ -189,7 +193,7 @@ class Series:
                 block.misses,
                 block.lengths.quantile(0.5),
                 block.lengths.quantile(0.9),
-                block.candidates / block.rounds,
+                block.candidates / max(block.rounds, 1),
                 block.level,
             )
             for column, value in zip(columns.values(), values, strict=True):

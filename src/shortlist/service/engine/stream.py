@@ -2,9 +2,11 @@
 
 `apply` is the only way in which a stream changes, and it looks at nothing but the event: each carries
 the threshold and the epoch of its list, and what was made of its scores, so that the same log gives
-the same bits on any machine.
+the same bits on any machine. What is only shown to people (`series`) is folded beside it: if that
+fails, the charts start again and the stream goes on.
 """
 
+import logging
 import math
 from typing import Any, Final
 
@@ -18,8 +20,10 @@ from shortlist.service.store import Event, Snapshot, StreamRow
 
 __all__ = ["STATE_VERSION", "Stream", "cut_from_body", "cut_to_body", "from_json", "to_json"]
 
+_log = logging.getLogger("shortlist.service")
+
 #: Raised when the state changes its form: older snapshots are then not used, and the log is.
-STATE_VERSION: Final = 3
+STATE_VERSION: Final = 4
 _COUNTED: Final = {"hit": "hits", "miss": "misses", "skip": "skipped", "absent": "absent", "expired": "expired"}
 
 
@@ -36,7 +40,9 @@ class Stream:
         self.open: dict[str, int] = {}
         self.counts = {"hits": 0, "misses": 0, "skipped": 0, "absent": 0, "expired": 0}
         self.series = Series()
-        #: The version of the scorer: as set, or that of the first round that names one.
+        #: How often the charts had to start again, because an event could not be drawn.
+        self.charts_dropped = 0
+        #: The version of the scorer: as set, or that of the first round. All rounds name the same one, or none does.
         self.scorer_version = self.settings.scorer_version
         #: Whether it was deleted while somebody still holds it.
         self.deleted = False
@@ -51,26 +57,38 @@ class Stream:
         if event.kind == "shown":
             self.cutter.show(name, cut_from_body(body))
             self.open[name] = event.number
-            length = body["reached"] if self.settings.shadow else len(body["positions"])
-            self.series.show(length, len(body["ids"]))
-            self.scorer_version = self.scorer_version or body.get("scorer_version")
+            self.scorer_version = body.get("scorer_version") if event.number == 1 else self.scorer_version
         else:
             del self.open[name]
             self.counts[_COUNTED[event.kind]] += 1
-            self.series.answer(event.kind)
             if event.kind == "hit":
                 made = {int(i): value for i, value in body["made"].items()}
-                self.cutter.hit(name, made, beyond=body["beyond"])
-                leader = self.cutter.chooser.leader
-                self.series.chosen.add(leader, made[leader])
+                self.cutter.hit(name, made, beyond=body["beyond"], complete=body["complete"])
             elif event.kind == "miss":
-                self.cutter.miss(name, truncated=body["truncated"])
+                self.cutter.miss(name, truncated=body["truncated"], complete=body["complete"])
             elif event.kind == "absent":
-                self.cutter.withdraw(name)
+                self.cutter.withdraw(name, truncated=body["truncated"])
             else:
                 self.cutter.silence(name)
         self.number, self.last_at = event.number, event.at
-        learner = self.cutter.leader
+        try:
+            self._chart(event)
+        except Exception:  # noqa: BLE001 - a picture must not be able to destroy what it is a picture of
+            _log.exception("the charts of stream %s start again: event %s cannot be drawn", self.name, event.number)
+            self.series = Series()
+            self.charts_dropped += 1
+
+    def _chart(self, event: Event) -> None:
+        """Take the event into the stream's history."""
+        body, learner = event.body, self.cutter.leader
+        if event.kind == "shown":
+            length = body["reached"] if self.settings.shadow else len(body["positions"])
+            self.series.show(length, len(body["ids"]))
+        else:
+            self.series.answer(event.kind)
+            if event.kind == "hit":
+                leader = self.cutter.chooser.leader
+                self.series.chosen.add(leader, body["made"][str(leader)])
         level = None if learner.detector is None else learner.detector.level(learner.drift)
         self.series.mark(event.at, learner.threshold, level)
 
@@ -83,6 +101,7 @@ class Stream:
             "scorer_version": self.scorer_version,
             "last_at": self.last_at,
             "series": self.series.to_dict(),
+            "charts_dropped": self.charts_dropped,
         }
         return Snapshot(self.number, STATE_VERSION, savefile.to_text(state))
 
@@ -95,6 +114,7 @@ class Stream:
         self.scorer_version = state["scorer_version"]
         self.last_at = state["last_at"]
         self.series = Series.from_dict(state["series"])
+        self.charts_dropped = state["charts_dropped"]
         self.number = snapshot.number
 
     def figures(self) -> dict[str, Any]:

@@ -5,14 +5,16 @@ thresholds say, and none of them above what the log gave at that time; answers t
 and every snapshot, bit for bit.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from shortlist.errors import DamagedLog
+from shortlist.errors import DamagedLog, StoreUnavailable
+from shortlist.service.engine.rounds import Round
 from shortlist.service.engine.stream import STATE_VERSION, Stream, cut_from_body
-from shortlist.service.store import Event, Store, StreamRow
+from shortlist.service.store import Event, Snapshot, Store, StreamRow
 
 __all__ = ["Finding", "verify"]
 
@@ -40,29 +42,23 @@ def _silent(name: str, done: int, of: int) -> None:
 
 
 def _verify(reader: Any, row: StreamRow, progress: Callable[[str, int, int], None]) -> Finding:
-    stream = Stream(row)
+    try:
+        stream = Stream(row)
+    except Exception as error:  # noqa: BLE001 - settings can be damaged in any way
+        return Finding(row.name, 0, 0, -math.inf, 0, [f"its settings cannot be read: {type(error).__name__}: {error}"])
     snapshots = {
         snapshot.number: snapshot for snapshot in reader.snapshots(row.id) if snapshot.version == STATE_VERSION
     }
-    compared = 0
-    lists: dict[str, dict[str, Any]] = {}
-    problems: list[str] = []
+    kept, problems = len(snapshots), list[str]()
     try:
-        for event in reader.events(row.id):
-            if event.number % 1000 == 0:
-                progress(row.name, event.number, row.last_number)
-            problems += [f"event {event.number}: {problem}" for problem in _check(stream, event, lists)]
-            if problems:
-                break
-            stream.apply(event)
-            if event.number in snapshots:
-                compared += 1
-                if stream.snapshot() != snapshots.pop(event.number):
-                    problems.append(f"the snapshot after event {event.number} is not what the log gives")
+        problems += _walk(reader, row, stream, snapshots, progress)
+    except StoreUnavailable:
+        raise
     except DamagedLog as error:
         problems.append(str(error))
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+    except Exception as error:  # noqa: BLE001 - a log can be damaged in any way; the next stream is checked all the same
         problems.append(f"event {stream.number + 1} cannot be applied: {type(error).__name__}: {error}")
+    compared = kept - len(snapshots)
     if not problems and stream.number != row.last_number:
         problems.append(f"the log ends at event {stream.number}, and the stream has {row.last_number}")
     if not problems:
@@ -72,24 +68,48 @@ def _verify(reader: Any, row: StreamRow, progress: Callable[[str, int, int], Non
     return Finding(row.name, stream.number, stream.cutter.rounds, threshold, compared, problems)
 
 
-def _check(stream: Stream, event: Event, lists: dict[str, dict[str, Any]]) -> Iterator[str]:
+def _walk(
+    reader: Any,
+    row: StreamRow,
+    stream: Stream,
+    snapshots: dict[int, Snapshot],
+    progress: Callable[[str, int, int], None],
+) -> Iterator[str]:
+    """Fold the log into a fresh stream; yield what is wrong, and end at the first event that is."""
+    lists: dict[str, Round | None] = {}
+    for event in reader.events(row.id):
+        if event.number % 1000 == 0:
+            progress(row.name, event.number, row.last_number)
+        problems = [f"event {event.number}: {problem}" for problem in _check(stream, event, lists)]
+        yield from problems
+        if problems:
+            return
+        stream.apply(event)
+        if event.number in snapshots and stream.snapshot() != snapshots.pop(event.number):
+            yield f"the snapshot after event {event.number} is not what the log gives"
+
+
+def _check(stream: Stream, event: Event, lists: dict[str, Round | None]) -> Iterator[str]:
     """Yield what is wrong with the next event, given the state before it and the open lists."""
     if event.number != stream.number + 1:
         yield f"follows event {stream.number}"
     elif event.kind == "shown":
         if event.round_id in lists:
             yield f"round {event.round_id} is shown again"
-        lists[event.round_id] = event.body
+        lists[event.round_id] = Round(event)
         yield from _check_list(stream, event.body)
     elif event.round_id not in stream.open:
         yield f"round {event.round_id} is not open"
     else:
-        body = lists[event.round_id]
-        lists[event.round_id] = {}  # known, and closed
+        shown = lists[event.round_id]
+        lists[event.round_id] = None  # known, and closed
+        assert shown is not None  # noqa: S101 - it is open
         if event.kind == "hit":
-            yield from _check_hit(body, event.body)
-        elif event.kind == "miss" and event.body["truncated"] != body["truncated"]:
-            yield f"says of its list that truncated is {event.body['truncated']}"
+            yield from _check_hit(shown.shown.body, event.body)
+        truth = {"truncated": shown.shown.body["truncated"], "complete": shown.complete}
+        for name in event.body.keys() & truth.keys():
+            if event.body[name] != truth[name]:
+                yield f"says of its list that {name} is {event.body[name]}"
 
 
 def _check_list(stream: Stream, body: dict[str, Any]) -> Iterator[str]:

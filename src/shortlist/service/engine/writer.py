@@ -146,7 +146,8 @@ class Writer:
         held.clear()
         if draft.events:
             await self.do(self._store.append, draft.events, draft.texts)
-            self._memory.fold(draft.events)
+            failed = self._memory.fold(draft.events)
+            outcomes = [failed.get(command.stream.id, out) for command, out in zip(commands, outcomes, strict=True)]
         else:
             await self.do(self._store.rollback)
         return outcomes, len(draft.events)

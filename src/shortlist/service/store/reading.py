@@ -78,7 +78,11 @@ def stream_named(connection: sa.Connection, name: str) -> StreamRow | None:
 
 
 def _stream_row(row: Any) -> StreamRow:
-    return StreamRow(row.id, row.name, json.loads(row.settings), row.created, row.last_number)
+    try:
+        settings = json.loads(row.settings)
+    except ValueError:
+        settings = {}  # whoever needs them says that the stream is damaged; others list or delete it
+    return StreamRow(row.id, row.name, settings, row.created, row.last_number)
 
 
 def events_where(
