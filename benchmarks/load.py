@@ -39,7 +39,7 @@ class _Connection:
     async def send(self, method: str, path: str, body: bytes) -> tuple[int, bytes]:
         lines = (
             f"{method} {path} HTTP/1.1",
-            "Host: a",
+            "Host: localhost",
             "Content-Type: application/json",
             f"Content-Length: {len(body)}",
         )

@@ -317,7 +317,7 @@ class Cutter:
         return (
             f"better candidates: everything was shown in {hits + misses:,} answered rounds, and the right answer was "
             f"among the candidates in {hits:,} of them ({hits / (hits + misses):.1%}), less than the coverage of "
-            f"{self.leader.coverage:.1%}; while that is so the threshold cannot move and lists stay complete: pass more "
+            f"{self.leader.coverage:.1%}; while that is so the threshold cannot move: pass more "
             "candidates (raise fetch_k, top_k or similarity_top_k), improve the search, or ask for less coverage"
         )
 

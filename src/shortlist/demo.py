@@ -202,11 +202,17 @@ def create_demo(address: str, *, simulate: bool = True, allowed_hosts: Sequence[
     ) -> Response:
         """Find candidates for a question, and show a shortlist of them."""
         engine: Engine = request.app.state.engine
-        found = corpus.search(question)
-        if not found:
-            return as_json({"round": None})
-        names, scores, texts = (list(column) for column in zip(*found, strict=True))
-        made, _ = await engine.propose(ASKED, names, scores, question=question, texts=texts)
+        results = corpus.search(question)
+        names, scores, texts = ([row[column] for row in results] for column in range(3))
+        made, _ = await engine.propose(
+            ASKED,
+            names,
+            scores,
+            question=question,
+            texts=texts,
+            truncated_below=min(scores) if len(results) == _CANDIDATES else None,
+            allow_empty=True,
+        )
         return as_json({"round": round_view(*await engine.round(ASKED, made.shown.round_id))})
 
     @app.get("/v1/demo/people", include_in_schema=False)

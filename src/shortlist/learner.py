@@ -223,7 +223,8 @@ class Learner:
             f"fewer misses: of {state.rounds:,} counted rounds {state.low:,} ({state.low / state.rounds:.1%}) were "
             f"missed, are unanswered or lie below today's threshold ({silent:,} were skipped, expired, cut short by "
             f"at_most or are not answered yet), and coverage allows {p0:.1%}; while that is so the threshold cannot "
-            "move: answer more rounds, report questions without a right answer as absent, or ask for less coverage"
+            "move: answer more rounds, ask for less coverage, or, if somebody looks through every candidate, report "
+            "questions without a right answer as absent, always or never"
         )
 
     def _beyond_sight(self) -> str:

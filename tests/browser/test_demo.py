@@ -53,7 +53,7 @@ def test_watching_and_answering(page, demo):
     page.get_by_role("button", name=re.compile("str.split")).first.click()
     page.get_by_label("What do you want to do?").fill("xyzzy plugh")
     page.get_by_role("button", name="Find").click()
-    page.get_by_text("No function has any of these words").wait_for()
+    page.get_by_text("The search found nothing").wait_for()
     wait_until(lambda: state(demo, ASKED)["hits"] == 1)
     page.get_by_role("link", name="See the charts").click()
     page.locator("#threshold .main-svg").first.wait_for()

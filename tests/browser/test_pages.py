@@ -28,6 +28,11 @@ def state(service, stream="docs"):
     return service.http.get(f"/v1/streams/{stream}").json()
 
 
+def later(page):
+    """Let ten seconds pass on a page, in which answers can be undone."""
+    page.clock.fast_forward(11_000)
+
+
 def wait_until(condition):
     for _ in range(300):
         if condition():
@@ -93,15 +98,16 @@ def test_export(page, service):
     assert caught.value.suggested_filename == "docs.jsonl"
     assert len(caught.value.path().read_text().splitlines()) == 6
     with page.expect_download() as caught:
-        page.get_by_role("button", name="Answered rounds").click()
+        page.get_by_role("button", name="All rounds but absent ones (CSV)").click()
     assert caught.value.path().read_text().startswith("round_id,shown_at")
 
 
 def test_answers_by_mouse_and_by_keyboard(page, service):
-    """Pick, none of these, skip and undo; nothing is sent before its ten seconds are over, or the next answer."""
+    """Pick, not in this list, skip and undo, twice; nothing is sent before its ten seconds are over."""
     fill(service, 80)
     fill(service, 6, answer=False)
     before = state(service)
+    page.clock.install()
     page.goto(f"{service.url}/page/streams/docs/answer")
     page.get_by_text("question 0").wait_for()
     assert page.locator("img[src=x]").count() == 0
@@ -109,30 +115,33 @@ def test_answers_by_mouse_and_by_keyboard(page, service):
     page.get_by_text("Picked right.").wait_for()
     page.get_by_text("question 1").wait_for()
     assert state(service)["hits"] == before["hits"]  # held back
-    page.keyboard.press("u")  # undo: the round is back
+    page.get_by_text("80 answered, 6 open, 1 of them not sent yet").wait_for()  # the service's counts
+    page.keyboard.press("0")  # not in this list
+    page.get_by_text("question 2").wait_for()
+    page.keyboard.press("u")  # undo both: the rounds are back
+    page.get_by_text("question 1").wait_for()
+    page.get_by_role("button", name="Undo").click()
     page.get_by_text("question 0").wait_for()
+    page.get_by_text("80 answered, 6 open").wait_for()
     page.keyboard.press("1")
     page.get_by_text("question 1").wait_for()
-    page.keyboard.press("0")  # none of these; the pick before it is sent now
-    page.get_by_text("question 2").wait_for()
-    wait_until(lambda: state(service)["hits"] == before["hits"] + 1)
-    page.get_by_role("button", name="Undo").click()
-    page.get_by_text("question 1").wait_for()
-    page.get_by_role("button", name="None of these").click()
+    page.get_by_role("button", name="Not in this list").click()
     page.get_by_text("question 2").wait_for()
     page.keyboard.press("s")
+    page.get_by_text("Skipped: counts as not found.").wait_for()
     page.get_by_text("question 3").wait_for()
-    wait_until(lambda: state(service)["misses"] == before["misses"] + 1)
-    page.get_by_role("button", name="Skip").click()
-    page.get_by_text("question 4").wait_for()
+    assert state(service)["hits"] == before["hits"]  # all of them held back, each for its own ten seconds
+    later(page)
     wait_until(lambda: state(service)["skipped"] == before["skipped"] + 1)
-    page.get_by_text("4 answered").wait_for()
-    wait_until(lambda: state(service)["skipped"] == before["skipped"] + 2)  # after ten seconds, by itself
-    page.get_by_text("question 4").wait_for()
+    after = state(service)
+    assert (after["hits"], after["misses"]) == (before["hits"] + 1, before["misses"] + 1)
+    page.get_by_text("83 answered, 3 open").wait_for()
 
 
 def test_answering_with_the_keyboard_alone(page, service):
-    fill(service, 2, answer=False)
+    """Of a complete list: a pick, a miss, and in two steps that there is none."""
+    fill(service, 3, answer=False)
+    page.clock.install()
     page.goto(f"{service.url}/page/streams/docs/answer")
     page.get_by_text("question 0").wait_for()
     for _ in range(20):
@@ -141,11 +150,85 @@ def test_answering_with_the_keyboard_alone(page, service):
             break
     page.keyboard.press("Enter")
     page.get_by_text("question 1").wait_for()
-    page.keyboard.press("0")  # nothing was hidden: there is no right one at all
+    page.keyboard.press("0")  # nothing was hidden: a miss all the same
+    page.get_by_text("question 2").wait_for()
+    page.keyboard.press("n")
+    page.get_by_role("button", name="I looked through all 12: there is none").wait_for()
+    page.keyboard.press("n")
     page.get_by_text("Nothing waits for an answer").wait_for()
-    wait_until(lambda: state(service)["hits"] == 1)
     page.goto("about:blank")  # leaving sends what was held back
-    wait_until(lambda: state(service)["absent"] == 1)
+    wait_until(lambda: [state(service)[name] for name in ("hits", "misses", "absent")] == [1, 1, 1])
+
+
+def test_there_is_none_only_after_looking_through_everything(page, service):
+    fill(service, 80)
+    with Client(service.url, "docs") as client:
+        scores, ids = [0.9] + [0.3 - 0.02 * j for j in range(11)], [f"d{j}" for j in range(12)]
+        for i in range(3):
+            client.propose(scores, ids, question=f"whole {i}")
+        client.propose([0.99, 0.95], ["e0", "e1"], question="part", truncated_below=0.95)
+        client.propose([], [], question="empty", allow_empty=True)
+    page.clock.install()
+    page.goto(f"{service.url}/page/streams/docs/answer")
+    page.get_by_text("whole 0").wait_for()
+    page.get_by_text("1 of 12 candidates; the other 11 are less likely").wait_for()
+    assert page.get_by_role("button", name=re.compile("there is none$")).count() == 0
+    page.get_by_role("button", name="There is none …").click()
+    assert page.locator("#others button").count() == 11
+    page.get_by_role("button", name="I looked through all 12: there is none").click()
+    page.get_by_text("whole 1").wait_for()
+    page.keyboard.press("n")
+    page.get_by_role("button", name=re.compile("d7")).click()  # found among the others: the list has missed it
+    page.get_by_text("D7 was not in the list: a miss.").wait_for()
+    page.get_by_text("whole 2").wait_for()
+    page.keyboard.press("1")
+    page.get_by_text("part").wait_for()
+    page.get_by_text("Candidates may be missing here").wait_for()
+    assert page.locator("#look, #absent").count() == 0  # nobody can see everything
+    page.keyboard.press("n")  # does nothing
+    page.keyboard.press("0")
+    page.get_by_text("The search found nothing.").wait_for()
+    page.keyboard.press("0")
+    page.get_by_text("Nothing waits for an answer").wait_for()
+    later(page)
+    wait_until(lambda: [state(service)[name] for name in ("hits", "misses", "absent")] == [81, 3, 1])
+
+
+def test_an_answer_that_is_not_saved_says_so_and_is_tried_again(page, service):
+    fill(service, 3, answer=False)
+    page.clock.install()
+    page.goto(f"{service.url}/page/streams/docs/answer")
+    page.get_by_text("question 0").wait_for()
+    busy = {"status": 503, "content_type": "application/problem+json", "body": '{"detail": "the disk is full"}'}
+    page.route("**/feedback", lambda route: route.fulfill(**busy))
+    page.keyboard.press("1")
+    page.get_by_text("question 1").wait_for()
+    later(page)
+    page.get_by_role("alert").filter(has_text="1 answer is not saved yet: trying again").wait_for()
+    page.get_by_text("0 answered, 3 open, 1 of them not sent yet").wait_for()
+    assert state(service)["hits"] == 0
+    page.unroute("**/feedback")
+    wait_until(lambda: state(service)["hits"] == 1)
+    page.get_by_text("1 answered, 2 open").wait_for()
+    wait_until(lambda: page.locator("#unsaved").text_content() == "")
+
+
+def test_two_people_at_one_round_count_once_and_the_second_is_told(browser, page, service):
+    fill(service, 1, answer=False)
+    other = browser.new_context().new_page()
+    for each in (page, other):
+        each.clock.install()
+        each.goto(f"{service.url}/page/streams/docs/answer")
+        each.get_by_text("question 0").wait_for()
+    page.keyboard.press("1")
+    later(page)
+    wait_until(lambda: state(service)["hits"] == 1)
+    other.keyboard.press("2")
+    later(other)
+    other.get_by_role("alert").filter(has_text="was not taken: round").wait_for()
+    for each in (page, other):
+        each.get_by_text("1 answered, 0 open").wait_for()
+    other.context.close()
 
 
 def test_a_key_is_asked_for_when_keys_are_on(page, tmp_path):

@@ -36,7 +36,7 @@ class Person:
         raw = json.dumps(body).encode()
         lines = (
             f"{method} {path} HTTP/1.1",
-            "Host: a",
+            "Host: localhost",
             "Content-Type: application/json",
             f"Content-Length: {len(raw)}",
         )

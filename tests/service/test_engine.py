@@ -38,8 +38,12 @@ def lists(count, candidates=12, seed=0):
 async def play(engine, count, seed=0, name="a"):
     for scores, right in lists(count, seed=seed):
         made, _ = await engine.propose(name, list(range(12)), scores)
-        kind = "hit" if right in made.members else "miss"
-        await engine.answer(name, made.shown.round_id, kind, right if kind == "hit" else None)
+        await engine.answer(name, made.shown.round_id, *answer_to(made, right))
+
+
+def answer_to(made, right, *, wrong=False):
+    """Return what a person says of a list; nothing is found in it where all is wrong."""
+    return ("hit", right) if right in made.members and not wrong else ("miss",)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +212,7 @@ def test_answers_are_judged_against_the_threshold_stored_with_the_round(sqlite):
             made, new = await engine.answer("a", "old", "hit", "low")  # today it would be hidden
             after = await engine.summary("a")
             assert new
-            assert made.closed.body == {"member": "low", "made": {"0": 0.001}, "beyond": False}
+            assert made.closed.body == {"member": "low", "made": {"0": 0.001}, "beyond": False, "complete": True}
             assert (after["hits"], after["misses"]) == (before["hits"] + 1, before["misses"])
 
     asyncio.run(main())
@@ -228,12 +232,12 @@ def test_a_restart_is_never_overtaken_by_a_stale_threshold(sqlite):
                 # Three requests in one batch: an answer that may ring the alarm, and lists cut before it.
                 made, _ = await engine.propose("a", list(range(12)), scores)
                 wrong = i > 300
-                kind = "hit" if right in made.members and not wrong else "miss"
-                await asyncio.gather(
-                    engine.answer("a", made.shown.round_id, kind, right if kind == "hit" else None),
+                first, (beside, _) = await asyncio.gather(
+                    engine.answer("a", made.shown.round_id, *answer_to(made, right, wrong=wrong)),
                     engine.propose("a", list(range(12)), scores, round_id=f"beside-{i}"),
                 )
-                await engine.answer("a", f"beside-{i}", "miss" if wrong else "skip")
+                assert first[1]
+                await engine.answer("a", f"beside-{i}", *answer_to(beside, right, wrong=wrong))
             assert (await engine.summary("a"))["epoch"] >= 1
 
     asyncio.run(main())
@@ -257,12 +261,19 @@ def test_a_scorer_of_another_version_is_refused(sqlite):
         async with Engine.open(sqlite) as engine:
             await engine.create_stream("set", Settings(coverage=0.9, scorer_version="v1"))
             await engine.propose("set", ["x"], [0.1], scorer_version="v1")
-            await engine.propose("set", ["x"], [0.1])
+            await refused(ScorerChanged, engine.propose("set", ["x"], [0.1]), "scorer_version is missing")
             await refused(ScorerChanged, engine.propose("set", ["x"], [0.1], scorer_version="v2"), "make a new stream")
-            await engine.create_stream("learnt", Settings(coverage=0.9))
-            await engine.propose("learnt", ["x"], [0.1], scorer_version="v1")
+            await engine.create_stream("first", Settings(coverage=0.9))
+            await engine.propose("first", ["x"], [0.1], scorer_version="v1")
+            await engine.create_stream("none", Settings(coverage=0.9))
+            both = [engine.propose("none", ["x"], [0.1]), engine.propose("none", ["x"], [0.1], scorer_version="v1")]
+            done = await asyncio.gather(*both, return_exceptions=True)  # in one batch
+            assert isinstance(done[1], ScorerChanged)
         async with Engine.open(sqlite) as engine:
-            await refused(ScorerChanged, engine.propose("learnt", ["x"], [0.1], scorer_version="v2"))
+            await refused(ScorerChanged, engine.propose("first", ["x"], [0.1], scorer_version="v2"), "from 'v1'")
+            await refused(ScorerChanged, engine.propose("first", ["x"], [0.1]), "is missing")
+            await refused(ScorerChanged, engine.propose("none", ["x"], [0.1], scorer_version="v1"), "without a")
+            await engine.propose("none", ["x"], [0.1])
 
     asyncio.run(main())
 
@@ -275,7 +286,8 @@ def test_lists_that_were_cut_off_before_they_came_here(sqlite):
             assert made.shown.body["truncated"]  # the threshold is -inf, so something may be missing
             await play(engine, 400)
             tau = (await engine.summary("a"))["threshold"]
-            for below, truncated in ((tau, False), (math.nextafter(tau, 1), True), (0.0, False)):
+            # What the search left out may tie with the last score that it returned.
+            for below, truncated in ((tau, True), (math.nextafter(tau, 1), True), (math.nextafter(tau, 0), False)):
                 made, _ = await engine.propose("a", ["x"], [0.99], truncated_below=below)
                 assert made.shown.body["truncated"] is truncated
             await refused(InvalidParameter, engine.propose("a", ["x"], [0.5], truncated_below=math.inf))
@@ -346,9 +358,10 @@ def test_snapshot_and_tail_give_what_the_whole_log_gives(sqlite):
     asyncio.run(main())
     store = Store(sqlite, read_only=True)
     with store.reading() as reader:
-        short, kept = load(reader, "a")
+        row = reader.stream("a")
+        short, kept = load(reader, row)
         assert kept > 0
-        whole = Stream(reader.stream("a"))
+        whole = Stream(row)
         for event in reader.events(whole.id):
             whole.apply(event)
     store.close()
@@ -418,7 +431,7 @@ def test_a_bug_while_storing_leaves_nobody_waiting_and_nothing_half_done(sqlite,
             assert not new  # it was on disk before the bug
 
     asyncio.run(main())
-    assert "a batch could not be stored" in caplog.text
+    assert "event 1 of stream a cannot be folded" in caplog.text
 
 
 def test_settings_that_cannot_be():

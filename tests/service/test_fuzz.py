@@ -1,4 +1,5 @@
-"""Hostile bodies: of any type, depth and size. Never a 5xx, and nothing stored from what is refused."""
+"""Hostile bodies: of any type, depth and size, with scores as large as floats are. Never a 5xx, nothing stored from what
+is refused, and nothing stored that cannot be folded: what is shown is answered, so that extreme scores are learned."""
 
 import json
 import random
@@ -9,10 +10,12 @@ from tests.service.running import running
 
 STRINGS = ["", "a", "\x00", "\\ud800", "\\udfff\\ud800", "é", "\U0001f600", "<script>", "' OR 1=1 --", "r1", "x" * 600]
 NUMBERS = ["0", "-0", "1", "0.5", "-1.5", "1e308", "1e309", "1e999", "-1e999", "NaN", "Infinity", "-Infinity"]
+NUMBERS += ["1.7e308", "-1.7e308", "1.7976931348623157e308", "-8.99e307", "1e306", "5e-324", "-1e-310"]
 NUMBERS += ["9007199254740993", "1" + "0" * 400, "0.1e-400", "1E5", "01", "1.", ".5", "+1"]
+SCORES = ["raw", "margin", "relative", "rank", "adaptive", "auto"]
 PLAIN = ["true", "false", "null"]
 KEYS = ["candidates", "id", "score", "text", "question", "round_id", "truncated_below", "scorer_version", "hit", "miss"]
-KEYS += ["skip", "absent", "answers", "name", "coverage", "policy", "kind", "delta", "patience", "__proto__", "\\ud800"]
+KEYS += ["allow_empty", "skip", "absent", "answers", "name", "coverage", "policy", "kind", "delta", "patience", "__proto__", "\\ud800"]
 
 
 class Maker:
@@ -41,9 +44,13 @@ class Maker:
         return "{" + ",".join(f'"{key}":{self.value(depth)}' for key in keys) + "}"
 
     def candidate(self):
-        score = self.rng.choice(NUMBERS) if self.rng.random() < 0.3 else "0.5"
+        score = self.rng.choice(NUMBERS) if self.rng.random() < 0.3 else self.extreme()
         name = self.value(4) if self.rng.random() < 0.3 else f'"c{self.rng.randrange(5)}"'
         return f'{{"id":{name},"score":{score}}}'
+
+    def extreme(self):
+        """Return a number of any size that a float can have."""
+        return repr(self.rng.choice([-1, 1]) * self.rng.uniform(1, 1.79) * 10.0 ** self.rng.randint(-320, 308))
 
     def round(self):
         listed = ",".join(self.candidate() for _ in range(self.rng.randrange(1, 4)))
@@ -82,6 +89,8 @@ class Maker:
 def fuzz(service, count, seed):
     """Send bodies to every route that takes one; return how many were answered with what."""
     maker = Maker(seed)
+    for score in SCORES:
+        service.make(score, score=score, on_drift=None if score == "auto" else "restart", false_alarm_rounds=50)
     service.make()
     service.propose(round_id="r1")
     seen = {}
@@ -89,7 +98,7 @@ def fuzz(service, count, seed):
         method, path = maker.rng.choice(
             [
                 ("POST", "/v1/streams/docs/rounds"),
-                ("POST", "/v1/streams/docs/rounds"),
+                ("POST", f"/v1/streams/{maker.rng.choice(SCORES)}/rounds"),
                 ("PUT", "/v1/streams/docs/rounds/r1/feedback"),
                 ("POST", "/v1/streams/docs/feedback"),
                 ("POST", "/v1/streams"),
@@ -106,7 +115,12 @@ def fuzz(service, count, seed):
             assert events(service) == before, body[:300]  # nothing is stored from what is refused
             for leak in ("Traceback", "sqlalchemy", "sqlite3", "INSERT", "/src/", "site-packages"):
                 assert leak not in answer.text
-        json.loads(answer.text)
+        content = json.loads(answer.text)
+        if answer.status_code == 201 and content.get("members") and maker.rng.random() < 0.8:
+            picked = service.http.put(
+                f"{path}/{content['round_id']}/feedback", json={"hit": maker.rng.choice(content["members"])}
+            )
+            assert picked.status_code == 200, (picked.text, body[:300])
     return seen
 
 
@@ -122,6 +136,9 @@ def check(address, count, seed, read):
     with running(address) as service:
         seen = fuzz(service, count, seed)
         memory = events(service)
+        assert service.engine.totals() == {"streams": len(memory), "damaged": 0, "charts_dropped": 0}
+        for name in memory:
+            assert service.http.get(f"/v1/streams/{name}/series").status_code == 200
     findings = {found.stream: found for found in verify(read(address))}
     assert all(found.problems == [] for found in findings.values())
     for name, number in memory.items():

@@ -98,7 +98,6 @@ def test_a_batch_of_answers(service):
 
 
 BODIES = {
-    "no candidates": {"candidates": []},
     "no list": {},
     "text for a score": {"candidates": [{"id": "a", "score": "0.5"}]},
     "true for a score": {"candidates": [{"id": "a", "score": True}]},
@@ -117,6 +116,17 @@ def test_bodies_that_cannot_be(sqlite_service, name):
     answer = sqlite_service.http.post("/v1/streams/docs/rounds", json=BODIES[name])
     document = problem(answer, 422, "invalid-request")
     assert document["errors"][0]["where"]
+
+
+def test_a_search_that_found_nothing_is_a_round_if_it_says_so(sqlite_service):
+    refused = sqlite_service.http.post("/v1/streams/docs/rounds", json={"candidates": []})
+    assert "allow_empty" in problem(refused, 422, "no-candidates")["detail"]
+    before = sqlite_service.http.get("/v1/streams/docs").json()
+    shown = sqlite_service.http.post("/v1/streams/docs/rounds", json={"candidates": [], "allow_empty": True})
+    assert (shown.status_code, shown.json()["members"], shown.json()["truncated"]) == (201, [], False)
+    assert sqlite_service.answer(shown.json()["round_id"], {"miss": True}).status_code == 200
+    after = sqlite_service.http.get("/v1/streams/docs").json()
+    assert (after["rounds"], after["misses"]) == (before["rounds"] + 1, before["misses"] + 1)
 
 
 @pytest.mark.parametrize(

@@ -143,10 +143,11 @@ def test_a_database_of_the_first_schema_is_brought_up_with_everything_in_it(addr
             "positions": [0],
             "reached": 1,
             "truncated": False,
+            "shadow": False,
         }
         for number, kind, phase, content in (
             (1, "shown", 0, body),
-            (2, "hit", 1, {"member": "a", "made": {"0": 0.5}, "beyond": False}),
+            (2, "hit", 1, {"member": "a", "made": {"0": 0.5}, "beyond": False, "complete": True}),
         ):
             connection.execute(
                 sa.text(

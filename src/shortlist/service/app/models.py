@@ -132,6 +132,15 @@ class Candidate(_In):
 class NewRound(_In):
     """A list to be cut."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"properties": {"candidates": {"minItems": 1}}},
+                {"properties": {"allow_empty": {"const": True}}, "required": ["allow_empty"]},
+            ]
+        }
+    )
+
     candidates: Annotated[list[Candidate], Field(max_length=MOST_CANDIDATES)]
     """All there are, in any order; ids must differ. At least one, unless `allow_empty` is true."""
     allow_empty: bool = False

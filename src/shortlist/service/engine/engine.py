@@ -20,7 +20,6 @@ from shortlist.candidates import Member, check_ids, check_scores
 from shortlist.errors import (
     ConflictingStream,
     DamagedLog,
-    ServiceUnavailable,
     ShortlistError,
     UnknownRound,
     UnknownStream,
@@ -385,8 +384,9 @@ class Engine:
         if row.last_number > stream.number:
             async with self._writer.lock:
                 tail = await self._read(lambda reader: list(reader.events(stream.id, after=stream.number)))
-                if self._memory.by_id.get(stream.id) is stream and stream.id in self._memory.fold(tail):
-                    raise ServiceUnavailable(f"stream {name!r} is being read again from its log: try again")
+                failed = self._memory.fold(tail) if self._memory.by_id.get(stream.id) is stream else {}
+            if failed:
+                raise failed[stream.id]
         return stream
 
     async def _read(self, work: Callable[[Any], Result]) -> Result:

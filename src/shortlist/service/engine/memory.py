@@ -5,7 +5,7 @@ import logging
 from collections.abc import Iterable
 from typing import Any
 
-from shortlist.errors import DamagedLog, StoreUnavailable
+from shortlist.errors import DamagedLog, ServiceUnavailable, StoreUnavailable
 from shortlist.service.engine.rounds import RoundCache
 from shortlist.service.engine.stream import STATE_VERSION, Stream
 from shortlist.service.store import Event, StreamRow
@@ -44,20 +44,23 @@ class Memory:
         self.cache.forget(stream.id)
         self._wake(stream.id)
 
-    def fold(self, events: Iterable[Event]) -> dict[int, DamagedLog]:
-        """Apply events that are in the log; return the streams that could not take theirs, with the reason.
+    def fold(self, events: Iterable[Event]) -> dict[int, ServiceUnavailable]:
+        """Apply events that are in the log; return the streams that could not take theirs, and what to tell.
 
         Such a stream is dropped: it is read from the log when it is next asked for. No other one is touched.
         """
-        touched, failed = set(), dict[int, DamagedLog]()
+        touched, failed = set(), dict[int, ServiceUnavailable]()
         for event in events:
             if event.stream_id in failed:
                 continue
             stream = self.by_id[event.stream_id]
             try:
                 stream.apply(event)
-            except Exception as error:  # noqa: BLE001 - whatever it was, the other streams go on
-                failed[event.stream_id] = damage(stream.name, event.number, error)
+            except Exception:  # noqa: BLE001 - whatever it was, the other streams go on
+                _log.exception("event %s of stream %s cannot be folded: it is read again", event.number, stream.name)
+                failed[event.stream_id] = ServiceUnavailable(
+                    f"stream {stream.name!r} is being read again from its log: try again"
+                )
                 self.forget(stream)
                 continue
             self.cache.add(event)

@@ -156,7 +156,7 @@ class Writer:
         if self._memory.by_id.get(command.stream.id) is not command.stream:
             if command.stream.deleted:
                 return UnknownStream(f"there is no stream {command.stream.name!r} any more")
-            return ServiceUnavailable(f"stream {command.stream.name!r} is being read anew: try again")
+            return ServiceUnavailable(f"stream {command.stream.name!r} is being read again from its log: try again")
         return draft.judge(command)
 
     async def _look(self, commands: list[Command]) -> list[Round | None]:

@@ -9,12 +9,23 @@ at("stream-link").href = `/page/streams/${encodeURIComponent(name)}`;
 
 let queue = [];
 let given = new Set();
-const answering = new Answering({ place: at("round"), toast: at("toast"), done, undone });
+const answering = new Answering({ place: at("round"), toast: at("toast"), unsaved: at("unsaved"), done, undone, saved: count });
 
-function progress(open) {
-  at("left").textContent = `${whole(given.size)} answered, ${whole(open)} open`;
-  at("progress").max = Math.max(1, given.size + open);
-  at("progress").value = given.size;
+// The service's own counts: what is held back here is not answered yet, and what others answered is.
+function progress(summary) {
+  const answered = summary.hits + summary.misses + summary.skipped + summary.absent;
+  const held = answering.held.length + answering.failing;
+  at("left").textContent = `${whole(answered)} answered, ${whole(summary.open)} open${held ? `, ${whole(held)} of them not sent yet` : ""}`;
+  at("progress").max = Math.max(1, answered + summary.open);
+  at("progress").value = answered;
+}
+
+async function count() {
+  try {
+    progress(await ask(path(name)));
+  } catch {
+    showState("lost");
+  }
 }
 
 function done(round) {
@@ -34,10 +45,8 @@ async function next() {
       const page = await ask(`${path(name, "rounds")}?open=true&limit=50`);
       queue = page.rounds.filter((each) => !given.has(each.round_id));
     }
-    const summary = await ask(path(name));
+    progress(await ask(path(name)));
     showState("live");
-    const held = answering.held !== null && summary.open > 0 ? 1 : 0;
-    progress(Math.max(queue.length, summary.open - held));
   } catch (error) {
     showState("lost");
     if (!(error instanceof TypeError)) {

@@ -1,98 +1,130 @@
-// One round, to be answered: by mouse, by keyboard, or by whoever reads the page aloud. An answer is held back for
-// ten seconds, in which it can be undone; then it is sent, and it is final.
+// One round, to be answered: by mouse, by keyboard, or with a screen reader. Each answer is held back for ten
+// seconds, in which it can be undone; then it is sent, and it is final. What cannot be saved is sent again.
 
-import { ask, fill, make, number, path } from "/static/common.js";
+import { Problem, ask, fill, make, number, path } from "/static/common.js";
 
 export const HELD_BACK = 10_000;
+const LATER = new Set([429, 500, 502, 503, 504]);
+
+// Which answers a list offers. "Not in this list" is always there and always means a miss, so that what people say does
+// not change when lists become shorter. "There is none" takes a second step that is the same for short and for complete
+// lists: look through everything, then say so. Of a truncated list nobody can see everything.
+export function offered({ truncated }, opened) {
+  return ["miss", "skip", ...(truncated ? [] : [opened ? "absent" : "look"])];
+}
 
 export class Answering {
-  constructor({ place, toast, done, undone }) {
-    this.place = place;
-    this.toast = toast;
-    this.done = done;
-    this.undone = undone;
+  // `done` is called when a round was answered, `undone` when it is to be answered again, `saved` when the number of
+  // answers saved or held back has changed.
+  constructor({ place, toast, unsaved, done, undone, saved = () => {} }) {
+    Object.assign(this, { place, toast, unsaved, done, undone, saved });
     this.round = null;
-    this.held = null;
+    this.held = [];
+    this.failing = 0;
     toast.querySelector("button").addEventListener("click", () => this.undo());
     document.addEventListener("keydown", (event) => this.key(event));
     // Leaving the page means it: what is held back is sent.
-    addEventListener("pagehide", () => this.flush(true));
+    addEventListener("pagehide", () => this.held.slice().forEach((each) => this.send(each, true)));
   }
 
-  show(name, round) {
+  show(name, round, opened = false) {
     this.name = name;
     this.round = round;
     const byId = new Map(round.candidates.map((each) => [`${typeof each.id}:${each.id}`, each]));
     const members = round.members.map((id) => byId.get(`${typeof id}:${id}`));
-    const items = members.map((each, i) => {
+    const others = round.candidates.filter((each) => !each.shown).sort((a, b) => b.comparable - a.comparable);
+    const all = round.candidates.length;
+    const item = (each, i, give) => {
       const label = make("span", {}, make("span", { class: "name" }, String(each.id)), each.text ? make("span", { class: "text" }, each.text) : null);
       const key = make("kbd", { "aria-hidden": "true" }, i < 9 ? String(i + 1) : " ");
-      const button = make("button", { type: "button", "data-member": i, onclick: () => this.give({ hit: each.id }, `picked ${each.id}`) }, key, label, make("span", { class: "score" }, number(each.score)));
-      return make("li", {}, button);
-    });
-    const hidden = round.candidates.length - members.length;
-    const none = make("button", { type: "button", id: "none", onclick: () => this.none() }, make("kbd", { "aria-hidden": "true" }, "0"), " None of these");
-    const skip = make("button", { type: "button", id: "skip", onclick: () => this.give({ skip: true }, "skipped") }, make("kbd", { "aria-hidden": "true" }, "s"), " Skip");
-    const words = hidden ? `${members.length} of ${round.candidates.length} candidates; the others are unlikely.` : `All ${members.length} candidates.`;
+      return make("li", {}, make("button", { type: "button", "data-member": i, onclick: give }, key, label, make("span", { class: "score" }, number(each.score))));
+    };
+    const list = members.map((each, i) => item(each, i, () => this.give({ hit: each.id }, `picked ${each.id}`)));
+    const rest = others.map((each) => item(each, "other", () => this.give({ miss: true }, `${each.id} was not in the list: a miss`)));
+    const button = (id, key, words, onclick) => make("button", { type: "button", id, onclick }, make("kbd", { "aria-hidden": "true" }, key), ` ${words}`);
+    const buttons = {
+      miss: () => button("miss", "0", "Not in this list", () => this.give({ miss: true }, "not in this list")),
+      skip: () => button("skip", "s", "Skip", () => this.give({ skip: true }, "skipped: counts as not found")),
+      look: () => button("look", "n", "There is none …", () => this.show(name, round, true)),
+      absent: () => button("absent", "n", all ? `I looked through all ${all}: there is none` : "There is none", () => this.give({ absent: true }, "there is none")),
+    };
+    const words = others.length ? `${members.length} of ${all} candidates; the other ${others.length} are less likely.` : `All ${all} candidates.`;
     fill(
       this.place,
       make("p", { class: "question", tabindex: "-1" }, round.question ?? `Round ${round.round_id}`),
-      make("p", { class: "soft small" }, `Which one is right? ${words}`),
-      items.length ? make("ol", { class: "pick" }, ...items) : make("p", {}, "No candidate is good enough."),
-      make("p", { class: "buttons" }, none, skip),
+      make("p", { class: "soft small" }, all ? `Which one is right? ${words}` : "The search found nothing."),
+      round.truncated ? make("p", { class: "soft small" }, "Candidates may be missing here: say that it is not in this list if you do not find it.") : "",
+      list.length ? make("ol", { class: "pick" }, ...list) : make("p", {}, all ? "No candidate reaches the threshold." : ""),
+      opened && rest.length ? make("p", { class: "soft small" }, `The other ${rest.length}. If it is one of these, pick it: the list has missed it.`) : "",
+      opened && rest.length ? make("ol", { class: "pick", id: "others" }, ...rest) : "",
+      make("p", { class: "buttons" }, ...offered(round, opened).map((each) => buttons[each]())),
     );
-    this.place.querySelector(".question").focus({ preventScroll: true });
-  }
-
-  // With nothing hidden, "none of these" says that there is no right one at all: such a round leaves the count.
-  none() {
-    const hidden = this.round.candidates.length - this.round.members.length;
-    this.give(hidden ? { miss: true } : { absent: true }, "none of these");
+    this.place.querySelector(opened ? "#absent" : ".question").focus({ preventScroll: !opened });
   }
 
   give(answer, words) {
     if (this.round === null) return;
-    this.flush();
-    const held = { name: this.name, round: this.round, answer };
-    held.timer = setTimeout(() => this.flush(), HELD_BACK);
-    this.held = held;
-    this.toast.querySelector("span").textContent = `${words[0].toUpperCase()}${words.slice(1)}.`;
-    this.toast.hidden = false;
+    const held = { name: this.name, round: this.round, answer, words };
+    held.timer = setTimeout(() => this.send(held), HELD_BACK);
+    this.held.push(held);
     this.round = null;
+    this.showToast();
     this.done(held.round);
   }
 
-  undo() {
-    if (this.held === null) return;
-    clearTimeout(this.held.timer);
-    const { name, round } = this.held;
-    this.held = null;
-    this.toast.hidden = true;
-    this.undone(round);
-    this.show(name, round);
+  showToast() {
+    const last = this.held.at(-1);
+    this.toast.hidden = last === undefined;
+    if (last) this.toast.querySelector("span").textContent = `${last.words[0].toUpperCase()}${last.words.slice(1)}.`;
   }
 
-  async flush(leaving = false) {
-    if (this.held === null) return;
-    const { name, round, answer, timer } = this.held;
-    clearTimeout(timer);
-    this.held = null;
-    this.toast.hidden = true;
+  undo() {
+    const held = this.held.pop();
+    if (held === undefined) return;
+    clearTimeout(held.timer);
+    this.showToast();
+    this.undone(held.round);
+    this.show(held.name, held.round);
+    this.saved();
+  }
+
+  async send(held, leaving = false) {
+    clearTimeout(held.timer);
+    this.held = this.held.filter((each) => each !== held);
+    this.showToast();
+    let tries = 0;
     for (let pause = 500; ; pause = Math.min(2 * pause, 5000)) {
       try {
-        await ask(path(name, "rounds", encodeURIComponent(round.round_id), "feedback"), { method: "PUT", body: answer, keepalive: leaving });
-        return;
+        await ask(path(held.name, "rounds", encodeURIComponent(held.round.round_id), "feedback"), { method: "PUT", body: held.answer, keepalive: leaving });
+        break;
       } catch (error) {
-        if (!(error instanceof TypeError)) return console.error(error); // refused: somebody else was faster
-        await new Promise((resolve) => setTimeout(resolve, pause)); // out of reach: again
+        if (error instanceof Problem && !LATER.has(error.status)) {
+          this.refused(held, error);
+          break;
+        }
+        this.failing += tries++ === 0 ? 1 : 0;
+        this.say(`${this.failing} answer${this.failing === 1 ? " is" : "s are"} not saved yet: trying again.`);
+        await new Promise((resolve) => setTimeout(resolve, pause));
       }
     }
+    if (tries > 0 && --this.failing === 0) this.say("");
+    this.saved();
+  }
+
+  // The service has the last word: somebody else was faster, the round is gone, or the key may not do this.
+  refused(held, error) {
+    this.say(`Your answer to “${held.round.question ?? `round ${held.round.round_id}`}” was not taken: ${error.message}`);
+    if (error.status === 403) this.undone(held.round);
+  }
+
+  say(words) {
+    this.unsaved.textContent = words;
   }
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName)) return;
-    const pick = /^[1-9]$/.test(event.key) ? this.place.querySelector(`[data-member="${event.key - 1}"]`) : null;
-    const button = pick ?? { 0: this.place.querySelector("#none"), s: this.place.querySelector("#skip") }[event.key];
+    const pick = /^[1-9]$/.test(event.key) ? `[data-member="${event.key - 1}"]` : { 0: "#miss", n: "#look, #absent", s: "#skip" }[event.key];
+    const button = pick ? this.place.querySelector(pick) : null;
     if (event.key === "u") this.undo();
     else if (button && this.round !== null) button.click();
     else return;

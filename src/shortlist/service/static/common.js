@@ -74,7 +74,12 @@ async function send(url, options = {}) {
   }
 }
 
-export class Problem extends Error {}
+export class Problem extends Error {
+  constructor(detail, status) {
+    super(detail);
+    this.status = status;
+  }
+}
 
 export async function ask(url, { method = "GET", body, keepalive = false } = {}) {
   const options = { method, keepalive };
@@ -83,14 +88,14 @@ export async function ask(url, { method = "GET", body, keepalive = false } = {})
     options.headers = { "Content-Type": "application/json" };
   }
   const answer = await send(url, options);
-  const content = answer.status === 204 ? null : await answer.json();
-  if (!answer.ok) throw new Problem(content?.detail ?? `the service answered ${answer.status}`);
+  const content = answer.status === 204 ? null : await answer.json().catch(() => null); // a proxy's error may be no JSON
+  if (!answer.ok) throw new Problem(content?.detail ?? `the service answered ${answer.status}`, answer.status);
   return content;
 }
 
 export async function download(url, name) {
   const answer = await send(url);
-  if (!answer.ok) throw new Problem((await answer.json()).detail);
+  if (!answer.ok) throw new Problem((await answer.json()).detail, answer.status);
   const link = make("a", { href: URL.createObjectURL(await answer.blob()), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
@@ -110,7 +115,7 @@ export async function live(name, tell) {
     try {
       const answer = await send(path(name, "live"));
       if (answer.status === 404) return tell(null);
-      if (!answer.ok) throw new Problem(`the service answered ${answer.status}`);
+      if (!answer.ok) throw new Problem(`the service answered ${answer.status}`, answer.status);
       showState("live");
       pause = 500;
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();

@@ -5,6 +5,7 @@ const at = (id) => document.getElementById(id);
 const answering = new Answering({
   place: at("round"),
   toast: at("toast"),
+  unsaved: at("unsaved"),
   done: () => {
     fill(at("round"), make("p", {}, "Thank you. Ask another one."));
     document.querySelector("#ask input").select();
@@ -19,8 +20,7 @@ document.querySelector("#ask").addEventListener("submit", async (event) => {
   try {
     const { round } = await ask("/v1/demo/ask", { method: "POST", body: { question: new FormData(event.target).get("question") } });
     at("round").hidden = false;
-    if (round === null) fill(at("round"), make("p", {}, "No function has any of these words in its documentation. Try others."));
-    else answering.show("python-docs", round);
+    answering.show("python-docs", round);
   } catch (problem) {
     at("ask-error").textContent = problem.message;
   }

@@ -1,0 +1,212 @@
+"""The guarantee through each adapter: a store of 1,600 documents of which a search returns fifty.
+
+The right document scores higher than the others, on average by `strength`. With 3.5 a search for fifty returns it
+in 95 % of rounds, with 2.5 in 74 %. Coverage is over all rounds: what the search does not return counts as missed.
+"""
+
+import functools
+import math
+
+import numpy as np
+import pytest
+from haystack import Document as HaystackDocument
+from langchain_core.documents import Document
+from langchain_core.vectorstores import VectorStore
+from llama_index.core.schema import NodeWithScore, TextNode
+from scipy.stats import binom
+
+from shortlist import Shortlister
+from shortlist.integrations.haystack import ShortlistFilter
+from shortlist.integrations.langchain import ShortlistRetriever
+from shortlist.integrations.llama_index import ShortlistPostprocessor
+
+DOCUMENTS, FETCH_K, COVERAGE = 1600, 50, 0.9
+SCORES = ["raw", "margin", "relative", "rank", "adaptive", "auto"]
+#: The probability that a threshold passes the optimum, and that a fair coverage is taken for too low.
+DELTA, UNLUCKY = 1e-7, 1e-7
+
+
+@functools.cache
+def world(strength, rounds, seed=0, step=None):
+    """Return, for each round, the scores of all documents, in steps if one is given: the right one is document 0."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(rounds, DOCUMENTS))
+    scores[:, 0] += strength
+    return scores if step is None else step * np.round(scores / step)
+
+
+def search(scores, k):
+    """Return the k best, best first: which documents, and their scores."""
+    best = np.argpartition(-scores, k - 1)[:k]
+    best = best[np.argsort(-scores[best], kind="stable")]
+    return best.tolist(), scores[best].tolist()
+
+
+class Store(VectorStore):
+    """A store in LangChain's own shape, which answers each question with the next round's scores."""
+
+    pool = [Document(f"passage {i}", id=f"p{i}") for i in range(DOCUMENTS)]  # noqa: RUF012 - shared on purpose
+
+    def __init__(self, table):
+        self.table, self.asked = table, []
+
+    def similarity_search_with_score(self, query, k=4, **kwargs):
+        self.asked.append(k)
+        return [(self.pool[i], score) for i, score in zip(*search(self.table[int(query)], k), strict=True)]
+
+    def similarity_search(self, query, k=4, **kwargs):
+        raise NotImplementedError
+
+    @classmethod
+    def from_texts(cls, texts, embedding, metadatas=None, **kwargs):
+        raise NotImplementedError
+
+
+def langchain(lister, table):
+    retriever = ShortlistRetriever(vectorstore=Store(table), lister=lister, fetch_k=FETCH_K)
+    return retriever, lambda i: [(each.id, each, each.metadata["truncated"]) for each in retriever.invoke(str(i))]
+
+
+def llama_index(lister, table):
+    postprocessor = ShortlistPostprocessor(lister=lister)
+    pool = [TextNode(text=f"passage {i}", id_=f"p{i}") for i in range(DOCUMENTS)]
+
+    def ask(i):
+        nodes = [NodeWithScore(node=pool[j], score=score) for j, score in zip(*search(table[i], FETCH_K), strict=True)]
+        kept = postprocessor.postprocess_nodes(nodes, query_str="question")
+        return [(each.node_id, each, each.node.metadata["truncated"]) for each in kept]
+
+    return postprocessor, ask
+
+
+def haystack(lister, table):
+    component = ShortlistFilter()
+    component._offering.lister = lister
+
+    def ask(i):
+        found = zip(*search(table[i], FETCH_K), strict=True)
+        result = component.run([HaystackDocument(id=f"p{j}", content="", score=score) for j, score in found])
+        return [(each.id, each, result["truncated"]) for each in result["documents"]]
+
+    return component, ask
+
+
+ADAPTERS = [langchain, llama_index, haystack]
+
+
+def run(make, lister, table):
+    """Ask and answer every question; return whether each list held the right document, and whether it was marked."""
+    adapter, ask = make(lister, table)
+    hits, marked = [], []
+    for i in range(len(table)):
+        shown = ask(i)
+        right = [item for name, item, _ in shown if name == "p0"]
+        hits.append(bool(right))
+        marked.append(all(truncated for _, _, truncated in shown))
+        if right:
+            adapter.hit(right[0])
+        else:
+            adapter.miss(adapter.last_round_id)
+    return np.array(hits), np.array(marked), adapter
+
+
+def fewest_hits(rounds, coverage=COVERAGE):
+    """Return the fewest hits that a coverage has in all but UNLUCKY of its runs."""
+    return int(binom.ppf(UNLUCKY, rounds, coverage))
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("make", ADAPTERS)
+def test_coverage_where_the_search_finds_enough(make, score):
+    """False alarm: at most DELTA + UNLUCKY = 2e-7 each, for each round covers 0.9 or more unless the threshold passed."""
+    table = world(3.5, 2500)
+    hits, _, adapter = run(make, Shortlister(COVERAGE, DELTA, score=score), table)
+    late = hits[-1500:]
+    print(f"{make.__name__} {score}: coverage {late.mean():.3f} of the last 1,500 rounds")
+    assert late.sum() >= fewest_hits(1500)
+    assert adapter.summary()["threshold"] > -math.inf
+    assert adapter.summary()["candidate_recall"] == pytest.approx(0.95, abs=0.05)
+
+
+def test_a_search_that_depends_on_the_threshold_is_noticed():
+    """Negative control: fetching more while little is learned loses coverage with scores that look at the whole list."""
+    table = world(3.5, 2500)
+    lister = Shortlister(COVERAGE, DELTA, score="adaptive")
+    hits = []
+    for scores in table:
+        k = FETCH_K
+        while True:
+            best, values = search(scores, k)
+            if k == DOCUMENTS or len(lister.preview(values)) < k:
+                break
+            k = min(2 * k, DOCUMENTS)
+        shown = lister.propose(values, ids=best)
+        hits.append(0 in shown.members)
+        if hits[-1]:
+            lister.hit(shown.round_id, 0)
+        else:
+            lister.miss(shown.round_id)
+    print(f"coverage {np.mean(hits[-1500:]):.3f}")
+    assert sum(hits[-1500:]) < fewest_hits(1500)
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("make", ADAPTERS)
+def test_where_the_search_finds_too_little_nothing_is_cut_and_the_summary_says_so(make, score):
+    """False alarm: the threshold moves with probability DELTA at most; 26 % of rounds are low, and 10 % may be."""
+    table = world(2.5, 400)
+    hits, marked, adapter = run(make, Shortlister(COVERAGE, DELTA, score=score), table)
+    summary = adapter.summary()
+    assert summary["threshold"] == -math.inf
+    assert marked.all()
+    assert summary["candidate_recall"] == pytest.approx(hits.mean())
+    assert 0.6 < hits.mean() < 0.85  # 0.74 +- 6 standard deviations
+    assert f"among the candidates in {hits.sum()} of them ({hits.mean():.1%})" in summary["waiting_for"]
+    assert "raise fetch_k" in summary["waiting_for"]
+
+
+@pytest.mark.parametrize("make", ADAPTERS)
+def test_ties_at_the_edge_of_the_search(make):
+    """Scores in steps of a half: the search ends in the middle of a tie, at the score where the threshold ends."""
+    table = world(3.1, 2500, step=0.5)
+    lister = Shortlister(0.8, DELTA)
+    hits, marked, _ = run(make, lister, table)
+    assert hits[-1500:].sum() >= fewest_hits(1500, 0.8)
+    last = np.sort(table, axis=1)[:, -FETCH_K]
+    tied = last[-100:] == lister.threshold
+    assert tied.sum() > 50  # equality is the normal case here
+    assert marked[-100:][tied].all()
+    assert not marked[-100:][last[-100:] < lister.threshold].any()
+
+
+def test_langchain_asks_once_and_for_the_same_number_in_every_round():
+    _, _, adapter = run(langchain, Shortlister(COVERAGE, score="relative"), world(3.5, 300))
+    assert adapter.lister.threshold > -math.inf
+    assert adapter.vectorstore.asked == [FETCH_K] * 300
+
+
+@pytest.mark.parametrize("make", ADAPTERS)
+@pytest.mark.parametrize("score", ["raw", "relative"])
+def test_a_search_that_finds_nothing_is_a_round_of_its_own(make, score):
+    """Its miss is its own: the question before it can still be answered, and the miss counts."""
+    lister = Shortlister(COVERAGE, score=score)
+    adapter, ask = make(lister, world(3.5, 2))
+    first = ask(0)[0][1]
+    before = adapter.last_round_id
+    for empty in (empty_search(adapter), empty_search(adapter)):
+        assert empty == []
+    assert adapter.last_round_id != before
+    adapter.miss(adapter.last_round_id)
+    adapter.hit(first)
+    summary = lister.summary()
+    assert (summary["rounds"], summary["hits"], summary["misses"], summary["open"]) == (3, 1, 1, 1)
+
+
+def empty_search(adapter):
+    if isinstance(adapter, ShortlistRetriever):
+        adapter.vectorstore.table = None
+        adapter.vectorstore.similarity_search_with_score = lambda *_, **__: []
+        return adapter.invoke("0")
+    if isinstance(adapter, ShortlistPostprocessor):
+        return adapter.postprocess_nodes([])
+    return adapter.run([])["documents"]

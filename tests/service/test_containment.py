@@ -1,0 +1,238 @@
+"""What one request, one page or one damaged event can do to a service: as little as possible.
+
+Each attack is one that once worked. Damage is made with SQL behind the service's back.
+"""
+
+import json
+import re
+
+import pytest
+import sqlalchemy as sa
+
+from shortlist.service.engine import series, verify
+from shortlist.service.engine.series import Histogram, Series
+from shortlist.service.keys import SCOPES, KeyFile
+from shortlist.service.store import database
+from tests.service.running import running
+
+#: Names that are also the last part of some route.
+RESERVED = ["feedback", "rounds", "live", "texts", "expire", "export", "series", "streams", "metrics", "healthz"]
+
+
+def answered(service, stream, count=3, **more):
+    for _ in range(count):
+        shown = service.propose(stream=stream, question="who", **more).json()
+        assert service.answer(shown["round_id"], {"hit": "b"}, stream=stream).status_code == 200
+
+
+def damage(address, sql):
+    """Change the database behind the service's back."""
+    engine = database.make_engine(address)
+    with engine.begin() as connection:
+        assert connection.execute(sa.text(sql)).rowcount > 0
+    engine.dispose()
+
+
+@pytest.mark.parametrize("score", [1e308, -1e308, 1.7976931348623157e308, -1.7976931348623157e308, 9e307, 5e-324])
+def test_a_score_at_the_end_of_the_range_and_a_hit(address, read, score):
+    """Three valid requests, which once made a stream unreadable for ever, and the list of streams with it."""
+    with running(address) as service:
+        service.make("victim")
+        service.make("other")
+        shown = service.propose([("a", score), ("b", 0.5)], stream="victim", round_id="r1")
+        assert shown.status_code == 201
+        assert service.answer("r1", {"hit": "a"}, stream="victim").status_code == 200
+        answered(service, "victim")
+        for path in ("/v1/streams", "/v1/streams/victim", "/v1/streams/victim/series", "/v1/streams/victim/rounds"):
+            assert service.http.get(path).status_code == 200, path
+    assert all(found.problems == [] for found in verify(read(address)))
+    with running(address) as service:
+        assert service.http.get("/v1/streams/victim").json()["hits"] == 4
+        assert service.http.delete("/v1/streams/victim").status_code == 204
+
+
+@pytest.mark.parametrize("values", [(1e308, 1.0), (0.5, -1.7e308, 1e306), (5e-324, -5e-324), (1e-300, 1e300, -1e300)])
+def test_a_histogram_takes_every_finite_number(values):
+    histogram = Histogram()
+    for value in values:
+        histogram.add(0, value)
+    assert sum(histogram.counts) == sum(abs(value) <= 1e306 for value in values)
+    assert json.loads(json.dumps(histogram.to_dict(), allow_nan=False))
+
+
+def test_a_chart_that_cannot_be_drawn_does_not_touch_the_stream(address, monkeypatch, read, caplog):
+    """Whatever goes wrong in a chart: the fold goes on, the chart starts again, and it is counted."""
+    with running(address) as service:
+        service.make()
+        answered(service, "docs", 5)
+        threshold = service.http.get("/v1/streams/docs").json()["counted"]
+        monkeypatch.setattr(Histogram, "add", lambda *_: 1 / 0)
+        answered(service, "docs", 1)
+        monkeypatch.undo()
+        answered(service, "docs", 1)
+        summary = service.http.get("/v1/streams/docs").json()
+        assert (summary["hits"], summary["counted"]) == (7, threshold + 2)
+        assert "shortlist_charts_dropped_total 1.0" in service.http.get("/metrics").text
+        assert service.http.get("/v1/streams/docs/series").status_code == 200
+    assert "the charts of stream docs start again: event 12 cannot be drawn" in caplog.text
+
+
+def test_a_chart_that_starts_again_in_the_middle_of_a_round():
+    history = Series()
+    history.answer("hit")
+    history.mark(1.0, 0.5, None)
+    assert history.points()["candidates"] == [0.0]
+    assert series.Series.from_dict(history.to_dict()).points() == history.points()
+
+
+DAMAGE = {
+    "half an event": "UPDATE events SET body = substr(body, 1, 20) WHERE number = 3 AND stream_id = 2",
+    "an event of an unknown kind": "UPDATE events SET kind = 'nonsense' WHERE number = 2 AND stream_id = 2",
+    "a body with nothing in it": "UPDATE events SET body = '{}' WHERE number = 1 AND stream_id = 2",
+    "settings that are not JSON": "UPDATE streams SET settings = 'x' WHERE id = 2",
+    "settings of another kind": "UPDATE streams SET settings = '{\"coverage\": 7}' WHERE id = 2",
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_one_damaged_stream_touches_no_other(address, name, read):
+    """It is listed as damaged and can be deleted; the list, retention, metrics and `verify` go on without it."""
+    with running(address) as service:
+        for stream in ("aaa", "bbb", "ccc"):
+            service.make(stream)
+            answered(service, stream)
+    damage(address, "DELETE FROM snapshots")
+    damage(address, DAMAGE[name])
+    findings = {found.stream: found.problems for found in verify(read(address))}
+    assert findings["aaa"] == findings["ccc"] == []
+    assert len(findings["bbb"]) == 1
+    with running(address) as service:
+        service.call(service.engine.retain(None, 0.0))  # erase all texts, now
+        page = service.http.get("/v1/streams").json()
+        assert [stream["name"] for stream in page["streams"]] == ["aaa", "ccc"]
+        (damaged,) = page["damaged"]
+        assert damaged["name"] == "bbb"
+        assert "stream 'bbb' is damaged" in damaged["why"]
+        document = service.http.get("/v1/streams/bbb")
+        assert (document.status_code, document.json()["type"]) == (500, "urn:shortlist:problem:damaged-log")
+        assert service.propose(stream="bbb").status_code == 500
+        assert service.propose(stream="ccc").status_code == 201
+        assert "shortlist_streams_damaged 1.0" in service.http.get("/metrics").text
+        assert service.http.get("/readyz").status_code == 200
+        with service.engine.store.reading() as reader:
+            assert [len(reader.texts(stream_id, range(1, 9))) for stream_id in (1, 2, 3)] == [0, 0, 1]  # ccc's last
+        service.call(service.engine.retain(0.0, None))  # and close what waits
+        assert service.http.get("/v1/streams/ccc").json()["open"] == 0
+        assert service.http.delete("/v1/streams/bbb").status_code == 204
+        assert service.http.get("/v1/streams").json()["damaged"] == []
+        service.make("bbb")  # and made again
+        answered(service, "bbb")
+    assert all(found.problems == [] for found in verify(read(address)))
+
+
+def test_a_name_is_not_a_scope(sqlite, tmp_path):
+    """Streams and rounds may be called like a route; what a key may do does not depend on it."""
+    keys = KeyFile(tmp_path / "keys.json")
+    made = {scope: {"Authorization": f"Bearer {keys.create(scope, [scope])}"} for scope in SCOPES}
+    allowed = {
+        ("GET", "/v1/streams/{name}"): "read",
+        ("DELETE", "/v1/streams/{name}"): "admin",
+        ("GET", "/v1/streams/{name}/rounds/{round_id}"): "read",
+        ("GET", "/v1/streams/{name}/rounds"): "read",
+        ("GET", "/v1/streams/{name}/export"): "read",
+        ("DELETE", "/v1/streams/{name}/texts"): "admin",
+        ("POST", "/v1/streams/{name}/expire"): "admin",
+        ("POST", "/v1/streams/{name}/rounds"): "propose",
+        ("POST", "/v1/streams/{name}/feedback"): "feedback",
+        ("PUT", "/v1/streams/{name}/rounds/{round_id}/feedback"): "feedback",
+        ("PUT", "/v1/streams/{name}/{round_id}"): "admin",
+        ("PATCH", "/v1/streams/{name}/feedback"): "admin",
+        ("DELETE", "/v1/streams/{name}/feedback"): "admin",
+        ("GET", "/v1/streams/{name}/feedback"): "admin",
+    }
+    with running(sqlite, keys=KeyFile(keys.path)) as service:
+        for name in RESERVED:
+            service.http.headers.update(made["admin"])
+            service.make(name)
+            assert service.propose(stream=name, round_id=name).status_code == 201
+            for (method, path), needed in allowed.items():
+                for scope in SCOPES:
+                    if scope in (needed, "admin"):
+                        continue
+                    body = {} if method in ("POST", "PUT", "PATCH") else None
+                    url = path.format(name=name, round_id=name)
+                    answer = service.http.request(method, url, headers=made[scope], json=body)
+                    assert answer.status_code == 403, (method, url, scope)
+        assert len(service.http.get("/v1/streams").json()["streams"]) == len(RESERVED)  # nothing was deleted
+
+
+HOSTS = {
+    "localhost": 200,
+    "LOCALHOST:9": 200,
+    "localhost.": 200,
+    "127.0.0.1:8000": 200,
+    "[::1]:8000": 200,
+    "10.1.2.3": 200,
+    "evil.example": 421,
+    "evil.example:8000": 421,
+    "localhost.evil.example": 421,
+    "127.0.0.1.evil.example": 421,
+    "shortlist.internal": 421,
+}
+
+
+def test_without_keys_a_page_of_another_name_gets_nothing(sqlite):
+    """DNS rebinding: a page whose name is made to point here must not be answered as if it were ours."""
+    with running(sqlite) as service:
+        service.make()
+        for host, status in HOSTS.items():
+            for path in ("/v1/streams", "/", "/healthz", "/static/common.js"):
+                assert service.http.get(path, headers={"Host": host}).status_code == status, (host, path)
+        document = service.http.get("/v1/streams", headers={"Host": "evil.example"}).json()
+        assert document["type"] == "urn:shortlist:problem:misdirected-request"
+        assert "--allowed-host" in document["detail"]
+        assert service.http.delete("/v1/streams/docs", headers={"Host": "evil.example"}).status_code == 421
+        for origin in ("http://evil.example", "null", f"http://127.0.0.1:{service.port + 1}"):
+            headers = {"Origin": origin}
+            assert service.http.delete("/v1/streams/docs", headers=headers).status_code == 403, origin
+            assert service.http.post("/v1/streams", json={}, headers=headers).status_code == 403
+        own = {"Origin": service.url}
+        assert service.http.delete("/v1/streams/docs", headers=own).status_code == 204
+
+
+def test_names_can_be_allowed_and_keys_do_not_need_them(sqlite, tmp_path):
+    with running(sqlite, allowed_hosts=["Shortlist.internal"]) as service:
+        assert service.http.get("/v1/streams", headers={"Host": "shortlist.internal:80"}).status_code == 200
+        assert service.http.get("/v1/streams", headers={"Host": "evil.example"}).status_code == 421
+        behind = {"Origin": "https://shortlist.internal"}  # a proxy that asks for us by our address
+        assert service.http.post("/v1/streams", json={"name": "a", "coverage": 0.9}, headers=behind).status_code == 201
+    keys = KeyFile(tmp_path / "keys.json")
+    key = {"Authorization": f"Bearer {keys.create('me', ['admin'])}"}
+    with running(sqlite, keys=KeyFile(keys.path)) as service:
+        assert service.http.get("/v1/streams", headers={"Host": "any.example"} | key).status_code == 200
+        assert service.http.get("/v1/streams", headers={"Host": "any.example"}).status_code == 401
+
+
+def test_absent_of_a_truncated_list_counts_as_a_miss(sqlite):
+    """Nobody has seen everything there, so the round stays in the sample."""
+    with running(sqlite) as service:
+        service.make()
+        for below, counted in ((0.3, 1), (None, 1)):
+            more = {} if below is None else {"truncated_below": below}
+            shown = service.propose(**more).json()
+            assert shown["truncated"] is (below is not None)
+            assert service.answer(shown["round_id"], {"absent": True}).status_code == 200
+            assert service.http.get("/v1/streams/docs").json()["counted"] == counted
+
+
+def test_the_live_page_of_a_damaged_stream_is_an_error_not_silence(sqlite):
+    with running(sqlite) as service:
+        service.make()
+        answered(service, "docs")
+    damage(sqlite, "DELETE FROM snapshots")
+    damage(sqlite, "UPDATE events SET body = '{}' WHERE number = 1")
+    with running(sqlite) as service:
+        for path in ("live", "export", "rounds", "series"):
+            answer = service.http.get(f"/v1/streams/docs/{path}")
+            assert answer.status_code == 500, path
+            assert re.search("damaged", answer.json()["detail"])
