@@ -15,7 +15,20 @@ NUMBERS += ["9007199254740993", "1" + "0" * 400, "0.1e-400", "1E5", "01", "1.", 
 SCORES = ["raw", "margin", "relative", "rank", "adaptive", "auto"]
 PLAIN = ["true", "false", "null"]
 KEYS = ["candidates", "id", "score", "text", "question", "round_id", "truncated_below", "scorer_version", "hit", "miss"]
-KEYS += ["allow_empty", "skip", "absent", "answers", "name", "coverage", "policy", "kind", "delta", "patience", "__proto__", "\\ud800"]
+KEYS += [
+    "allow_empty",
+    "skip",
+    "absent",
+    "answers",
+    "name",
+    "coverage",
+    "policy",
+    "kind",
+    "delta",
+    "patience",
+    "__proto__",
+    "\\ud800",
+]
 
 
 class Maker:

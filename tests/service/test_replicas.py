@@ -149,7 +149,7 @@ def check(server, **settings):
     assert found.events == acknowledged  # nothing is there twice, and nothing that nobody knows of
     store = Store(address, read_only=True)
     with store.reading() as reader:
-        stream, _ = load(reader, "load")
+        stream, _ = load(reader, reader.stream("load"))
     store.close()
     leader = stream.cutter.leader
     assert [(one["threshold"], one["epoch"]) for one in summaries] == [(to_json(leader.threshold), leader.epoch)] * 3

@@ -93,11 +93,12 @@ class Memory:
 
 
 def damage(name: str, number: int, error: Exception) -> DamagedLog:
-    """Return, and log, that an event of a stream cannot be applied."""
-    _log.error("stream %s is damaged near event %s", name, number, exc_info=error)
+    """Return, and log, that a stream's log cannot be read, or that one of its events cannot be applied."""
+    where = str(error) if isinstance(error, DamagedLog) else f"event {number} cannot be applied"
+    _log.error("stream %s is damaged: %s", name, where, exc_info=error)
     return DamagedLog(
-        f"the log of stream {name!r} is damaged near event {number}; `shortlist verify` says more. Other streams are "
-        "not affected. Restore a backup, or delete the stream"
+        f"stream {name!r} is damaged: {where}; `shortlist verify` says more. Other streams are not affected: restore a "
+        "backup, or delete this one"
     )
 
 

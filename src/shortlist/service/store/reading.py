@@ -66,7 +66,7 @@ class Reader:
         found = {}
         for chunk in _chunks(numbers):
             query = sa.select(texts).where(texts.c.stream_id == stream_id, texts.c.number.in_(chunk))
-            for row in self._connection.execute(query):
+            for row in self._connection.execute(query).all():
                 found[row.number] = Text(row.stream_id, row.number, json.loads(row.question), json.loads(row.texts))
         return found
 
@@ -91,7 +91,8 @@ def events_where(
     """Return events in their order, or the newest first."""
     order = events.c.number.desc() if newest else events.c.number
     query = sa.select(*_EVENT).where(*where).order_by(events.c.stream_id, order).limit(limit)
-    return [_event(row) for row in connection.execute(query)]
+    # All rows are fetched before any is read: a cursor left open by a damaged one would hold SQLite's view of the past.
+    return [_event(row) for row in connection.execute(query).all()]
 
 
 def _event(row: Any) -> Event:
@@ -99,7 +100,7 @@ def _event(row: Any) -> Event:
     try:
         return Event(stream_id, number, kind, round_id, at, json.loads(body))
     except ValueError:
-        raise DamagedLog(f"event {number} cannot be applied: its body is not JSON") from None
+        raise DamagedLog(f"event {number} cannot be read: its body is not JSON") from None
 
 
 def rounds_of(connection: sa.Connection, stream_id: int, round_ids: list[str]) -> list[Event]:
@@ -108,7 +109,7 @@ def rounds_of(connection: sa.Connection, stream_id: int, round_ids: list[str]) -
     for chunk in _chunks(round_ids):
         # Without ORDER BY, and stream by stream: else SQLite scans the whole stream rather than use the index.
         query = sa.select(*_EVENT).where(events.c.stream_id == stream_id, events.c.round_id.in_(chunk))
-        found += [_event(row) for row in connection.execute(query)]
+        found += [_event(row) for row in connection.execute(query).all()]
     return sorted(found, key=lambda event: event.number)
 
 
