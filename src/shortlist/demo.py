@@ -203,13 +203,13 @@ def create_demo(address: str, *, simulate: bool = True, allowed_hosts: Sequence[
         """Find candidates for a question, and show a shortlist of them."""
         engine: Engine = request.app.state.engine
         results = corpus.search(question)
-        names, scores, texts = ([row[column] for row in results] for column in range(3))
+        scores = [score for _, score, _ in results]
         made, _ = await engine.propose(
             ASKED,
-            names,
+            [name for name, _, _ in results],
             scores,
             question=question,
-            texts=texts,
+            texts=[text for _, _, text in results],
             truncated_below=min(scores) if len(results) == _CANDIDATES else None,
             allow_empty=True,
         )

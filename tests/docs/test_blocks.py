@@ -1,7 +1,8 @@
 """Every block of code in README and docs is tried.
 
-Python runs as it stands. A command runs for real if it needs nothing but a folder and ends by itself; one that
-serves, or needs a cluster, a model or torch, is read by its own parser.
+Python runs as it stands, and what it prints is what the page says that it prints: the block of text that follows it.
+A command runs for real if it needs nothing but a folder and ends by itself; one that serves, or needs a cluster, a model
+or torch, is read by its own parser.
 """
 
 import contextlib
@@ -68,10 +69,12 @@ def test_the_code_on_the_page_runs(page, folder, capsys):
         stack.enter_context(mpl.rc_context())
         service = stack.enter_context(running(f"sqlite:///{folder}/service.db")) if needs_service else None
         namespace: dict[str, object] = {"__name__": "page"}
-        for block in blocks(page):
+        for block, said in statements(page):
             text = block.text if service is None else at(service, block.text)
             if block.language == "python":
+                capsys.readouterr()
                 exec(compile(text, str(page), "exec"), namespace)
+                assert capsys.readouterr().out.rstrip() == said, "this block prints something else than the page says"
             elif block.language == "sh":
                 for line in lines(block):
                     run(line)
@@ -81,10 +84,30 @@ def test_the_code_on_the_page_runs(page, folder, capsys):
         for made in namespace.values():
             if isinstance(made, shortlist.Client):
                 made.close()
-    if page.name == "README.md":
-        printed = capsys.readouterr().out.splitlines()
-        assert re.fullmatch(r"\d+ of 50 shown, coverage 0\.9\d", printed[0])
-        assert printed[1] == "at least 84 more counted rounds before the threshold can move"
+
+
+def statements(page):
+    """Return each block with what the page says that it prints: the text right behind it, if Python prints anything."""
+    found = blocks(page)
+    for block, following in zip(found, [*found[1:], None], strict=True):
+        prints = block.language == "python" and re.search(r"^\s*print\(", block.text, flags=re.MULTILINE)
+        said = prints and following is not None and following.language == "text"
+        yield block, following.text.rstrip() if said else ""
+
+
+def test_how_many_outputs_are_compared():
+    """Every block that prints is followed by what it prints; a new one without fails above, where it prints something."""
+    said = [text for page in PAGES for block, text in statements(page) if text]
+    print(f"{len(said)} printed outputs on {len(PAGES)} pages are compared")
+    assert len(said) >= 20
+
+
+def test_an_output_that_is_not_what_the_page_says_is_noticed(tmp_path):
+    """Negative control: the page is read as a reader reads it."""
+    page = tmp_path / "page.md"
+    page.write_text("```python\nprint(6 * 7)\n```\n\n```text\n41\n```\n\n```python\nx = 1\n```\n\n```text\nno output\n```\n")
+    (first, said), _, (_, nothing), _ = statements(page)
+    assert (eval(first.text.removeprefix("print")), said, nothing) == (42, "41", "")
 
 
 def calls(page):

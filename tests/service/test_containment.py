@@ -60,7 +60,7 @@ def test_a_histogram_takes_every_finite_number(values):
     assert json.loads(json.dumps(histogram.to_dict(), allow_nan=False))
 
 
-def test_a_chart_that_cannot_be_drawn_does_not_touch_the_stream(address, monkeypatch, read, caplog):
+def test_a_chart_that_cannot_be_drawn_does_not_touch_the_stream(address, monkeypatch, caplog):
     """Whatever goes wrong in a chart: the fold goes on, the chart starts again, and it is counted."""
     with running(address) as service:
         service.make()

@@ -1,5 +1,8 @@
-"""Hostile bodies: of any type, depth and size, with scores as large as floats are. Never a 5xx, nothing stored from what
-is refused, and nothing stored that cannot be folded: what is shown is answered, so that extreme scores are learned."""
+"""Hostile bodies: of any type, depth and size, with scores as large as floats are.
+
+Never a 5xx, nothing stored from what is refused, and nothing stored that cannot be folded: what is shown is answered,
+so that extreme scores are learned from.
+"""
 
 import json
 import random
