@@ -31,7 +31,9 @@ def anytime_limits(delta: float) -> list[int]:
 
     def log_e(n: int, k: int) -> float:
         beta = math.lgamma(a + k) + math.lgamma(b + n - k) - math.lgamma(a + b + n)
-        return beta - (math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)) - k * math.log(P0) - (n - k) * math.log(0.9)
+        return (
+            beta - (math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)) - k * math.log(P0) - (n - k) * math.log(0.9)
+        )
 
     limits, k = [], -1
     for n in range(1, ROUNDS + 1):
@@ -82,7 +84,9 @@ def main() -> None:
     for name, rows in results.items():
         values, passed = np.array([row[0] for row in rows]), sum(row[1] for row in rows)
         error = values.std(ddof=1) / math.sqrt(runs)
-        print(f"{name:24} mean {values.mean():.2f} +- {error:.2f}, median {np.median(values):.2f}, passed {passed / runs:.2%}")
+        print(
+            f"{name:24} mean {values.mean():.2f} +- {error:.2f}, median {np.median(values):.2f}, passed {passed / runs:.2%}"
+        )
 
 
 if __name__ == "__main__":

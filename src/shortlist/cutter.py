@@ -116,7 +116,8 @@ class Cutter:
         self.shadow = shadow
         self.rounds = 0
         self._decided_at: int | None = None
-        self._tally = {"candidates": 0, "hidden": 0, "would_have_missed": 0, "complete_hits": 0, "complete_misses": 0}
+        counted = ("candidates", "hidden", "truncated", "would_have_missed", "complete_hits", "complete_misses")
+        self._tally = dict.fromkeys(counted, 0)
 
     @property
     def leader(self) -> Learner:
@@ -203,6 +204,7 @@ class Cutter:
         lengths = self._expected_lengths(cut.comparable)
         self.rounds += 1
         self._tally["candidates"] += count
+        self._tally["truncated"] += cut.truncated
         self._tally["hidden"] += count - (cut.reached if self.shadow else cut.positions.size)
         for i, learner in self.tracks.items():
             learner.show(name, threshold=cut.thresholds[i], epoch=cut.epoch)
@@ -294,6 +296,7 @@ class Cutter:
         return {
             **self.leader.figures(),
             "hidden_share": self._tally["hidden"] / candidates if candidates else None,
+            "truncated_share": self._tally["truncated"] / self.rounds if self.rounds else None,
             "candidate_recall": self._tally["complete_hits"] / complete if complete else None,
             "would_have_missed": self._tally["would_have_missed"] if self.shadow else None,
         }

@@ -235,7 +235,8 @@ class Shortlister(Lister):
         ``coverage_seen`` is the share of hits among hits and misses; ``counted`` the rounds that the
         threshold rests on; ``waiting_for`` says in words what is needed next, ``rounds_needed`` after how
         many more counted rounds the threshold can move if no late answer comes; ``hidden_share`` is the
-        share of candidates that were not shown. ``candidate_recall`` is the share of answered rounds in
+        share of candidates that were not shown, ``truncated_share`` that of lists which may lack a candidate that
+        reaches the threshold. ``candidate_recall`` is the share of answered rounds in
         which the right answer was among the candidates, from the rounds in which everything was shown. In
         shadow mode ``hidden_share``, and ``would_have_missed``, say what would have been.
         """

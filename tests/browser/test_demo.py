@@ -36,7 +36,7 @@ def test_the_corpus_finds_what_one_means():
 
 def test_watching_and_answering(page, demo):
     page.goto(f"{demo.url}/page/demo")
-    page.get_by_text(re.compile("lists begin to shorten after \\d+ more answers|the threshold is")).wait_for()
+    page.get_by_text(re.compile("lists can become shorter after \\d+ more answers|the threshold is")).wait_for()
     page.get_by_text(re.compile("After \\d+ questions the threshold is")).wait_for()
     switch = page.get_by_role("switch", name="Simulate people")
     assert switch.is_checked()

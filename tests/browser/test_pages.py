@@ -55,18 +55,18 @@ def test_a_stream_is_made_in_the_browser(page, service):
     page.get_by_role("button", name="Create").click()  # with other settings
     page.get_by_role("alert").filter(has_text="settings are fixed").wait_for()
     page.get_by_role("link", name="search-box").click()
-    page.get_by_text(re.compile(r"Lists begin to shorten after \d+ more answers")).wait_for()
+    page.get_by_text(re.compile(r"Lists can become shorter after \d+ more answered rounds")).wait_for()
     page.get_by_text("Score in use: relative(0.4) (as set)").wait_for()
 
 
 def test_the_charts_follow_without_a_reload(page, service):
     fill(service, 5)
     page.goto(f"{service.url}/page/streams/docs")
-    page.get_by_text("Lists begin to shorten after 66 more answers").wait_for()
+    page.get_by_text("Lists can become shorter after 66 more answered rounds").wait_for()
     page.locator("#threshold .main-svg").first.wait_for()
     loaded = page.evaluate("performance.timeOrigin")
     fill(service, 120)
-    page.get_by_text("Lists are being shortened").wait_for()
+    page.get_by_text("Lists are cut at the threshold").wait_for()
     page.locator("dd", has_text="125").first.wait_for()
     points = "document.getElementById('threshold').data[0].x.at(-1)"
     wait_until(lambda: page.evaluate(points) == 125)
@@ -245,7 +245,7 @@ def test_a_key_is_asked_for_when_keys_are_on(page, tmp_path):
         page.get_by_label("Name").fill("docs")
         page.get_by_role("button", name="Create").click()
         page.get_by_role("link", name="docs").click()
-        page.get_by_text("Lists begin to shorten").wait_for()
+        page.get_by_text("Lists can become shorter").wait_for()
         page.locator(".state[data-state=live]").wait_for()
 
 
@@ -261,7 +261,7 @@ def test_the_page_survives_a_restart_of_the_service(page, tmp_path):
     with running(address, port=port) as service:
         page.locator(".state[data-state=live]").wait_for()
         fill(service, 118)
-        page.get_by_text("Lists are being shortened").wait_for()
+        page.get_by_text("Lists are cut at the threshold").wait_for()
 
 
 def test_the_policy_lets_nothing_in(page, service):

@@ -105,7 +105,9 @@ def test_how_many_outputs_are_compared():
 def test_an_output_that_is_not_what_the_page_says_is_noticed(tmp_path):
     """Negative control: the page is read as a reader reads it."""
     page = tmp_path / "page.md"
-    page.write_text("```python\nprint(6 * 7)\n```\n\n```text\n41\n```\n\n```python\nx = 1\n```\n\n```text\nno output\n```\n")
+    page.write_text(
+        "```python\nprint(6 * 7)\n```\n\n```text\n41\n```\n\n```python\nx = 1\n```\n\n```text\nno output\n```\n"
+    )
     (first, said), _, (_, nothing), _ = statements(page)
     assert (eval(first.text.removeprefix("print")), said, nothing) == (42, "41", "")
 

@@ -41,12 +41,7 @@ class BodyRoute(APIRoute):
                     raise _invalid("path", error, name) from None
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
             if kind != "application/json" and not kind.endswith("+json"):
-                what = {
-                    "type": "content_type",
-                    "loc": ("body",),
-                    "msg": "send JSON, with Content-Type: application/json",
-                }
-                raise RequestValidationError([what])
+                raise RequestValidationError([])  # whoever answers it looks at the content type first
             try:
                 arguments["body"] = body.validate_json(await request.body())
             except ValidationError as error:

@@ -152,8 +152,6 @@ class RoundPage(_Out):
 class StreamView(_Out):
     """A stream: its settings, what has happened, and what was learnt."""
 
-    model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
-
     name: str
     """The stream."""
     created: float
@@ -185,14 +183,16 @@ class StreamView(_Out):
     coverage_seen: float | None
     """Hits among hits and misses."""
     coverage_interval: list[float] | None
-    """95 % of it (Wilson)."""
+    """95 % Wilson interval of `coverage_seen`: `[low, high]`."""
     threshold: Threshold
     counted: int | None
     """Rounds that the threshold has learnt from."""
     waiting_for: str
-    """What the next move of the threshold waits for, in words; empty when nothing."""
+    """What the next move of the threshold waits for, in words."""
     rounds_needed: int | None
-    """How many more counted rounds, at least."""
+    """After how many more counted rounds it can move, if no late answer comes; null when that is not in sight."""
+    unanswered_counted: int
+    """Counted rounds whose answer never came, has not come yet, or was a miss of a truncated list."""
     epoch: int
     """How often learning has started over."""
     drift: dict[str, Any] | None
@@ -204,13 +204,21 @@ class StreamView(_Out):
     score_thresholds: dict[str, float | None]
     """The threshold of each score."""
     hidden_share: float | None
-    """Of all candidates so far."""
+    """Share of all candidates so far that were not shown; in shadow mode, that would not have been."""
+    truncated_share: float | None
+    """Share of lists that may lack a candidate which reaches the threshold: cut by `at_most`, or by the search."""
+    candidate_recall: float | None
+    """Share of answered rounds whose right answer was among the candidates, where everything was shown."""
+    shadow: bool
+    """Whether everything is shown while the threshold is learned."""
+    would_have_missed: int | None
+    """In shadow mode, how many right answers would have been hidden; null otherwise."""
     list_length_median: float | None
-    """Of recent lists."""
+    """Median length of the last 200 lists."""
     list_length_p90: float | None
-    """Nine in ten recent lists are no longer."""
+    """90th percentile of the length of the last 200 lists."""
     candidates_median: float | None
-    """Of recent lists, before they were cut."""
+    """Median number of candidates of the last 200 lists, before they were cut."""
     spark: Annotated[list[float | None], Field(description="The threshold over time, in a few points.")]
 
 
@@ -227,7 +235,7 @@ class SeriesPoints(_Out):
     list_median: list[float | None]
     """Median list length."""
     list_p90: list[float | None]
-    """Nine in ten lists are no longer."""
+    """90th percentile of list length."""
     candidates: list[float]
     """Mean number of candidates."""
     level: Annotated[list[float | None], Field(description="Of the drift alarm; 1 rings it.")]

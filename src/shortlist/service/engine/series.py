@@ -2,10 +2,11 @@
 
 Rounds are gathered in blocks of equal size. When there are too many blocks, neighbours are merged and
 the size doubles, so a stream of a million rounds has as many points as one of a few hundred. List
-lengths and chosen scores are kept as histograms, from which quantiles are read.
+lengths and chosen scores are kept as histograms, from which quantiles are read; the last lists are kept as they are.
 """
 
 import math
+from collections import deque
 from typing import Any, Final
 
 __all__ = ["Histogram", "Lengths", "Series"]
@@ -16,12 +17,14 @@ _MOST_BLOCKS: Final = 256
 _EXACT: Final = 20
 _GROWTH: Final = 1.1
 _BINS: Final = 60
+#: How many lists are recent.
+_RECENT: Final = 200
 #: The largest score that is drawn: twice the range that reaches it is still a number.
 _LARGEST: Final = 1e306
 
 
 class Lengths:
-    """How often lists had which length, within a tenth, and exactly where all are alike."""
+    """Histogram of list lengths: exact up to 20, then in bins 10 % wide."""
 
     def __init__(self, bins: list[list[int]] | None = None) -> None:
         # For each bin how many lengths are in it, and their sum.
@@ -142,8 +145,8 @@ class Series:
     def __init__(self) -> None:
         self._size = 1
         self._blocks: list[_Block] = []
-        self.lengths = Lengths()
-        self.candidates = Lengths()
+        # The length of the last lists, and of how many candidates each.
+        self._recent: deque[tuple[int, int]] = deque(maxlen=_RECENT)
         self.chosen = Histogram()
 
     def show(self, length: int, candidates: int) -> None:
@@ -156,8 +159,25 @@ class Series:
         block.rounds += 1
         block.candidates += candidates
         block.lengths.add(length)
-        self.lengths.add(length)
-        self.candidates.add(candidates)
+        self._recent.append((length, candidates))
+
+    def recent(self) -> dict[str, float | None]:
+        """Return median and 90th percentile of the length of the last lists, and their median of candidates.
+
+        >>> history = Series()
+        >>> for length in [100] * 50 + [1] * 200:
+        ...     history.show(length, 100)
+        >>> history.recent()
+        {'list_length_median': 1, 'list_length_p90': 1, 'candidates_median': 100}
+        """
+        lengths = sorted(length for length, _ in self._recent)
+        candidates = sorted(count for _, count in self._recent)
+        last = len(self._recent) - 1
+        return {
+            "list_length_median": lengths[last // 2] if lengths else None,
+            "list_length_p90": lengths[math.ceil(0.9 * last)] if lengths else None,
+            "candidates_median": candidates[last // 2] if candidates else None,
+        }
 
     def answer(self, kind: str) -> None:
         """Take an answer."""
@@ -210,8 +230,7 @@ class Series:
         return {
             "size": self._size,
             "blocks": [block.to_list() for block in self._blocks],
-            "lengths": self.lengths.to_list(),
-            "candidates": self.candidates.to_list(),
+            "recent": [list(pair) for pair in self._recent],
             "chosen": self.chosen.to_dict(),
         }
 
@@ -221,6 +240,6 @@ class Series:
         made = cls()
         made._size = data["size"]
         made._blocks = [_Block.from_list(block) for block in data["blocks"]]
-        made.lengths, made.candidates = Lengths(data["lengths"]), Lengths(data["candidates"])
+        made._recent.extend((length, count) for length, count in data["recent"])
         made.chosen = Histogram.from_dict(data["chosen"])
         return made

@@ -130,9 +130,7 @@ class Stream:
             "coverage_target": self.settings.coverage,
             "coverage_seen": hits / answered if answered else None,
             "coverage_interval": list(wilson(hits, answered)) if answered else None,
-            "list_length_median": self.series.lengths.quantile(0.5),
-            "list_length_p90": self.series.lengths.quantile(0.9),
-            "candidates_median": self.series.candidates.quantile(0.5),
+            **self.series.recent(),
             **self.cutter.figures(),
         }
 

@@ -37,7 +37,7 @@ live("simulated-people", (told) => {
   const shown = told.threshold === null ? `all ${whole(told.candidates_median)}` : `typically ${whole(told.list_length_median)} of ${whole(told.candidates_median)}`;
   const words =
     told.threshold === null
-      ? `Real questions, real passages: people pick the right one of 51. So far everything is shown; lists begin to shorten after ${whole(told.rounds_needed)} more answers.`
+      ? `Real questions, real passages: people pick the right one of 51. So far everything is shown; lists can become shorter after ${whole(told.rounds_needed)} more answers at the earliest.`
       : `After ${whole(told.rounds)} questions the threshold is ${number(told.threshold)}: ${shown} passages are shown, ${percent(told.hidden_share)} were hidden, and the right one was in the list ${percent(told.coverage_seen)} of the time. At least ${percent(told.coverage_target)} was asked for.`;
   at("story").textContent = words;
 });

@@ -1,4 +1,4 @@
-import { ask, fill, make, number, percent, showState, spark, threshold, whole } from "/static/common.js";
+import { ask, fill, make, number, path, percent, showState, spark, threshold, whole } from "/static/common.js";
 
 const place = document.querySelector("#streams");
 const COLUMNS = ["Stream", "Threshold", "", "Coverage so far", "Target", "List length", "Hidden", "Rounds", "Open", "Alarms"];
@@ -29,17 +29,30 @@ function row(stream) {
   return make("tr", {}, ...cells);
 }
 
+function damagedRow({ name, why }) {
+  const remove = async () => {
+    if (!confirm(`Delete stream ${name} and its log? This cannot be undone.`)) return;
+    await ask(path(name), { method: "DELETE" });
+    await show();
+  };
+  return make("p", {}, `${why[0].toUpperCase()}${why.slice(1)}. `, make("button", { type: "button", onclick: remove }, `Delete ${name}`));
+}
+
 async function show() {
   try {
     const streams = [];
+    const damaged = [];
     let after = "";
     do {
       const page = await ask(`/v1/streams?limit=200&after=${encodeURIComponent(after ?? "")}`);
       streams.push(...page.streams);
+      damaged.push(...page.damaged);
       after = page.next;
     } while (after !== null && streams.length < 1000);
     showState("live");
-    if (streams.length === 0) {
+    document.querySelector("#damaged").hidden = damaged.length === 0;
+    fill(document.querySelector("#damaged"), make("h2", {}, "Damaged streams"), ...damaged.map(damagedRow));
+    if (streams.length + damaged.length === 0) {
       fill(place, make("p", { class: "soft" }, "There is no stream yet. Create one below, or run `shortlist demo`."));
       return;
     }

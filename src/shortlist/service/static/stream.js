@@ -1,5 +1,6 @@
 import { ask, download, fill, live, make, number, path, percent, seldom, streamName, threshold, whole } from "/static/common.js";
 import { drawAll } from "/static/charts.js";
+import * as words from "/static/words.js";
 
 const name = streamName();
 const at = (id) => document.getElementById(id);
@@ -11,24 +12,14 @@ let summary = null;
 const tile = (title, value, small) => make("div", {}, make("dt", {}, title), make("dd", {}, value, small ? make("small", {}, small) : null));
 
 function showSummary() {
-  const policy = summary.settings.policy;
-  const promise = policy.kind === "anytime" ? `with probability ${number(1 - policy.delta, 6)} never cut too high` : `for ${whole(policy.horizon)} rounds`;
-  at("settings").textContent = `the right answer in ${percent(summary.coverage_target)} of lists, ${promise}`;
-  const words = summary.waiting_for;
-  const alarm = summary.drift !== null && summary.drift.alarm_count > 0;
-  at("next").classList.toggle("alarm", alarm);
-  const needed = summary.rounds_needed;
-  const first =
-    summary.threshold !== null
-      ? "Lists are being shortened."
-      : needed === null
-        ? "Everything is shown so far."
-        : `Everything is shown so far. Lists begin to shorten after ${whole(needed)} more answer${needed === 1 ? "" : "s"}.`;
+  const warnings = words.warnings(summary);
+  at("settings").textContent = words.target(summary);
+  at("next").classList.toggle("alarm", summary.drift !== null && summary.drift.alarm_count > 0);
   fill(
     at("next"),
-    make("p", {}, first),
-    make("p", { class: "soft small" }, `Next: ${words}. Score in use: ${summary.score} (${summary.score_why}).`),
-    alarm ? make("p", {}, `${whole(summary.drift.alarm_count)} alarm${summary.drift.alarm_count === 1 ? "" : "s"}: lists miss more often than they may. The last one rang at round ${summary.drift.alarms.at(-1).round}.`) : "",
+    make("p", {}, words.progress(summary)),
+    ...warnings.map((each) => make("p", {}, each)),
+    make("p", { class: "soft small" }, `Next: ${summary.waiting_for}. Score in use: ${summary.score} (${summary.score_why}).`),
   );
   const interval = summary.coverage_interval;
   const answered = summary.hits + summary.misses;
@@ -36,25 +27,21 @@ function showSummary() {
     at("tiles"),
     tile("Threshold", threshold(summary.threshold), summary.epoch ? `epoch ${summary.epoch}` : null),
     tile("Coverage so far", percent(summary.coverage_seen), interval ? `${percent(interval[0])} to ${percent(interval[1])}` : "no answer yet"),
-    tile("List length", whole(summary.list_length_median), summary.candidates_median === null ? null : `median, of ${whole(summary.candidates_median)}`),
-    tile("Hidden", percent(summary.hidden_share), "of all candidates"),
+    tile("List length", whole(summary.list_length_median), summary.candidates_median === null ? null : `median of the last 200, of ${whole(summary.candidates_median)}`),
+    tile("Hidden", percent(summary.hidden_share), summary.shadow ? "of all candidates, if it were on" : "of all candidates"),
     tile("Answered", whole(answered), `${whole(summary.hits)} picks, ${whole(summary.misses)} misses`),
     tile("Open", whole(summary.open), "wait for an answer"),
-    tile("Skipped", whole(summary.skipped), `${whole(summary.absent)} had no right one`),
+    tile("Skipped", whole(summary.skipped), `${whole(summary.absent)} without a right one`),
     tile("Expired", whole(summary.expired), "never answered"),
   );
   at("drift-card").hidden = summary.drift === null;
-  at("threshold-note").textContent = summary.threshold === null ? "It stays empty until enough is known." : "It climbs while it is safe, and never past the best one.";
-  at("coverage-note").textContent = "Above the target at first: caution costs a little length, never coverage.";
-  at("length-note").textContent = "The shorter the better, as long as coverage holds.";
-  at("chosen-note").textContent = "Picks left of the line would be hidden today.";
-  at("drift-note").textContent = "A level of 1 says that lists miss more often than they may.";
+  for (const chart of ["threshold", "coverage", "length", "chosen", "drift"]) at(`${chart}-note`).textContent = words[`${chart}Note`](summary);
 }
 
 function answerWords(answer) {
   if (answer === null) return "open";
   if ("hit" in answer) return `picked ${answer.hit}`;
-  return { miss: "none of these", skip: "skipped", absent: "no right one", expired: "expired" }[Object.keys(answer)[0]];
+  return { miss: "not in the list", skip: "skipped", absent: "there is none", expired: "expired" }[Object.keys(answer)[0]];
 }
 
 function recentRow(round) {

@@ -1,0 +1,127 @@
+"""What the page of a stream says, in the states in which it could be wrong: read from the page, compared with the stream."""
+
+import re
+
+import numpy as np
+import pytest
+
+from shortlist import Client
+
+
+def play(service, rounds, *, settings, right_rank, candidates=30, answer=True):
+    """Show lists in which the right one has a rank that is drawn; return the stream's summary."""
+    rng = np.random.default_rng(0)
+    with Client(service.url, "docs") as client:
+        client.create(**{"coverage": 0.9, **settings})
+        for _ in range(rounds):
+            scores = np.sort(rng.random(candidates))[::-1]
+            right = int(right_rank(rng))
+            shown = client.propose(scores)
+            if not answer:
+                continue
+            if right in shown.members:
+                client.hit(shown.round_id, right)
+            else:
+                client.miss(shown.round_id)
+        return client.summary()
+
+
+def read(page, service):
+    page.goto(f"{service.url}/page/streams/docs")
+    page.locator("#next p").first.wait_for()
+    ids = ["settings", "next", "threshold-note", "coverage-note", "length-note", "chosen-note"]
+    return {name: page.locator(f"#{name}").text_content() for name in ids}
+
+
+def first_place(_rng):
+    return 0
+
+
+def among_ten(rng):
+    """Below the tenth place in 22 of 100 rounds."""
+    return rng.integers(10) if rng.random() < 0.78 else 20
+
+
+def test_a_new_stream(page, service):
+    play(service, 0, settings={}, right_rank=first_place)
+    words = read(page, service)
+    assert words["settings"] == (
+        "Target: the right answer in 90.0 % of lists; with probability 0.95 the threshold never passes the optimum."
+    )
+    assert "Everything is shown so far. Lists can become shorter after 71 more answered rounds" in words["next"]
+    assert "No answer yet" in words["coverage-note"]
+
+
+def test_with_at_most_nothing_is_said_that_is_not_so(page, service):
+    """Ten of thirty are shown, 22 % of the right answers lie beyond: nothing is complete, learned, or covered."""
+    summary = play(service, 300, settings={"at_most": 10}, right_rank=among_ten)
+    assert summary["threshold"] == -np.inf
+    assert (summary["truncated_share"], summary["rounds_needed"]) == (1.0, None)
+    words = read(page, service)
+    everything = " ".join(words.values())
+    for wrong in ("Everything is shown", "can become shorter", "never coverage", "Above the target"):
+        assert wrong not in everything
+    assert "No threshold yet: the best 10 candidates are shown." in words["next"]
+    assert "100.0 % of lists may lack a candidate that reaches the threshold (at_most is 10" in words["next"]
+    assert "Next: fewer misses" in words["next"]
+    assert "lists of more than 10 are cut short and not covered by it" in words["settings"]
+    assert words["length-note"] == "Never more than 10."
+    low, high = summary["coverage_interval"]
+    expected = (
+        "Below the target of 90.0 %, by more than chance explains: truncated lists" if high < 0.9 else "is within"
+    )
+    assert expected in words["coverage-note"]
+    assert low < 0.9
+
+
+def test_at_most_that_is_large_enough(page, service):
+    summary = play(service, 300, settings={"at_most": 10}, right_rank=first_place)
+    words = read(page, service)
+    assert summary["threshold"] > -np.inf
+    assert "Lists are cut at the threshold, and after 10 candidates." in words["next"]
+
+
+@pytest.mark.parametrize("rounds", [20, 200])
+def test_shadow_mode(page, service, rounds):
+    play(service, rounds, settings={"shadow": True}, right_rank=first_place)
+    words = read(page, service)
+    assert "Shadow mode: everything is shown" in words["next"]
+    assert "Lists are cut" not in words["next"]
+    assert "can become shorter" not in words["next"]
+
+
+def test_a_search_that_finds_too_little(page, service):
+    """The right one is among the candidates in 7 of 10 rounds: no date is given for what will not come."""
+    summary = play(service, 200, settings={}, right_rank=lambda rng: 0 if rng.random() < 0.7 else 99)
+    words = read(page, service)
+    assert summary["rounds_needed"] is None
+    assert "Next: better candidates: everything was shown in 200 answered rounds" in words["next"]
+    assert "can become shorter" not in words["next"]
+    assert "Below the target of 90.0 %" in words["coverage-note"]
+    assert not re.search("truncated", words["coverage-note"])
+
+
+def test_coverage_above_the_target_and_the_horizon_of_sps(page, service):
+    play(service, 200, settings={"policy": {"kind": "sps", "horizon": 500}}, right_rank=first_place)
+    words = read(page, service)
+    assert "a guarantee for 500 rounds" in words["settings"]
+    assert "Above the target: the threshold approaches the optimum from below." in words["coverage-note"]
+
+
+def test_silence_that_is_ignored_has_a_condition(page, service):
+    play(service, 3, settings={"unanswered": "ignore"}, right_rank=first_place, answer=False)
+    assert "if neither silence nor delay depends on the score" in read(page, service)["settings"]
+
+
+def test_a_damaged_stream_is_on_the_overview_and_can_be_deleted(page, service):
+    play(service, 2, settings={}, right_rank=first_place)
+    service.make("other")
+    service.in_writer("UPDATE events SET body = '{}' WHERE number = 1")
+    service.engine._memory.forget(service.engine._memory.by_name["docs"])
+    page.goto(service.url)
+    page.get_by_role("heading", name="Damaged streams").wait_for()
+    page.get_by_text("Stream 'docs' is damaged: event 1 cannot be applied").wait_for()
+    page.get_by_role("link", name="other").wait_for()
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Delete docs").click()
+    page.locator("#damaged").wait_for(state="hidden")
