@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PASSES ?= 5
 
 .DEFAULT_GOAL := help
-.PHONY: help install reproduce test test-models check format field soak bench benchservice docs figures screenshots serve demo release clean
+.PHONY: help install reproduce test test-models check format tables field soak bench benchservice docs figures screenshots serve demo release clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ check: $(STAMP)  ## Format, lint, types, layers: seconds
 format: $(STAMP)  ## Format the code and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+tables: $(STAMP)  ## Compute the tables of regret in README and theory again, from thousands of runs
+	$(BIN)/python tools/tables.py
 
 field: $(STAMP)  ## Run all methods of the field again, for docs/explanation/field.md
 	$(BIN)/shortlist reproduce --suite field --out docs/explanation/field-tables

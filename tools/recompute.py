@@ -43,7 +43,7 @@ def anytime_limits(delta: float) -> list[int]:
     return limits
 
 
-def regret(limits: list[int], scores: list[float], population: np.ndarray) -> tuple[float, bool]:
+def regret(limits: list[int], scores: list[float], population: "np.ndarray") -> tuple[float, bool]:
     """Return the regret of one run, and whether its threshold passed the optimum.
 
     The threshold is the running maximum of the (k + 1)-th smallest score so far: what is below it never matters again.

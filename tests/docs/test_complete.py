@@ -25,7 +25,6 @@ MODULES = [
     "shortlist.integrations.llama_index",
     "shortlist.integrations.haystack",
     "shortlist.integrations.sklearn",
-    "shortlist.integrations.label_studio",
 ]
 EVERYTHING = "\n".join(page.read_text() for page in PAGES)
 

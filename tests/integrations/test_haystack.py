@@ -98,12 +98,9 @@ def test_with_the_service(tmp_path):
 
 
 def test_what_is_refused():
-    with pytest.raises(InvalidParameter, match="rank fusion"):
-        ShortlistFilter(rank_fusion=True)
     with pytest.raises(InvalidParameter, match="give url and stream"):
         ShortlistFilter(url="http://localhost:8000")
     with pytest.raises(InvalidParameter, match="no path to save to"):
         ShortlistFilter().save()
     with pytest.raises(InvalidInput, match="was not shown"):
         ShortlistFilter().hit(Document(content="x"))
-    assert ShortlistFilter().run(documents=[])["documents"] == []

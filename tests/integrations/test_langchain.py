@@ -7,7 +7,7 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
 
-from shortlist import AsyncClient, Client, InvalidInput, Shortlister
+from shortlist import AsyncClient, Client, GroupedShortlister, InvalidInput, Shortlister
 from shortlist.integrations.langchain import ShortlistRetriever
 from tests.integrations.world import check, questions, vector
 from tests.service.running import running
@@ -72,26 +72,15 @@ def learnt(coverage=0.9, low=0.4, rounds=200):
     return lister
 
 
-def test_more_is_fetched_while_something_may_be_missing():
+def test_what_was_not_fetched_is_marked():
     scores = [0.9 - 0.004 * i for i in range(200)]  # 126 of them are at or above 0.4
     lister = learnt()
-    asked = []
-
-    class Counting(InMemoryVectorStore):
-        def similarity_search_with_score(self, query, k=4, **kwargs):
-            asked.append(k)
-            return super().similarity_search_with_score(query, k=k, **kwargs)
-
-    made = Counting(Given())
-    made.add_documents([Document(f"p {score!r}", id=f"p{i}") for i, score in enumerate(scores)])
-    documents = ShortlistRetriever(vectorstore=made, lister=lister, fetch_k=5).invoke("question")
-    assert asked == [5, 10, 20, 40, 80, 160]
+    documents = ShortlistRetriever(vectorstore=store(scores), lister=lister, fetch_k=5).invoke("question")
+    assert len(documents) == 5
+    assert all(document.metadata["truncated"] for document in documents)  # never a silent loss
+    documents = ShortlistRetriever(vectorstore=store(scores), lister=lister, fetch_k=200).invoke("question")
     assert len(documents) == sum(score >= lister.threshold for score in scores)
     assert not documents[0].metadata["truncated"]
-    asked.clear()
-    documents = ShortlistRetriever(vectorstore=made, lister=lister, fetch_k=5, most=5).invoke("question")
-    assert asked == [5]
-    assert all(document.metadata["truncated"] for document in documents)  # never a silent loss
 
 
 def test_distances_are_turned():
@@ -108,18 +97,11 @@ def test_distances_are_turned():
 
 
 def test_what_is_refused():
-    with pytest.raises(ValueError, match="rank fusion"):
-        ShortlistRetriever(vectorstore=store([0.5]), lister=Shortlister(), rank_fusion=True)
-    with pytest.raises(ValueError, match="must be a Shortlister or a Client"):
-        ShortlistRetriever(vectorstore=store([0.5]), lister="nobody")
+    for wrong in ("nobody", GroupedShortlister()):
+        with pytest.raises(ValueError, match="must be a Shortlister, a Client or an AsyncClient"):
+            ShortlistRetriever(vectorstore=store([0.5]), lister=wrong)
     with pytest.raises(ValueError, match="fetch_k is 0"):
         ShortlistRetriever(vectorstore=store([0.5]), lister=Shortlister(), fetch_k=0)
-
-
-def test_an_empty_store_shows_nothing():
-    lister = Shortlister()
-    assert ShortlistRetriever(vectorstore=store([]), lister=lister).invoke("question") == []
-    assert lister.summary()["rounds"] == 0
 
 
 def test_documents_without_ids_are_known_by_their_place():
@@ -168,11 +150,8 @@ def test_the_service_and_the_loop(tmp_path):
 
         summary = asyncio.run(main())
         assert (summary["hits"], summary["misses"]) == (20, 1)
-        for _ in range(200):
-            with_score = service.propose([("x", 0.6)]).json()
-            service.answer(with_score["round_id"], {"hit": "x"})
-        with Client(service.url, "docs") as client:  # a remote threshold is reached, too
-            made = store([0.9 - 0.004 * i for i in range(100)])
-            documents = ShortlistRetriever(vectorstore=made, lister=client, fetch_k=5).invoke("question")
-            assert len(documents) > 40
-            assert not documents[0].metadata["truncated"]
+        with Client(service.url, "docs") as client:  # a search that finds nothing is a round of its own, here too
+            retriever = ShortlistRetriever(vectorstore=store([]), lister=client)
+            assert retriever.invoke("question") == []
+            retriever.miss(retriever.last_round_id)
+            assert (client.summary()["rounds"], client.summary()["misses"]) == (22, 2)

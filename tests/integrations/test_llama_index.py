@@ -8,7 +8,7 @@ from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 from llama_index.core.vector_stores import SimpleVectorStore, VectorStoreQuery
 
-from shortlist import InvalidInput, InvalidScores, Shortlister
+from shortlist import InvalidInput, InvalidScores, NestedShortlister, Shortlister
 from shortlist.integrations.llama_index import ShortlistPostprocessor
 from tests.integrations.test_langchain import learnt
 from tests.integrations.world import check, questions, vector
@@ -96,8 +96,8 @@ def test_the_loop_is_not_blocked():
 
 
 def test_what_is_refused():
-    with pytest.raises(ValueError, match="rank fusion"):
-        ShortlistPostprocessor(lister=Shortlister(), rank_fusion=True)
+    with pytest.raises(ValueError, match="must be a Shortlister, a Client"):
+        ShortlistPostprocessor(lister=NestedShortlister())
     without = [NodeWithScore(node=TextNode(text="x"))]
     with pytest.raises(InvalidScores, match="has no score"):
         ShortlistPostprocessor(lister=Shortlister()).postprocess_nodes(without)

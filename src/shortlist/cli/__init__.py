@@ -43,7 +43,7 @@ def _main(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Shortlists that keep the right answer, with a cut-off learnt from clicks alone."""
+    """Shortlists that keep the right answer, with a cut-off learned from what people pick."""
 
 
 def run() -> None:

@@ -36,7 +36,8 @@ class ScoreSet:
     true_scores
         float[n], the score of the right answer in each round.
     candidate_scores
-        float[n, m], the scores of all candidates, the right one's included; None if they are not known.
+        float[n, m], the scores of all candidates, the right one's included, in any order: `true_columns` says
+        where it is. None if they are not known.
     name
         A word.
     source
@@ -50,6 +51,14 @@ class ScoreSet:
     name: str
     source: str
     details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def true_columns(self) -> NDArray[np.intp]:
+        """int[n], the column of the right answer in each row of `candidate_scores`: the first with its score."""
+        if self.candidate_scores is None:
+            raise InvalidScores(f"{self.name} has no candidate_scores, so the right answer has no column")
+        columns: NDArray[np.intp] = (self.candidate_scores == self.true_scores[:, None]).argmax(axis=1)
+        return columns
 
 
 def write_scores(

@@ -99,7 +99,7 @@ def create_app(
     app = FastAPI(
         title="shortlist",
         version=shortlist.__version__,
-        summary="Shortlists that keep the right answer, with a cut-off learnt from clicks alone.",
+        summary="Shortlists that keep the right answer, with a cut-off learned from what people pick.",
         lifespan=lifespan,
         docs_url=None,  # its scripts come from elsewhere
         redoc_url=None,
