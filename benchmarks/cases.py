@@ -186,10 +186,10 @@ def reference_replay() -> Timed:  # noqa: C901 - one function is the point
         threshold, ceiling, e, k, low = -math.inf, math.inf, 1.0, -1, 0
         for n, score in enumerate(stream):
             thresholds[n] = threshold
-            e *= (b + n - k - 1) / ((a + b + n) * coverage)
+            e *= (b + (n - k - 1)) / ((a + b + n) * coverage)
             if e >= bar:
                 k += 1
-                e *= (a + k) * coverage / ((b + n - k) * p0)
+                e *= (a + k) * coverage / ((b + (n - k)) * p0)
             if score < threshold:
                 low += 1
             elif score <= ceiling:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
+import shortlist
 from shortlist import DKW, BetaBinomial, Binomial, Calibrated, InvalidParameter, crossing_probability
 from shortlist.boundaries import Held, Quantile
 from shortlist.crossing import crossing
@@ -183,3 +184,10 @@ def test_tiny_deltas_do_not_overflow():
     for coverage in (1e-6, 0.5, 0.9, 0.999999):
         for boundary in (BetaBinomial(1e-200), Binomial(1e-200, 10**6), BetaBinomial(1e-200, 1.0, 2.0)):
             assert crossing_probability(boundary, coverage, 3000) <= 1e-200
+
+
+@pytest.mark.parametrize("weight", [1.21e-16, 1e-17, 1e-300, 1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("coverage", [0.5, 0.9, 0.99])
+def test_no_prior_spends_more_than_delta(weight, coverage):
+    """A tiny prior weight must not be lost beside 1: rounded away, it once spent 0.089 of 0.05."""
+    assert shortlist.crossing_probability(BetaBinomial(0.05, weight=weight), coverage, 2000) <= 0.05

@@ -17,8 +17,8 @@ def answer(lister, shown, member=0):
 
 
 def test_silence_lowers_the_level_that_is_reached():
-    """A share f of silence at random: the level tends to (p0 - f) / (1 - f), 0.0526 for 5 %."""
-    learner = Learner(AnytimeSPS(0.9), patience=10)
+    """A share f of silence at random: the level tends to (p0 - f) / (1 - f), 0.0526 for 5 %. False alarm 7e-8."""
+    learner = Learner(AnytimeSPS(0.9, 1e-7), patience=10)
     rng = np.random.default_rng(0)
     scores, silent = rng.random(400_000), rng.random(400_000) < 0.05
     for i, (score, quiet) in enumerate(zip(scores.tolist(), silent.tolist(), strict=True)):
@@ -28,7 +28,7 @@ def test_silence_lowers_the_level_that_is_reached():
             learner.silence(i)
         else:
             learner.answer(i, score if score >= threshold else None)
-    assert 0.0526 * 0.93 < learner.threshold <= 0.0526
+    assert 0.0526 * 0.88 < learner.threshold <= 0.0526
     assert learner.waiting_for().startswith("at least")
 
 
@@ -37,9 +37,11 @@ def test_too_much_silence_stops_the_threshold_safely_and_says_why():
     rng = np.random.default_rng(1)
     for _ in range(3000):
         shown = lister.propose(rng.random(3))
-        if rng.random() >= 0.15:
+        if rng.random() >= 0.2:
             answer(lister, shown)
-    assert lister.threshold <= 0.1
+    assert (
+        lister.threshold <= 0.1
+    )  # with a fifth silent it passes with probability 1e-8, and the words come all the same
     words = lister.summary()["waiting_for"]
     assert "were missed, are unanswered or lie below today's threshold" in words
     assert "coverage allows 10.0%" in words
@@ -58,7 +60,7 @@ def test_questions_without_an_answer_leave_the_count():
             continue
         answer(told, shown)
         answer(twin, twin.propose(scores))
-    assert told.threshold == twin.threshold > 0.08
+    assert told.threshold == twin.threshold > 0.055  # lower with probability 2e-9
     assert told.summary()["absent"] > 300
 
 
@@ -83,11 +85,11 @@ def test_expired_rounds_are_closed_for_good():
 
 
 def drifting(lister, rounds, change, seed=0):
-    """Scores that fall by 0.3 after `change` rounds; the threshold of before would miss too often."""
+    """Scores that fall by two after `change` rounds; the threshold of before misses nearly always."""
     rng = np.random.default_rng(seed)
     covered = []
     for i in range(rounds):
-        score = rng.normal(1.0 if i < change else 0.0, 1.0)
+        score = rng.normal(1.0 if i < change else -1.0, 1.0)
         shown = lister.propose([score])
         covered.append(bool(shown.members))
         answer(lister, shown)
@@ -95,7 +97,8 @@ def drifting(lister, rounds, change, seed=0):
 
 
 def test_a_change_is_reported():
-    lister = Shortlister(0.9, on_drift="report", false_alarm_rounds=10_000)
+    """False alarm: an alarm before the change has probability 3,000 / 10^11 + delta = 1.3e-7 at most."""
+    lister = Shortlister(0.9, 1e-7, on_drift="report", false_alarm_rounds=10**11)
     drifting(lister, 4000, change=3000)
     drift = lister.summary()["drift"]
     assert drift["alarm_count"] >= 1
@@ -106,7 +109,8 @@ def test_a_change_is_reported():
 
 
 def test_after_a_restart_coverage_returns_to_target():
-    lister = Shortlister(0.9, on_drift="restart", false_alarm_rounds=100_000)
+    """False alarm: a second alarm 9,000 / 10^11 + delta = 2e-7; coverage is eight standard errors above the target."""
+    lister = Shortlister(0.9, 1e-7, on_drift="restart", false_alarm_rounds=10**11)
     covered = drifting(lister, 9000, change=3000)
     stubborn = drifting(Shortlister(0.9), 9000, change=3000)
     summary = lister.summary()
@@ -147,7 +151,7 @@ def false_alarms(seed, *, silent, late):
     the first 2,000 rounds all together after them.
     """
     rng = np.random.default_rng(seed)
-    learner = Learner(AnytimeSPS(0.9), on_drift="report", false_alarm_rounds=100_000, patience=500)
+    learner = Learner(AnytimeSPS(0.9, 1e-9), on_drift="report", false_alarm_rounds=10**12, patience=500)
     learner.warm_start(rng.random(5000))
     detector = learner.detector
     arrival, eager = detector.init(), detector.init()
@@ -172,7 +176,7 @@ def test_silence_and_late_answers_raise_no_alarm():
     """Misses up to 2,000 rounds late and all together, or a fifth silent: no alarm, in 20 streams of each.
 
     The wrong feedings are the negative controls: the same streams alarm when they are fed in order of
-    arrival, or with silence as misses.
+    arrival, or with silence as misses. False alarm: 40 * (3,000 / 10^12 + 1e-9) = 1.6e-7.
     """
     late = [false_alarms(seed, silent=0.0, late=True) for seed in range(20)]
     silent = [false_alarms(seed, silent=0.2, late=False) for seed in range(20)]
@@ -281,11 +285,12 @@ def test_everything_survives_a_save(tmp_path):
 
 
 def test_coverage_is_held_on_the_real_retrieval_scores():
+    """False alarm: 1e-7 for the threshold, and twelve standard errors for the coverage seen."""
     from shortlist.tasks import load_task  # noqa: PLC0415 - only here
 
     task = load_task("retrieval")
     rows = np.random.default_rng(9).integers(len(task.scores.true_scores), size=3000)
-    lister = Shortlister(0.9)
+    lister = Shortlister(0.9, 1e-7)
     for row in rows.tolist():
         scores = task.scores.candidate_scores[row].astype(np.float64)
         answer(lister, lister.propose(scores))  # the right passage is the first candidate

@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 replay = shortlist.replay
 
 
+@pytest.mark.parametrize("policy", [AnytimeSPS(0.9), Greedy(0.9), shortlist.ACI(0.9, 0.01)], ids=repr)
+def test_a_negative_zero_gives_the_same_bits_as_round_by_round(policy):
+    scores = np.array([-0.0, 0.0] * 200)
+    state, streamed = policy.init(), []
+    for score in scores.tolist():
+        streamed.append(state.threshold)
+        policy.update(state, score)
+    assert replay(policy, scores).tobytes() == np.array(streamed).tobytes()
+
+
 @pytest.mark.parametrize(
     ("scores", "message"),
     [

@@ -1,7 +1,8 @@
 """Compute three figures of the README's table of regret again, from the formulas, with nothing of this package.
 
-``python tools/recompute.py [runs]``. Only numpy is imported: limits come from the formulas in docs/explanation/theory.md,
-the threshold is the order statistic that they name, scores are read from the score file that ships with the package.
+``python tools/recompute.py [runs]``. Only numpy is imported: limits come from the formulas in
+docs/explanation/theory.md, the threshold is the order statistic that they name, scores are read from the score file
+that ships with the package.
 """
 
 import bisect
@@ -84,9 +85,8 @@ def main() -> None:
     for name, rows in results.items():
         values, passed = np.array([row[0] for row in rows]), sum(row[1] for row in rows)
         error = values.std(ddof=1) / math.sqrt(runs)
-        print(
-            f"{name:24} mean {values.mean():.2f} +- {error:.2f}, median {np.median(values):.2f}, passed {passed / runs:.2%}"
-        )
+        mean, median = f"{values.mean():.2f} +- {error:.2f}", f"{np.median(values):.2f}"
+        print(f"{name:24} mean {mean}, median {median}, passed {passed / runs:.2%}")
 
 
 if __name__ == "__main__":

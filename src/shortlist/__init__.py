@@ -96,6 +96,8 @@ def __getattr__(name: str) -> Any:
     try:
         module = importlib.import_module(f"shortlist.{_LATER[name]}")
     except ModuleNotFoundError as error:
+        if _LATER[name] != "client":
+            raise
         raise MissingExtra(
             f"the client needs {error.name}, which is in an extra: pip install 'shortlist[client]'"
         ) from None

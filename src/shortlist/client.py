@@ -70,7 +70,20 @@ class Client(Calls):
             return result
 
     def create(self, coverage: float = 0.9, **settings: Any) -> dict[str, Any]:
-        """Make the stream, or find it with these settings: policy, score, patience, on_drift ..."""
+        """Create the stream, or find it with these settings.
+
+        Parameters
+        ----------
+        coverage
+            The share of rounds in which the right answer must be in the list.
+        settings
+            The other settings of a stream: policy, score, patience, on_drift ...
+
+        Raises
+        ------
+        ConflictingStream
+            It exists with other settings.
+        """
         return self._do(self._create(coverage, settings))
 
     def propose(
@@ -85,7 +98,36 @@ class Client(Calls):
         round_id: str | None = None,
         allow_empty: bool = False,
     ) -> Shown:
-        """Open a round and return its shortlist; what people read can be stored with it."""
+        """Open a round and return its shortlist; what people read can be stored with it.
+
+        Parameters
+        ----------
+        scores
+            The score of each candidate, one-dimensional, finite; larger is better.
+        ids
+            Your own names for the candidates, strings or integers; their positions otherwise.
+        texts
+            What the page shows for each candidate; kept apart from the log, and can be erased.
+        question
+            What was asked; kept in the same way.
+        truncated_below
+            The lowest score that your search returned, if it may have left candidates out.
+        scorer_version
+            The model behind the scores, if it is not the client's own: all rounds of a stream name the same.
+        round_id
+            Your own id for the round; one is made otherwise. The same id with another list is refused.
+        allow_empty
+            Open a round for a search that found nothing, too.
+
+        Raises
+        ------
+        ConflictingRound
+            The id was used for another list.
+        ScorerChanged
+            The stream has another scorer version, or needs one.
+        ServiceUnavailable
+            The service could not be reached, or could not store it; trying again is safe.
+        """
         call = self._propose(
             scores,
             ids,
@@ -99,23 +141,26 @@ class Client(Calls):
         return self._do(call)
 
     def hit(self, round_id: Any, member: Member) -> None:
-        """Take the answer "this one"."""
+        """Take the answer "this one": `member` of the list with this `round_id`."""
         self._do(self._answer(round_id, {"hit": plain_member(member)}))
 
     def miss(self, round_id: Any) -> None:
-        """Take the answer "not in this list"."""
+        """Take the answer "not in this list", for the list with this `round_id`."""
         self._do(self._answer(round_id, {"miss": True}))
 
     def skip(self, round_id: Any) -> None:
-        """Say that no answer will come."""
+        """Say that no answer will come to `round_id`; it counts as not found."""
         self._do(self._answer(round_id, {"skip": True}))
 
     def absent(self, round_id: Any) -> None:
-        """Take the answer "I looked everywhere: no candidate at all is right"."""
+        """Take the answer "I looked through everything: no candidate is right"; see `Shortlister.absent`.
+
+        The list is the one with this `round_id`.
+        """
         self._do(self._answer(round_id, {"absent": True}))
 
     def answer_many(self, answers: Iterable[tuple[str, dict[str, Any]]]) -> list[ShortlistError | None]:
-        """Send many answers at once, as ``(round_id, {"hit": member})``; return what was wrong with each, or None."""
+        """Send many `answers` at once, as ``(round_id, {"hit": member})``; return what was wrong with each, or None."""
         return self._do(self._answer_many(answers))
 
     def summary(self) -> dict[str, Any]:
@@ -129,15 +174,25 @@ class Client(Calls):
         return threshold
 
     def rounds(self, *, after: int = 0, limit: int = 100, only_open: bool = False) -> dict[str, Any]:
-        """Return a page of the log: ``rounds``, and in ``next`` what to hand in as `after`."""
+        """Return a page of the log: ``rounds``, and in ``next`` what to pass as `after`.
+
+        Parameters
+        ----------
+        after
+            Rounds after this number.
+        limit
+            The most on a page.
+        only_open
+            Only those without an answer.
+        """
         return self._do(self._rounds(after, limit, only_open))
 
     def expire(self, older_than: float) -> int:
-        """Close rounds that have waited for an answer for so many seconds; return how many."""
+        """Close rounds that have waited for an answer for `older_than` seconds; return how many."""
         return self._do(self._expire(older_than))
 
     def erase_texts(self, older_than: float = 0.0) -> int:
-        """Erase questions and texts of rounds older than so many seconds; return of how many."""
+        """Erase questions and texts of rounds shown more than `older_than` seconds ago; return of how many."""
         return self._do(self._erase_texts(older_than))
 
     def delete(self) -> None:
@@ -181,7 +236,7 @@ class AsyncClient(Calls):
             return result
 
     async def create(self, coverage: float = 0.9, **settings: Any) -> dict[str, Any]:
-        """Make the stream, or find it with these settings."""
+        """Create the stream, or find it with this `coverage` and these settings."""
         return await self._do(self._create(coverage, settings))
 
     async def propose(
@@ -196,7 +251,7 @@ class AsyncClient(Calls):
         round_id: str | None = None,
         allow_empty: bool = False,
     ) -> Shown:
-        """Open a round and return its shortlist."""
+        """Open a round and return its shortlist; parameters and errors are those of `Client.propose`."""
         call = self._propose(
             scores,
             ids,
@@ -210,23 +265,26 @@ class AsyncClient(Calls):
         return await self._do(call)
 
     async def hit(self, round_id: Any, member: Member) -> None:
-        """Take the answer "this one"."""
+        """Take the answer "this one": `member` of the list with this `round_id`."""
         await self._do(self._answer(round_id, {"hit": plain_member(member)}))
 
     async def miss(self, round_id: Any) -> None:
-        """Take the answer "not in this list"."""
+        """Take the answer "not in this list", for the list with this `round_id`."""
         await self._do(self._answer(round_id, {"miss": True}))
 
     async def skip(self, round_id: Any) -> None:
-        """Say that no answer will come."""
+        """Say that no answer will come to `round_id`; it counts as not found."""
         await self._do(self._answer(round_id, {"skip": True}))
 
     async def absent(self, round_id: Any) -> None:
-        """Take the answer "I looked everywhere: no candidate at all is right"."""
+        """Take the answer "I looked through everything: no candidate is right"; see `Shortlister.absent`.
+
+        The list is the one with this `round_id`.
+        """
         await self._do(self._answer(round_id, {"absent": True}))
 
     async def answer_many(self, answers: Iterable[tuple[str, dict[str, Any]]]) -> list[ShortlistError | None]:
-        """Send many answers at once; return what was wrong with each, or None."""
+        """Send many `answers` at once; return what was wrong with each, or None."""
         return await self._do(self._answer_many(answers))
 
     async def summary(self) -> dict[str, Any]:
@@ -234,15 +292,15 @@ class AsyncClient(Calls):
         return await self._do(self._summary())
 
     async def rounds(self, *, after: int = 0, limit: int = 100, only_open: bool = False) -> dict[str, Any]:
-        """Return a page of the log."""
+        """Return a page of the log: up to `limit` rounds `after` a number, or `only_open` ones."""
         return await self._do(self._rounds(after, limit, only_open))
 
     async def expire(self, older_than: float) -> int:
-        """Close rounds that have waited for an answer for so many seconds; return how many."""
+        """Close rounds that have waited for an answer for `older_than` seconds; return how many."""
         return await self._do(self._expire(older_than))
 
     async def erase_texts(self, older_than: float = 0.0) -> int:
-        """Erase questions and texts of rounds older than so many seconds; return of how many."""
+        """Erase questions and texts of rounds shown more than `older_than` seconds ago; return of how many."""
         return await self._do(self._erase_texts(older_than))
 
     async def delete(self) -> None:

@@ -96,12 +96,22 @@ class GroupedShortlister(Lister):
         return tuple(self._groups)
 
     def threshold(self, group: Group) -> float:
-        """Return the threshold in force for a group's next list; -inf for a group not seen yet."""
+        """Return the threshold in force for the next list of a `group`; -inf for one not seen yet."""
         group = _check_group(group)
         return self._groups[group].threshold if group in self._groups else -np.inf
 
     def propose(self, scores: ArrayLike, ids: Sequence[Member] | None = None, *, group: Group) -> GroupShown:
-        """Open a round for a group and return its shortlist."""
+        """Open a round for a group and return its shortlist.
+
+        Parameters
+        ----------
+        scores
+            The score of each candidate, one-dimensional, finite; larger is better.
+        ids
+            Your own names for the candidates, strings or integers; their positions otherwise.
+        group
+            Whose threshold decides, a string or an integer: known before the list is shown, whatever its answer.
+        """
         values = check_scores(scores)
         names = None if ids is None else check_ids(ids, values.size)
         group = _check_group(group)
@@ -123,7 +133,7 @@ class GroupedShortlister(Lister):
             return shown
 
     def summary(self, group: Group | None = None) -> dict[str, Any]:
-        """Return what has happened so far: in all groups together, or what one group's threshold rests on."""
+        """Return what has happened so far: in all groups together, or what the threshold of one `group` rests on."""
         with self._lock:
             if group is None:
                 return {

@@ -154,7 +154,7 @@ class Learner:
         return sorted(state.values)[place] if 0 <= place < len(state.values) else self.threshold
 
     def rounds_needed(self) -> int | None:
-        """Return how many rounds must at least be counted before the threshold can move; None if that is not in sight."""
+        """Return how many more counted rounds it takes, at least, to move the threshold; None if not in sight."""
         if not isinstance(self.state, OrderStatisticState) or self.too_many_low():
             return None
         state = self.state

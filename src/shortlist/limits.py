@@ -48,10 +48,10 @@ def mixture(n: int, k: int, first: float, second: float, constants: Constants) -
     3e-9; it stays near the bar, so nothing overflows.
     """
     a, b, coverage, p0, bar = constants
-    first *= (b + n - k - 1.0) / ((a + b + n) * coverage)
+    first *= (b + (n - k - 1.0)) / ((a + b + n) * coverage)  # in this order: a tiny b must not be lost
     if first >= bar:
         k += 1
-        first *= (a + k) * coverage / ((b + n - k) * p0)
+        first *= (a + k) * coverage / ((b + (n - k)) * p0)
     return k, first, second
 
 

@@ -124,7 +124,24 @@ class Lister(abc.ABC):
         )
 
     def hit(self, round_id: RoundName, member: Member) -> None:
-        """Take the answer "this one": a member of the list that is right."""
+        """Take the answer "this one".
+
+        Parameters
+        ----------
+        round_id
+            The list's.
+        member
+            The candidate that is right, as it stands in ``shown.members``.
+
+        Raises
+        ------
+        UnknownRound, RoundClosed
+            No such round was shown, or it is too old to be kept.
+        NotShown
+            The member was not in the list: that is a `miss`.
+        ConflictingAnswer
+            The round has another answer. The same one again changes nothing.
+        """
         with self._lock:
             member = plain_member(member)
             if not self._book.is_new(round_id, member):
@@ -146,11 +163,11 @@ class Lister(abc.ABC):
             learner.answer(round_id, shown.scores[place])
 
     def miss(self, round_id: RoundName) -> None:
-        """Take the answer "not in this list"."""
+        """Take the answer "not in this list", for the list with this `round_id`."""
         self._without_member(round_id, Answer.MISS)
 
     def skip(self, round_id: RoundName) -> None:
-        """Say that no answer will come; this is final.
+        """Say that no answer will come to `round_id`; this is final.
 
         Silence may well hide a miss, so the round counts as low; with ``unanswered="ignore"`` it does
         not count at all.
@@ -158,7 +175,7 @@ class Lister(abc.ABC):
         self._without_member(round_id, Answer.SKIP)
 
     def absent(self, round_id: RoundName) -> None:
-        """Take the answer "I looked through everything: no candidate is right".
+        """Take the answer "I looked through everything: no candidate is right", for the list with this `round_id`.
 
         The guarantee is over questions that can be answered, so the round leaves the sample, unless it
         has entered it already: then it stays below the threshold. Of a list that says ``truncated`` nobody
@@ -185,7 +202,7 @@ class Lister(abc.ABC):
         return len(expired)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a JSON file; a crash in the middle leaves the old file as it was."""
+        """Write everything to a JSON file at `path`; a crash in the middle leaves the old file as it was."""
         with self._lock:
             content = {
                 "settings": self._content(),
@@ -198,7 +215,7 @@ class Lister(abc.ABC):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the lister that was saved; it goes on with the same bits."""
+        """Return the lister that was saved at `path`; it goes on with the same bits."""
         return cls._load(path)
 
     @classmethod

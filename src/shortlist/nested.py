@@ -110,7 +110,15 @@ class NestedShortlister(Lister):
         return found
 
     def propose(self, scores: ArrayLike, ids: Sequence[Member] | None = None) -> NestedShown:
-        """Open a round and return the longest of its lists, with the others marked in it."""
+        """Open a round and return the longest of its lists, with the others marked in it.
+
+        Parameters
+        ----------
+        scores
+            The score of each candidate, one-dimensional, finite; larger is better.
+        ids
+            Your own names for the candidates, strings or integers; their positions otherwise.
+        """
         values = check_scores(scores)
         names = None if ids is None else check_ids(ids, values.size)
         with self._lock:

@@ -200,7 +200,7 @@ class Shortlister(Lister):
             return shown
 
     def preview(self, scores: ArrayLike) -> tuple[int, ...]:
-        """Return the positions of what would be shown, best first. Nothing is shown and nothing is learnt."""
+        """Return the positions of what would be shown of these `scores`, best first; nothing is shown or learned."""
         values = check_scores(scores)
         with self._lock:
             return tuple(self._cutter.cut(values).positions.tolist())

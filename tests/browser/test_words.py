@@ -1,4 +1,4 @@
-"""What the page of a stream says, in the states in which it could be wrong: read from the page, compared with the stream."""
+"""What the page of a stream says, in the states in which it could be wrong."""
 
 import re
 

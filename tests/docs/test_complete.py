@@ -2,15 +2,20 @@
 
 import importlib
 import inspect
+import json
 import re
 import tomllib
 
+import numpy as np
 import pytest
+import recompute
+import tables
 from site_reference import command_line, commands, http
 
 import shortlist
-from shortlist.service.app import create_app
+from shortlist.service.app import create_app, replies
 from tests.docs.pages import PAGES, ROOT
+from tests.service.running import running
 
 MODULES = [
     "shortlist",
@@ -67,6 +72,28 @@ def test_every_parameter_is_explained():
                 continue
             if not re.search(rf"^(\w+, )*{parameter.name}(, \w+)*$", words, flags=re.MULTILINE):
                 missing.append(f"{where}.{name}: {parameter.name}")
+    assert not missing
+
+
+HELD = [shortlist.Shortlister, shortlist.GroupedShortlister, shortlist.NestedShortlister, shortlist.Client]
+HELD += [shortlist.AsyncClient]
+
+
+@pytest.mark.parametrize("kind", HELD, ids=lambda kind: kind.__name__)
+def test_every_parameter_of_every_verb_is_explained(kind):
+    """Of what people hold: on a line of its own, or by name in the sentence that says what the verb does."""
+    missing = []
+    for verb, function in inspect.getmembers(kind, callable):
+        if verb.startswith("_") or not (inspect.isfunction(function) or inspect.ismethod(function)):
+            continue
+        words = inspect.getdoc(function) or ""
+        if kind is shortlist.AsyncClient and "`Client." in words:
+            words += inspect.getdoc(getattr(shortlist.Client, verb)) or ""
+        for name, parameter in inspect.signature(function).parameters.items():
+            if name == "self" or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                continue
+            if not re.search(rf"^(\w+, )*{name}(, \w+)*$|`{name}`", words, flags=re.MULTILINE):
+                missing.append(f"{verb}: {name}")
     assert not missing
 
 
@@ -167,3 +194,51 @@ def test_the_paper_map_points_at_what_is_there():
             assert re.search(rf"^(?:def|class) {name}\b|^{name}\b.*=", source, flags=re.MULTILINE), f"{file}: {name}"
     for name in re.findall(r"`results/figures/(\w+)`", page):
         assert name.removesuffix("_appendix") in (ROOT / "src/shortlist/experiments/figures.py").read_text(), name
+
+
+def test_the_tables_of_regret_are_those_that_were_computed():
+    """`make tables` writes them; here they are written again from its figures."""
+    figures = json.loads(tables.FILE.read_text())
+    assert min(figures["runs"], figures["grid_runs"]) >= 2000
+    for page, mark, table in (
+        (ROOT / "README.md", "policies", tables.readme_table(figures)),
+        (ROOT / "docs" / "explanation" / "theory.md", "regret", tables.theory_table(figures)),
+    ):
+        assert f"<!-- {mark} -->\n{table}\n<!-- end {mark} -->" in page.read_text(), mark
+    mean, median = (round(figures["policies"]["anytime@0.05"][name]) for name in ("regret", "regret_median"))
+    for page in ("theory", "field"):
+        words = " ".join((ROOT / "docs" / "explanation" / f"{page}.md").read_text().split())
+        assert f"{mean} on average" in words or f"mean of {mean} and a median of {median}" in words, page
+    for row in figures["policies"].values():  # measured and exact agree; with ties the exact one is a bound
+        if row["exact"] is not None:
+            assert row["passed"] <= row["exact"] + 6 * (row["exact"] / figures["runs"]) ** 0.5 + 1e-12
+
+
+def test_the_tables_agree_with_a_recomputation_that_knows_nothing_of_this_package():
+    """Twenty runs of SPS and AnytimeSPS by the formulas alone: within six standard errors of the table's means."""
+    imports = re.findall(r"^(?:import|from) (\w+)", inspect.getsource(recompute), flags=re.MULTILINE)
+    assert set(imports) == {"bisect", "math", "sys", "pathlib", "numpy"}
+    figures = json.loads(tables.FILE.read_text())["policies"]
+    population = np.sort(np.load(recompute.SCORES)["true_scores"].astype(float))
+    rng = np.random.default_rng(5)
+    streams = [population[rng.integers(len(population), size=recompute.ROUNDS)].tolist() for _ in range(20)]
+    for name, limits in (("sps", recompute.sps_limits()), ("anytime@2/T", recompute.anytime_limits(2e-4))):
+        values = np.array([recompute.regret(limits, scores, population)[0] for scores in streams])
+        assert abs(values.mean() - figures[name]["regret"]) < 6 * values.std(ddof=1) / 20**0.5, name
+
+
+def test_the_service_answers_with_what_its_document_describes(tmp_path):
+    """Every field that goes out is in the OpenAPI document, and every one in the document goes out."""
+    with running(f"sqlite:///{tmp_path}/log.db") as service:
+        service.make()
+        shown = service.propose().json()
+        service.answer(shown["round_id"], {"hit": "b"})
+        for path, model in (
+            ("/v1/streams/docs", replies.StreamView),
+            ("/v1/streams", replies.StreamPage),
+            ("/v1/streams/docs/rounds", replies.RoundPage),
+            (f"/v1/streams/docs/rounds/{shown['round_id']}", replies.RoundView),
+            ("/v1/streams/docs/series", replies.SeriesView),
+        ):
+            assert set(service.http.get(path).json()) == set(model.model_fields), path
+        assert set(shown) == set(replies.RoundShown.model_fields)

@@ -28,7 +28,10 @@ def test_worlds_change_as_they_say():
 
 @pytest.mark.parametrize("name", TASKS)
 def test_rounds_are_drawn_from_the_law_they_are_judged_by(name):
-    """The optimal threshold of each law covers its share of the rounds drawn: within five standard errors."""
+    """The optimal threshold of each law covers its share of the rounds drawn: within six standard errors.
+
+    False alarm: 2 * 25 * P(Z > 6) = 5e-8 for a task.
+    """
     rounds = 40_000
     for world in WORLDS:
         changing = Changing(*second_face(load_task(name)), world)
@@ -38,7 +41,7 @@ def test_rounds_are_drawn_from_the_law_they_are_judged_by(name):
             seen[at] = True
             best = law.optimal_threshold(0.9)
             expected = 1 - float(law.miscoverage([best])[0])
-            assert abs((scores[at] >= best).mean() - expected) < 5 * np.sqrt(0.09 / at.size)
+            assert abs((scores[at] >= best).mean() - expected) < 6 * np.sqrt(0.09 / at.size)
         assert seen.all()
 
 

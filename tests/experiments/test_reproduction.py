@@ -95,8 +95,9 @@ def test_the_prototypes_table(task, name):
     rounding = [0.05, 0.0005, 0.5]  # of the prototype's printed digits
     allowed = np.maximum(4 * error, relative * np.abs(expected)) + rounding
     assert (np.abs(means - expected) <= allowed).all(), (means, expected, allowed)
-    if expected[2] == 0:  # promised by all but DLR, which passes the optimum in 1 of 100 runs or so
-        assert means[2] == 0
+    if expected[2] == 0 and name != "dlr":  # guaranteed by all but DLR, which passes the optimum in 1 of 150 runs
+        past = sum(row[2] > 0 for row in rows)
+        assert past <= (2 if "anytime" in name else 0)  # of 100 runs, each with 1.25e-4: three have 3e-7
 
 
 def regret_bound(coverage, rounds):

@@ -147,10 +147,15 @@ def test_claims_can_fail(small):
 
 
 def test_slopes_of_regret_against_the_horizon():
-    """At delta = 2/T the fitted slope from 10^4 to 10^6 is between 0.5 and 0.65."""
+    """At delta = 2/T the fitted slope from 10^4 to 10^6 is about 0.58.
+
+    Measured 0.575 +- 0.006 for SPS and 0.580 +- 0.017 for AnytimeSPS, whose runs pass the optimum now and then: one
+    that does moves the slope by 0.1. Nine standard errors for both, and room for one such run.
+    """
     rows = [work(*arguments) for work, arguments in sweeps.horizon_units(seed=0)]
     for policy in sweeps.SWEPT:
-        assert 0.5 < sweeps.fitted_slope(rows, policy) < 0.65
+        low, high = (0.5, 0.65) if policy == "sps" else (0.4, 0.75)
+        assert low < sweeps.fitted_slope(rows, policy) < high
 
 
 def test_first_cuts_against_coverage():

@@ -118,7 +118,7 @@ def fewest_hits(rounds, coverage=COVERAGE):
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("make", ADAPTERS)
 def test_coverage_where_the_search_finds_enough(make, score):
-    """False alarm: at most DELTA + UNLUCKY = 2e-7 each, for each round covers 0.9 or more unless the threshold passed."""
+    """False alarm: DELTA + UNLUCKY = 2e-7 each; a round covers 0.9 or more unless the threshold passed the optimum."""
     table = world(3.5, 2500)
     hits, _, adapter = run(make, Shortlister(COVERAGE, DELTA, score=score), table)
     late = hits[-1500:]
@@ -129,7 +129,7 @@ def test_coverage_where_the_search_finds_enough(make, score):
 
 
 def test_a_search_that_depends_on_the_threshold_is_noticed():
-    """Negative control: fetching more while little is learned loses coverage with scores that look at the whole list."""
+    """Negative control: fetching more while little is learned loses coverage, if scores look at the whole list."""
     table = world(3.5, 2500)
     lister = Shortlister(COVERAGE, DELTA, score="adaptive")
     hits = []

@@ -1,8 +1,8 @@
 """Killed at any moment, nothing that was acknowledged is lost, and nothing is there twice.
 
 Clients write down every acknowledgement they get. The service is killed with SIGKILL while they are at
-it; then its log is read. A kill does not empty the system's page cache, so `test_sync.py` shows
-beside this that the sync comes before the acknowledgement.
+it; then its log is read. A kill does not empty the system's page cache, so a
+trace of system calls, further down, shows that the sync comes before the acknowledgement.
 """
 
 import asyncio

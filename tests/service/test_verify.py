@@ -7,10 +7,11 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from shortlist import UnknownStream
+from shortlist import AnytimeSPS, UnknownStream, replay
 from shortlist.service.engine import Engine, Settings, export_stream, verify
 from shortlist.service.store import Store, database
 from tests.service.test_engine import play
@@ -156,3 +157,29 @@ def test_store_is_closed_twice_without_harm(sqlite):
     store = Store(sqlite)
     store.close()
     store.close()
+
+
+def test_the_table_of_an_automatic_stream_has_one_scale_and_replays(sqlite, read):
+    """The score in use changes on the way; a table of several scales would replay to a threshold that covers 0.7."""
+
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9, score="auto"))
+            await play(engine, 1500)
+            return await engine.summary("a"), "".join([text async for text in engine.export("a", "csv")])
+
+    summary, text = asyncio.run(main())
+    store = read(sqlite)
+    with store.reading() as reader:
+        leaders = [event.body["leader"] for event in reader.events(1, kind="shown")]
+    assert len(set(leaders)) > 1  # or the test would show nothing
+    file = io.StringIO()
+    export_stream(store, "a", file, "csv")
+    assert file.getvalue() == text
+    rows = list(csv.DictReader(io.StringIO(text)))
+    true_scores = np.array([float(row["true_score"] or -np.inf) for row in rows])
+    policy = AnytimeSPS(0.9, 0.05 / 5)  # each score's share of delta
+    thresholds = replay(policy, np.append(true_scores, 0.0))
+    assert thresholds[-1] == summary["threshold"]
+    shown = [float(row["threshold"] or -np.inf) for row in rows]
+    assert shown == thresholds[:-1].tolist()

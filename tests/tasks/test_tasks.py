@@ -29,13 +29,13 @@ def rng(seed=0):
 
 @pytest.mark.parametrize("name", TASKS)
 def test_streams_come_from_the_law(name):
-    """A large stream's miscoverage at many thresholds is the law's, within five standard errors."""
+    """A large stream's miscoverage at many thresholds is the law's, within six standard errors: false alarm 1e-8."""
     task = load_task(name)
     law, stream = law_of(task), task.draw(rng(), 200_000)
     cuts = np.quantile(stream.true_scores, [0.01, 0.05, 0.1, 0.3, 0.5, 0.9])
     expected = law.miscoverage(cuts)
     measured = (stream.true_scores[:, None] < cuts).mean(axis=0)
-    assert np.abs(measured - expected).max() < 5 * 0.5 / 200_000**0.5
+    assert np.abs(measured - expected).max() < 6 * 0.5 / 200_000**0.5
     assert stream.true_scores.dtype == np.float64
     assert task.source
 

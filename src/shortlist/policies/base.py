@@ -19,15 +19,17 @@ over numbers:
 
     carry = step(carry, values, constants, seen, missed)
 
-where `carry` is a tuple with the threshold first, `values` a list of floats that the step may
-change, `constants` a tuple of numbers, `seen` the score of a hit or `MISS`, and `missed` whether the
-right answer was not in the list: under full feedback (for comparing only) misses have a score too. Streaming
-calls that function as it is; replay compiles the same function when numba is installed. So a step
+(the order-statistic rule, which comes in two parts, is the exception: see below) where `carry` is a
+tuple with the threshold first, `values` a list of floats that the step may change, `constants` a
+tuple of numbers, `seen` the score of a hit or `MISS`, and `missed` whether the right answer was not
+in the list: under full feedback (for comparing only) misses have a score too. Streaming calls that
+function as it is; replay compiles the same function when numba is installed. So a step
 uses nothing but arithmetic, ``math``, ``heapq`` and other plain functions, never numpy (``np.log``
 and ``math.log`` differ in the last bit at some integers).
 
-A rule that seldom needs the values may come in two parts: a ``glance`` without them, that says
-whether the step is called at all. Only the order-statistic rule does.
+A rule that seldom needs the values may come in two parts: ``glance(advance, carry, constants, seen)``,
+without them, that returns the carry and whether the step is called at all, and then
+``step(carry, values, constants, seen)``. Only the order-statistic rule does; `advance` is its boundary's.
 
 ``CONTRIBUTING.md`` says how to add a policy, in four steps.
 """
@@ -90,7 +92,8 @@ class Policy(abc.ABC):
 
     def update(self, state: State, score: float | None) -> None:
         """Take the answer of one round: the true label's score, or None for a miss."""
-        self.learn(state, score if score is not None and score >= state.carry[0] else MISS)
+        # + 0.0 makes one zero of two, as replay does.
+        self.learn(state, score + 0.0 if score is not None and score >= state.carry[0] else MISS)
 
     def learn(self, state: State, seen: float) -> None:
         """Take one round as it was seen: the score of a hit, whatever the threshold is now, or MISS."""

@@ -236,7 +236,8 @@ class OrderStatistic(Policy):
     def update(self, state: State, score: float | None) -> None:
         """Show a round and take its answer at once; behind open rounds it waits its turn."""
         state = cast("OrderStatisticState", state)
-        seen = MISS if score is None else score  # one below the threshold is counted, and nothing else of it is used
+        # One below the threshold is counted, and nothing else of it is used; + 0.0 makes one zero of two.
+        seen = MISS if score is None else score + 0.0
         index = state.shown
         state.shown = index + 1
         if state.passed == index:

@@ -160,5 +160,7 @@ class SAOCP(RangePolicy):
 
     def init(self) -> State:
         """Return a fresh state: everything in the range is shown."""
+        # 1 - coverage in floats, not `miss_rate`: as in the authors' implementation, with which this agrees to nine
+        # digits; experts live and die by the last one.
         constants = (self.coverage, 1.0 - self.coverage, self.top, self.scale, self.lifetime, self.miss_code)
         return State((self.top - self.scale, self.scale, 1), [], constants)

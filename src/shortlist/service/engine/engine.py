@@ -26,7 +26,7 @@ from shortlist.errors import (
 )
 from shortlist.parameters import check_number
 from shortlist.service.engine.batch import Close, Command, Propose
-from shortlist.service.engine.export import export_page
+from shortlist.service.engine.export import export_page, last_leader
 from shortlist.service.engine.memory import Memory, damage, load
 from shortlist.service.engine.rounds import Round
 from shortlist.service.engine.settings import Settings
@@ -247,9 +247,10 @@ class Engine:
     async def export(self, name: str, form: str) -> AsyncIterator[str]:
         """Yield a stream's log as text, page by page."""
         stream = await self._stream(name)
+        leader = await self._read(lambda reader: last_leader(reader, stream.id))
         after: int | None = 0
         while after is not None:
-            page = functools.partial(export_page, stream_id=stream.id, name=name, after=after, form=form)
+            page = functools.partial(export_page, stream_id=stream.id, name=name, after=after, form=form, leader=leader)
             text, after = await self._read(page)
             yield text
 

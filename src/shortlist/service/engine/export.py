@@ -9,12 +9,13 @@ from typing import IO, Any, Final
 from shortlist.errors import UnknownStream
 from shortlist.service.store import Event, Store
 
-__all__ = ["COLUMNS", "export_page", "export_stream"]
+__all__ = ["COLUMNS", "export_page", "export_stream", "last_leader"]
 
 #: How many events or rounds are read at a time.
 _PAGE: Final = 1_000
 #: The columns of a table of rounds. `answer` is empty while a round waits. `true_score` is what was compared with the
-#: threshold, and empty unless there was a hit, as `shortlist replay` reads it; `raw_score` is what was sent.
+#: threshold, and empty unless there was a hit, as `shortlist replay` reads it; `raw_score` is what was sent. Where
+#: several scores were in use, both are those of the one that is in use at the end: one column, one scale.
 COLUMNS: Final = (
     "round_id",
     "shown_at",
@@ -52,15 +53,22 @@ def export_stream(store: Store, name: str, file: IO[str], form: str = "jsonl") -
         if row is None:
             raise UnknownStream(f"there is no stream {name!r} in {store.shown_address}")
         count = -(form == "csv")
+        leader = last_leader(reader, row.id)
         after: int | None = 0
         while after is not None:
-            text, after = export_page(reader, row.id, name, after, form)
+            text, after = export_page(reader, row.id, name, after, form, leader)
             file.write(text)
             count += text.count("\n")
         return count
 
 
-def export_page(reader: Any, stream_id: int, name: str, after: int, form: str) -> tuple[str, int | None]:
+def last_leader(reader: Any, stream_id: int) -> str:
+    """Return which of a stream's scores was in use in its last list."""
+    last = reader.page(stream_id, 0, 1, kind="shown", newest=True)
+    return str(last[0].body["leader"]) if last else "0"
+
+
+def export_page(reader: Any, stream_id: int, name: str, after: int, form: str, leader: str) -> tuple[str, int | None]:
     """Return the next part of a stream's log, and the number to go on after, if there is more."""
     out = io.StringIO()
     if form == "csv":
@@ -68,7 +76,7 @@ def export_page(reader: Any, stream_id: int, name: str, after: int, form: str) -
         if after == 0:
             writer.writeheader()
         page = reader.page(stream_id, after, _PAGE, kind="shown")
-        writer.writerows(_rows(reader, stream_id, page))
+        writer.writerows(_rows(reader, stream_id, page, leader))
     else:
         page = reader.page(stream_id, after, _PAGE)
         for event in page:
@@ -78,7 +86,7 @@ def export_page(reader: Any, stream_id: int, name: str, after: int, form: str) -
     return out.getvalue(), page[-1].number if len(page) == _PAGE else None
 
 
-def _rows(reader: Any, stream_id: int, shown: list[Event]) -> Iterator[dict[str, Any]]:
+def _rows(reader: Any, stream_id: int, shown: list[Event], leader: str) -> Iterator[dict[str, Any]]:
     """Yield the rounds that count: all that have a right answer, or may have one."""
     closed = {
         event.round_id: event
@@ -94,13 +102,13 @@ def _rows(reader: Any, stream_id: int, shown: list[Event]) -> Iterator[dict[str,
             "round_id": event.round_id,
             "shown_at": event.at,
             "epoch": body["epoch"],
-            "threshold": body["threshold"],
+            "threshold": body["thresholds"][leader],
             "candidates": len(body["ids"]),
             "list_length": len(body["positions"]),
             "truncated": body["truncated"],
             "answer": None if answer is None else answer.kind,
             "member": picked and picked["member"],
             "raw_score": picked and body["scores"][body["ids"].index(picked["member"])],
-            "true_score": picked and picked["made"][str(body["leader"])],
+            "true_score": picked and picked["made"][leader],
             "answered_at": None if answer is None else answer.at,
         }

@@ -26,7 +26,7 @@ __all__ = ["Store"]
 
 
 class Store:
-    """The log. See the module's docstring; `open` it with an address."""
+    """The log at an address. See the module's docstring."""
 
     def __init__(self, address: str, *, read_only: bool = False) -> None:
         self._stack = ExitStack()
