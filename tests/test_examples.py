@@ -22,3 +22,7 @@ def test_it_runs(name, tmp_path):
     shown = {line.split()[0].strip(","): float(line.split()[-1].rstrip("%")) for line in done.stdout.splitlines()[1:]}
     assert shown["shortlist"] < shown["top-k"]
     assert shown["coverage"] >= 90.0
+    page = (EXAMPLES.parent / "docs" / "how-to" / "integrations.md").read_text()
+    assert (
+        f"| {shown['shortlist']:.2f} (coverage {shown['coverage']:.1f} %" in page
+    )  # what it prints is what the page says

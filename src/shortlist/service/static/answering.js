@@ -10,7 +10,7 @@ const LATER = new Set([429, 500, 502, 503, 504]);
 // not change when lists become shorter. "There is none" takes a second step that is the same for short and for complete
 // lists: look through everything, then say so. Of a truncated list nobody can see everything.
 export function offered({ truncated }, opened) {
-  return ["miss", "skip", ...(truncated ? [] : [opened ? "absent" : "look"])];
+  return ["miss", ...(truncated ? [] : [opened ? "absent" : "look"]), "skip"];
 }
 
 export class Answering {
