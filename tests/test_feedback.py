@@ -297,3 +297,36 @@ def test_coverage_is_held_on_the_real_retrieval_scores():
     best = metrics.optimal_threshold(task.scores.true_scores, 0.9)
     assert lister.threshold <= best
     assert lister.summary()["coverage_seen"] >= 0.9
+
+
+def test_a_late_pick_may_move_the_threshold_before_any_new_round_does():
+    """The summary says so: what it names is enough, and is not more than enough."""
+    lister = Shortlister(0.9, patience=0)
+    shown = [lister.propose([0.5 + i / 1000, 0.4]) for i in range(120)]
+    for each in shown[:-12]:
+        lister.hit(each.round_id, 0)
+    words = lister.summary()["waiting_for"]
+    assert lister.threshold == -np.inf
+    assert "or a late pick in one of 12 unanswered rounds that count as low" in words
+    assert "again" not in words  # it has never moved
+    before = lister.summary()["counted"]
+    for each in shown[-12:]:
+        lister.hit(each.round_id, 0)
+    assert lister.summary()["counted"] == before
+    assert lister.threshold > -np.inf
+
+
+def test_a_miss_of_a_complete_list_says_nothing_of_the_threshold():
+    """Half of the right answers are not among the candidates, from the first round on: no alarm, and nothing is cut."""
+    lister = Shortlister(0.9, on_drift="restart", false_alarm_rounds=1000)
+    for i in range(300):
+        shown = lister.propose([0.5, 0.6])
+        if i % 2:
+            lister.hit(shown.round_id, 0)
+        else:
+            lister.miss(shown.round_id)
+    summary = lister.summary()
+    assert (summary["drift"]["alarm_count"], summary["epoch"], summary["threshold"]) == (0, 0, -np.inf)
+    assert summary["candidate_recall"] == 0.5
+    assert summary["waiting_for"].startswith("better candidates: everything was shown in 300 answered rounds")
+    assert summary["rounds_needed"] is None

@@ -535,3 +535,61 @@ def test_the_summary_says_what_it_waits_for():
     assert "planned for 100 rounds" in frozen.summary()["waiting_for"]
     far = Shortlister(0.9999).summary()["waiting_for"]
     assert far == "more than 10,000 more counted rounds before the threshold can move"
+
+
+@pytest.mark.parametrize("score", ["raw", "margin", "relative", "rank", "adaptive", "auto"])
+def test_what_a_search_left_out_may_tie_with_the_last_score_it_returned(score):
+    """A list is truncated if its last candidate is shown: one that equals it may be missing."""
+    lister, rng = Shortlister(0.9, score=score), np.random.default_rng(0)
+    marked = []
+    for _ in range(400):
+        scores = np.round(rng.normal(size=12), 1)
+        shown = lister.propose(scores, truncated_below=scores.min())
+        last_is_shown = int(scores.argmin()) in shown.members
+        assert shown.truncated == last_is_shown
+        marked.append(shown.truncated)
+        if shown.members:
+            lister.hit(shown.round_id, shown.members[0])
+        else:
+            lister.miss(shown.round_id)
+    assert marked[0]
+    assert not all(marked)
+    assert 0 < lister.summary()["truncated_share"] < 1
+
+
+def test_a_threshold_that_equals_the_last_score_is_not_above_it():
+    lister = Shortlister(0.9)
+    for _ in range(200):
+        lister.hit(lister.propose([0.5, 0.9]).round_id, 0)
+    assert lister.threshold == 0.5
+    for below, truncated in ((0.5, True), (np.nextafter(0.5, 0), False), (0.6, True)):
+        assert lister.propose([0.9, 0.8], truncated_below=below).truncated is truncated
+
+
+@pytest.mark.parametrize("score", ["raw", "margin", "relative", "rank", "adaptive", "auto"])
+def test_a_search_that_found_nothing_is_a_round(score, tmp_path):
+    lister = Shortlister(0.9, score=score, at_least=1)
+    with pytest.raises(NoCandidates, match="allow_empty=True"):
+        lister.propose([])
+    shown = lister.propose([], ids=[], allow_empty=True)
+    assert (shown.members, shown.candidates, shown.complete, shown.truncated) == ((), 0, True, False)
+    lister.save(tmp_path / "lister.json")
+    lister = Shortlister.load(tmp_path / "lister.json")
+    lister.miss(shown.round_id)
+    summary = lister.summary()
+    assert (summary["rounds"], summary["misses"], summary["counted"], summary["candidate_recall"]) == (1, 1, 1, 0.0)
+
+
+@pytest.mark.parametrize("cause", ["at_most", "the search"])
+def test_absent_of_a_truncated_list_is_a_miss(cause):
+    """Nobody has seen everything there, so the round stays in the sample, as one below the threshold."""
+    lister = Shortlister(0.9, at_most=2 if cause == "at_most" else None)
+    below = None if cause == "at_most" else 0.1
+    shown = lister.propose([0.1, 0.2, 0.3], truncated_below=below)
+    assert shown.truncated
+    lister.absent(shown.round_id)
+    assert (lister.summary()["absent"], lister.summary()["counted"]) == (1, 1)
+    whole = lister.propose([0.1, 0.2])
+    assert not whole.truncated
+    lister.absent(whole.round_id)
+    assert (lister.summary()["absent"], lister.summary()["counted"]) == (2, 1)
