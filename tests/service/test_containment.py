@@ -192,7 +192,7 @@ def test_without_keys_a_page_of_another_name_gets_nothing(sqlite):
         assert document["type"] == "urn:shortlist:problem:misdirected-request"
         assert "--allowed-host" in document["detail"]
         assert service.http.delete("/v1/streams/docs", headers={"Host": "evil.example"}).status_code == 421
-        for origin in ("http://evil.example", "null", f"http://127.0.0.1:{service.port + 1}"):
+        for origin in ("http://evil.example", "null", "http://[", "", f"http://127.0.0.1:{service.port + 1}"):
             headers = {"Origin": origin}
             assert service.http.delete("/v1/streams/docs", headers=headers).status_code == 403, origin
             assert service.http.post("/v1/streams", json={}, headers=headers).status_code == 403

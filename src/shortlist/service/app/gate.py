@@ -68,7 +68,7 @@ class _Hosts:
     """Which hosts a request may ask for where there are no keys: this machine, and names that were allowed."""
 
     def __init__(self, allowed: Iterable[str]) -> None:
-        self._allowed = frozenset(name.lower() for name in allowed)
+        self._allowed = frozenset(name.lower().rstrip(".") for name in allowed)
 
     def refusal(self, method: str, headers: Headers) -> _Refusal | None:
         """Return why a request is refused, if it is."""
@@ -80,12 +80,18 @@ class _Hosts:
             )
             return document("misdirected-request", 421, detail), {}
         origin = headers.get("origin")
-        if origin is not None and method not in ("GET", "HEAD"):
-            where = urlsplit(origin)
-            if where.netloc.lower() not in {host.lower() for host in hosts} and where.hostname not in self._allowed:
-                detail = f"a page of {origin!r} may not change anything here: this service has no keys"
-                return document("not-allowed", 403, detail), {}
+        if origin is not None and method not in ("GET", "HEAD") and not self._is_same(origin, hosts):
+            detail = f"a page of {origin!r} may not change anything here: this service has no keys"
+            return document("not-allowed", 403, detail), {}
         return None
+
+    def _is_same(self, origin: str, hosts: list[str]) -> bool:
+        """Return whether a page comes from the host that it asks, or from a name that was allowed."""
+        try:
+            where = urlsplit(origin)
+        except ValueError:
+            return False
+        return where.netloc.lower() in {host.lower() for host in hosts} or where.hostname in self._allowed
 
     def _is_ours(self, name: str) -> bool:
         """Return whether a name is ours; an address is, because only a name can be made to point elsewhere."""
