@@ -546,7 +546,8 @@ def test_what_a_search_left_out_may_tie_with_the_last_score_it_returned(score):
         scores = np.round(rng.normal(size=12), 1)
         shown = lister.propose(scores, truncated_below=scores.min())
         last_is_shown = int(scores.argmin()) in shown.members
-        assert shown.truncated == last_is_shown
+        # With one more candidate in it, a list's relative scores are others: then that one may reach the threshold too.
+        assert shown.truncated == last_is_shown or (shown.truncated and score in ("relative", "auto"))
         marked.append(shown.truncated)
         if shown.members:
             lister.hit(shown.round_id, shown.members[0])
@@ -580,16 +581,63 @@ def test_a_search_that_found_nothing_is_a_round(score, tmp_path):
     assert (summary["rounds"], summary["misses"], summary["counted"], summary["candidate_recall"]) == (1, 1, 1, 0.0)
 
 
-@pytest.mark.parametrize("cause", ["at_most", "the search"])
-def test_absent_of_a_truncated_list_is_a_miss(cause):
-    """Nobody has seen everything there, so the round stays in the sample, as one below the threshold."""
+@pytest.mark.parametrize("cause", ["at_most", "the search", "nothing found"])
+def test_absent_is_a_miss_where_nobody_has_seen_everything(cause):
     lister = Shortlister(0.9, at_most=2 if cause == "at_most" else None)
-    below = None if cause == "at_most" else 0.1
-    shown = lister.propose([0.1, 0.2, 0.3], truncated_below=below)
-    assert shown.truncated
+    below = 0.1 if cause == "the search" else None
+    scores = [] if cause == "nothing found" else [0.1, 0.2, 0.3]
+    shown = lister.propose(scores, truncated_below=below, allow_empty=True)
+    assert not shown.absent_is_believed
     lister.absent(shown.round_id)
-    assert (lister.summary()["absent"], lister.summary()["counted"]) == (1, 1)
+    lister.absent(shown.round_id)  # twice is once
+    summary = lister.summary()
+    assert (summary["absent"], summary["misses"], summary["counted"], summary["coverage_seen"]) == (0, 1, 1, 0.0)
     whole = lister.propose([0.1, 0.2])
-    assert not whole.truncated
+    assert whole.absent_is_believed
     lister.absent(whole.round_id)
-    assert (lister.summary()["absent"], lister.summary()["counted"]) == (2, 1)
+    assert (lister.summary()["absent"], lister.summary()["counted"]) == (1, 1)
+
+
+def test_only_what_can_be_allowed_is_offered():
+    grouped, nested = shortlist.GroupedShortlister(), shortlist.NestedShortlister()
+    for refuse in (Shortlister().preview, lambda s: grouped.propose(s, group=1), nested.propose):
+        with pytest.raises(NoCandidates, match="at least one candidate$"):
+            refuse([])
+
+
+def test_a_poor_search_is_told_from_silence_and_from_luck():
+    """What is said of the candidates is so: by more than chance, in this epoch, and only where that is the reason."""
+    lister = Shortlister(0.9)
+    for i in range(100):
+        shown = lister.propose([0.5, 0.6])
+        if i < 13:
+            lister.hit(shown.round_id, 0)
+        elif i < 15:
+            lister.miss(shown.round_id)
+        else:
+            lister.skip(shown.round_id)
+    assert lister.summary()["waiting_for"].startswith("fewer misses")
+    assert "answer more rounds" in lister.summary()["waiting_for"]
+    early = Shortlister(0.9)
+    for i in range(30):
+        shown = early.propose([0.5, 0.6])
+        if i % 3:
+            early.hit(shown.round_id, 0)
+        else:
+            early.miss(shown.round_id)
+    assert "so far the right answer was among the candidates in 66.7% of the rounds" in early.summary()["waiting_for"]
+
+
+def test_at_most_that_is_too_small_is_named_as_the_remedy():
+    lister = Shortlister(0.9, at_most=2)
+    for i in range(300):
+        shown = lister.propose([0.1, 0.2, 0.3])
+        if i % 4:
+            lister.hit(shown.round_id, 2)
+        else:
+            lister.miss(shown.round_id)
+    words = lister.summary()["waiting_for"]
+    assert "75 were not found in a list that was cut short" in words
+    assert "raise at_most or pass more candidates" in words
+    assert "absent" not in words
+    assert lister.summary()["unanswered_counted"] == 0

@@ -158,7 +158,7 @@ def _probability(value: float | None) -> str:
 def readme_table(figures: dict[str, Any]) -> str:
     """Return the README's table of policies."""
     lines = [
-        "| policy | guarantee | horizon | regret: mean | median | ever passes the optimum | rounds past it "
+        "| policy | guarantee | horizon | regret: mean | median | passes the optimum, at most | rounds past it "
         "| list length |",
         "|---|---|---|---:|---:|---:|---:|---:|",
     ]

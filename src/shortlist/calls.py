@@ -123,7 +123,7 @@ class Calls:
         texts: Sequence[str | None] | None,
         **more: Any,
     ) -> Call[Shown]:
-        values = check_scores(scores, allow_empty=more["allow_empty"]).tolist()
+        values = check_scores(scores, allow_empty=bool(more["allow_empty"])).tolist()
         more["allow_empty"] = more["allow_empty"] or None  # left out of the body where it says nothing
         names = list(range(len(values))) if ids is None else check_ids(ids, len(values))
         if texts is not None and len(texts) != len(values):

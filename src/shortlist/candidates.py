@@ -18,8 +18,8 @@ __all__ = ["Member", "check_ids", "check_scores", "check_true_scores", "plain_me
 Member = int | str
 
 
-def check_scores(scores: ArrayLike, *, allow_empty: bool = False) -> NDArray[np.float64]:
-    """Return the scores of one list as floats, or say what is wrong with them."""
+def check_scores(scores: ArrayLike, *, allow_empty: bool | None = None) -> NDArray[np.float64]:
+    """Return the scores of one list as floats, or say what is wrong; None where an empty list cannot be allowed."""
     raw = _array("scores", scores)
     if raw.ndim != 1:
         raise InvalidScores(
@@ -28,10 +28,8 @@ def check_scores(scores: ArrayLike, *, allow_empty: bool = False) -> NDArray[np.
     if raw.size == 0:
         if allow_empty:
             return np.empty(0)
-        raise NoCandidates(
-            "scores are empty; a round needs at least one candidate: if your search found nothing, say so with "
-            "allow_empty=True, so that the round counts"
-        )
+        hint = ": if your search found nothing, say so with allow_empty=True, so that the round counts"
+        raise NoCandidates(f"scores are empty; a round needs at least one candidate{hint * (allow_empty is not None)}")
     if raw.dtype.kind not in "fiu":
         raise InvalidScores(f"scores are of type {raw.dtype}; they must be numbers")
     values: NDArray[np.float64] = np.add(raw, 0.0, dtype=np.float64)  # a copy, with one zero, not two

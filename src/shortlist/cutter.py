@@ -116,8 +116,9 @@ class Cutter:
         self.shadow = shadow
         self.rounds = 0
         self._decided_at: int | None = None
-        counted = ("candidates", "hidden", "truncated", "would_have_missed", "complete_hits", "complete_misses")
-        self._tally = dict.fromkeys(counted, 0)
+        self._tally = dict.fromkeys(("candidates", "hidden", "truncated", "would_have_missed"), 0)
+        # Of this epoch's complete lists: how often the right answer was among the candidates, and how often not.
+        self._recall = {"epoch": 0, "hits": 0, "misses": 0}
 
     @property
     def leader(self) -> Learner:
@@ -180,9 +181,9 @@ class Cutter:
         return order, order.size, False
 
     def _comparable_of(self, index: int, score: float, values: Array, made: Array) -> float:
-        """Return the comparable score of a candidate that is missing: that of its equal in the list, if it has one."""
-        equals = made[values == score]
-        return float(equals[0] if equals.size else self._comparable(index, np.append(values, score))[-1])
+        """Return the most that a candidate which is missing can have: with it in the list, or as its equal there."""
+        added = self._comparable(index, np.append(values, score))[-1]
+        return float(np.maximum.reduce(made[values == score], initial=added))
 
     def _comparable(self, index: int, values: Array) -> Array:
         """Return what a score makes of a list, checked if the score is not one of ours."""
@@ -232,14 +233,14 @@ class Cutter:
     ) -> None:
         """Take a pick: what each score made of it, whether it is below the cut, and whether its list was complete."""
         self._tally["would_have_missed"] += beyond
-        self._tally["complete_hits"] += complete
+        self._remember("hits", complete)
         for i, learner in self.tracks.items():
             learner.answer(name, scores[i])
 
     def miss(self, name: RoundName, *, truncated: bool = False, complete: bool = False) -> None:
         """Take a miss; of a truncated list it is low, but says nothing of how often the threshold misses."""
         self._tally["would_have_missed"] += 1
-        self._tally["complete_misses"] += complete
+        self._remember("misses", complete)
         for learner in self.tracks.values():
             learner.miss(name, truncated=truncated)
 
@@ -248,13 +249,16 @@ class Cutter:
         for learner in self.tracks.values():
             learner.silence(name)
 
-    def withdraw(self, name: RoundName, *, truncated: bool = False) -> None:
-        """Take a round out of the sample, because no candidate was right; one that was truncated stays, as low."""
+    def _remember(self, answer: str, complete: bool) -> None:
+        """Count the answer of a complete list, in the epoch in which it comes."""
+        if self._recall["epoch"] != self.leader.epoch:
+            self._recall = {"epoch": self.leader.epoch, "hits": 0, "misses": 0}
+        self._recall[answer] += complete
+
+    def withdraw(self, name: RoundName) -> None:
+        """Take a round out of the sample, because no candidate was right."""
         for learner in self.tracks.values():
-            if truncated:
-                learner.silence(name)
-            else:
-                learner.withdraw(name)
+            learner.withdraw(name)
 
     def warm_start(self, true_scores: Array, candidate_scores: ArrayLike | None) -> None:
         """Take labelled examples as rounds in which everything was shown and answered."""
@@ -292,12 +296,12 @@ class Cutter:
     def figures(self) -> dict[str, Any]:
         """Return the figures of the score in use, and what was hidden."""
         candidates = self._tally["candidates"]
-        complete = self._tally["complete_hits"] + self._tally["complete_misses"]
+        complete = self._recall["hits"] + self._recall["misses"]
         return {
             **self.leader.figures(),
             "hidden_share": self._tally["hidden"] / candidates if candidates else None,
             "truncated_share": self._tally["truncated"] / self.rounds if self.rounds else None,
-            "candidate_recall": self._tally["complete_hits"] / complete if complete else None,
+            "candidate_recall": self._recall["hits"] / complete if complete else None,
             "would_have_missed": self._tally["would_have_missed"] if self.shadow else None,
         }
 
@@ -305,7 +309,7 @@ class Cutter:
         """Return the figures, what is waited for, and which score is in use and why."""
         return {
             **self.figures(),
-            "waiting_for": self._poor_search() or self.leader.waiting_for(),
+            "waiting_for": self._poor_search() or self.leader.waiting_for() + self._recall_so_far(),
             "rounds_needed": self.leader.rounds_needed(),
             "shadow": self.shadow,
             **self._score_summary(),
@@ -313,15 +317,24 @@ class Cutter:
 
     def _poor_search(self) -> str | None:
         """Say that the threshold cannot move because the candidates lack the right answer too often, if that is so."""
-        hits, misses = self._tally["complete_hits"], self._tally["complete_misses"]
-        allowed = 1 - self.leader.coverage
-        if not self.leader.too_many_low() or misses <= allowed * (hits + misses):
+        hits, misses = self._recall["hits"], self._recall["misses"]
+        if not (self.leader.too_many_low() and self.leader.is_too_many(misses, hits + misses)):
             return None
         return (
             f"better candidates: everything was shown in {hits + misses:,} answered rounds, and the right answer was "
             f"among the candidates in {hits:,} of them ({hits / (hits + misses):.1%}), less than the coverage of "
             f"{self.leader.coverage:.1%}; while that is so the threshold cannot move: pass more "
             "candidates (raise fetch_k, top_k or similarity_top_k), improve the search, or ask for less coverage"
+        )
+
+    def _recall_so_far(self) -> str:
+        """Say that the candidates seem to lack the right answer too often, before that is certain."""
+        hits, misses = self._recall["hits"], self._recall["misses"]
+        if not self.leader.is_too_many(misses, hits + misses, errors=2, more=0):
+            return ""
+        return (
+            f"; so far the right answer was among the candidates in {hits / (hits + misses):.1%} of the rounds in "
+            f"which everything was shown, and coverage is {self.leader.coverage:.1%}"
         )
 
     def _score_summary(self) -> dict[str, Any]:
@@ -351,6 +364,7 @@ class Cutter:
             "shadow": self.shadow,
             "rounds": self.rounds,
             "tally": self._tally,
+            "recall": self._recall,
         }
 
     @classmethod
@@ -365,5 +379,5 @@ class Cutter:
         )
         cutter.scores, cutter.tracks = scores, learners
         cutter.chooser, cutter._decided_at = Chooser.from_dict(data["chooser"]), data["decided_at"]
-        cutter.rounds, cutter._tally = data["rounds"], data["tally"]
+        cutter.rounds, cutter._tally, cutter._recall = data["rounds"], data["tally"], data["recall"]
         return cutter

@@ -59,6 +59,8 @@ class Learner:
         # The ids of this epoch's rounds that have not joined yet, by their index.
         self._ids: dict[int, RoundName] = {}
         self.silent = 0
+        # Misses of truncated lists: the right answer may have been among those that were missing.
+        self.unseen = 0
         self.detector = DriftDetector(self.coverage, false_alarm_rounds) if on_drift else None
         self.drift = DriftState()
         self.alarms: list[dict[str, Any]] = []
@@ -115,12 +117,12 @@ class Learner:
         """
         if self.unanswered == "ignore":
             self.answer(round_id, None)
-        elif truncated:
-            self.silence(round_id)
         else:
             policy, state = self._orderly()
-            cut = state.open[round_id][2] > MISS
-            self._watch(policy.answer(state, round_id, None) if cut else policy.silence(state, round_id))
+            epoch, _, threshold = state.open[round_id]
+            self.unseen += truncated and epoch == state.epoch
+            telling = threshold > MISS and not truncated
+            self._watch(policy.answer(state, round_id, None) if telling else policy.silence(state, round_id))
 
     def silence(self, round_id: RoundName) -> None:
         """Say that a round will never be answered."""
@@ -177,12 +179,12 @@ class Learner:
             again = " again" * (self.threshold > MISS)
             words = f"at least {more} more counted round{'s' * (more != 1)} before the threshold can move{again}"
             if state.pending and state.limit >= 0:
-                words += f", or a late pick in one of {state.pending:,} unanswered rounds that count as low"
-        held = state.shown - state.passed
-        if held:
+                words += f"; picks in {state.pending:,} unanswered rounds that count as low can make it sooner"
+        held = state.shown - state.passed - 1
+        if held > 0:
             words += (
-                f"; round {self._ids[state.passed]} is unanswered and holds back {held - 1} later "
-                f"one{'s' * (held != 2)} until {self.patience} have been shown after it"
+                f"; round {self._ids[state.passed]} is unanswered and holds back {held} later "
+                f"one{'s' * (held != 1)} until {self.patience} have been shown after it"
             )
         return words
 
@@ -211,20 +213,35 @@ class Learner:
         """Return whether more rounds are low than coverage allows, by more than luck explains."""
         if not isinstance(self.state, OrderStatisticState):
             return False
-        n, p0 = self.state.rounds, float(miss_rate(self.coverage))
-        return bool(self.state.low > n * p0 + 4 * (n * p0 * (1 - p0)) ** 0.5 + 4)
+        return self.is_too_many(self.state.low, self.state.rounds)
+
+    def is_too_many(self, low: int, rounds: int, *, errors: float = 4, more: int = 4) -> bool:
+        """Return whether so many low rounds are more than coverage allows, by more than luck explains."""
+        p0 = float(miss_rate(self.coverage))
+        return bool(low > rounds * p0 + errors * (rounds * p0 * (1 - p0)) ** 0.5 + more)
 
     def _why_stuck(self) -> str:
         """Say why the threshold has stopped: too many misses and silence for the coverage asked for."""
         assert isinstance(self.state, OrderStatisticState)  # noqa: S101 - for the type checker
         state, p0 = self.state, float(miss_rate(self.coverage))
         silent = min(self.silent + state.pending, state.low)
+        causes, remedies = [], ["ask for less coverage"]
+        if silent:
+            causes.append(f"{silent:,} were skipped, expired or are not answered yet")
+            remedies.insert(0, "answer more rounds")
+        if self.unseen:
+            causes.append(f"{min(self.unseen, state.low):,} were not found in a list that was cut short")
+            remedies.insert(0, "raise at_most or pass more candidates")
+        else:
+            remedies.append(
+                "if somebody looks through every candidate, report questions without a right answer as absent, always "
+                "or never"
+            )
+        why = f" ({'; '.join(causes)})" if causes else ""
         return (
             f"fewer misses: of {state.rounds:,} counted rounds {state.low:,} ({state.low / state.rounds:.1%}) were "
-            f"missed, are unanswered or lie below today's threshold ({silent:,} were skipped, expired, cut short by "
-            f"at_most or are not answered yet), and coverage allows {p0:.1%}; while that is so the threshold cannot "
-            "move: answer more rounds, ask for less coverage, or, if somebody looks through every candidate, report "
-            "questions without a right answer as absent, always or never"
+            f"missed, are unanswered or lie below today's threshold{why}, and "
+            f"coverage allows {p0:.1%}; while that is so the threshold cannot move: {', or '.join(remedies)}"
         )
 
     def _beyond_sight(self) -> str:
@@ -251,7 +268,7 @@ class Learner:
             if self.on_drift == "restart":
                 policy.restart(state, self.share * _share(state.epoch + 1))
                 self._ids = {}
-                self.silent = 0
+                self.silent = self.unseen = 0
                 return  # the rest of `joined` belongs to the old world
 
     def _ring(self, round_id: RoundName, strength: float) -> None:
@@ -291,6 +308,7 @@ class Learner:
             "shown": [[round_id, threshold] for round_id, threshold in self._shown.items()],
             "ids": [[index, round_id] for index, round_id in self._ids.items()],
             "silent": self.silent,
+            "unseen": self.unseen,
             "drift": self.drift.to_dict(),
             "alarms": self.alarms,
             "alarm_count": self.alarm_count,
@@ -311,7 +329,7 @@ class Learner:
         learner.state = policy.state_type.from_dict(data["state"])
         learner._shown = dict(data["shown"])
         learner._ids = dict(data["ids"])
-        learner.silent = data["silent"]
+        learner.silent, learner.unseen = data["silent"], data["unseen"]
         learner.drift = DriftState(**data["drift"])
         learner.alarms = data["alarms"]
         learner.alarm_count = data["alarm_count"]

@@ -68,6 +68,11 @@ class Shown:
         """Whether every candidate that was passed in is shown."""
         return len(self.members) == self.candidates
 
+    @property
+    def absent_is_believed(self) -> bool:
+        """Whether somebody could have looked through everything there is; where not, `absent` is a miss."""
+        return self.candidates > 0 and not self.truncated
+
 
 def cut_list(
     values: NDArray[np.float64], names: list[Member] | None, threshold: float
@@ -179,8 +184,9 @@ class Lister(abc.ABC):
 
         The guarantee is over questions that can be answered, so the round leaves the sample, unless it
         has entered it already: then it stays below the threshold. Of a list that says ``truncated`` nobody
-        has seen everything, so there it counts as a miss. Report it in every round in which it is so, or
-        never: reported only while lists are complete, it looks like a shift once they are cut.
+        has seen everything, and of an empty search nobody has seen anything, so there it is a miss. Report
+        it in every round in which it is so, or never: reported only while lists are complete, it looks
+        like a shift once they are cut.
         """
         self._without_member(round_id, Answer.ABSENT)
 
@@ -265,12 +271,14 @@ class Lister(abc.ABC):
             if not self._book.is_new(round_id, answer):
                 return
             shown = self._book.close(round_id, answer)
+            if answer is Answer.ABSENT and not shown.absent_is_believed:
+                answer = Answer.MISS
             self._counts[_COUNTERS[answer]] += 1
             if answer is Answer.MISS:
                 self._miss(shown, int(round_id))
                 return
             for learner in self._learners(shown):
-                if answer is Answer.ABSENT and not shown.truncated:
+                if answer is Answer.ABSENT:
                     learner.withdraw(int(round_id))
                 else:
                     learner.silence(int(round_id))

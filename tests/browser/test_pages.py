@@ -55,14 +55,14 @@ def test_a_stream_is_made_in_the_browser(page, service):
     page.get_by_role("button", name="Create").click()  # with other settings
     page.get_by_role("alert").filter(has_text="settings are fixed").wait_for()
     page.get_by_role("link", name="search-box").click()
-    page.get_by_text(re.compile(r"Lists can become shorter after \d+ more answered rounds")).wait_for()
+    page.get_by_text(re.compile(r"Lists can become shorter once \d+ more rounds count")).wait_for()
     page.get_by_text("Score in use: relative(0.4) (as set)").wait_for()
 
 
 def test_the_charts_follow_without_a_reload(page, service):
     fill(service, 5)
     page.goto(f"{service.url}/page/streams/docs")
-    page.get_by_text("Lists can become shorter after 66 more answered rounds").wait_for()
+    page.get_by_text("Lists can become shorter once 66 more rounds count").wait_for()
     page.locator("#threshold .main-svg").first.wait_for()
     loaded = page.evaluate("performance.timeOrigin")
     fill(service, 120)
@@ -98,7 +98,7 @@ def test_export(page, service):
     assert caught.value.suggested_filename == "docs.jsonl"
     assert len(caught.value.path().read_text().splitlines()) == 6
     with page.expect_download() as caught:
-        page.get_by_role("button", name="All rounds but absent ones (CSV)").click()
+        page.get_by_role("button", name="Rounds that count (CSV)").click()
     assert caught.value.path().read_text().startswith("round_id,shown_at")
 
 
@@ -115,7 +115,7 @@ def test_answers_by_mouse_and_by_keyboard(page, service):
     page.get_by_text("Picked right.").wait_for()
     page.get_by_text("question 1").wait_for()
     assert state(service)["hits"] == before["hits"]  # held back
-    page.get_by_text("80 answered, 6 open, 1 of them not sent yet").wait_for()  # the service's counts
+    page.get_by_text("80 answered, 6 open, 1 of them not saved yet").wait_for()  # the service's counts
     page.keyboard.press("0")  # not in this list
     page.get_by_text("question 2").wait_for()
     page.keyboard.press("u")  # undo both: the rounds are back
@@ -179,7 +179,7 @@ def test_there_is_none_only_after_looking_through_everything(page, service):
     page.get_by_text("whole 1").wait_for()
     page.keyboard.press("n")
     page.get_by_role("button", name=re.compile("d7")).click()  # found among the others: the list has missed it
-    page.get_by_text("D7 was not in the list: a miss.").wait_for()
+    page.get_by_text("Missed d7: it was not in the list.").wait_for()
     page.get_by_text("whole 2").wait_for()
     page.keyboard.press("1")
     page.get_by_text("part").wait_for()
@@ -188,6 +188,7 @@ def test_there_is_none_only_after_looking_through_everything(page, service):
     page.keyboard.press("n")  # does nothing
     page.keyboard.press("0")
     page.get_by_text("The search found nothing.").wait_for()
+    assert page.locator("#look, #absent").count() == 0  # nobody has seen anything
     page.keyboard.press("0")
     page.get_by_text("Nothing waits for an answer").wait_for()
     later(page)
@@ -205,12 +206,77 @@ def test_an_answer_that_is_not_saved_says_so_and_is_tried_again(page, service):
     page.get_by_text("question 1").wait_for()
     later(page)
     page.get_by_role("alert").filter(has_text="1 answer is not saved yet: trying again").wait_for()
-    page.get_by_text("0 answered, 3 open, 1 of them not sent yet").wait_for()
+    page.get_by_text("0 answered, 3 open, 1 of them not saved yet").wait_for()
     assert state(service)["hits"] == 0
     page.unroute("**/feedback")
     wait_until(lambda: state(service)["hits"] == 1)
     page.get_by_text("1 answered, 2 open").wait_for()
     wait_until(lambda: page.locator("#unsaved").text_content() == "")
+
+
+def test_an_answer_that_is_refused_in_the_end_says_so(page, service):
+    """First the service is busy, then somebody else was faster: the second message stays."""
+    fill(service, 2, answer=False)
+    page.clock.install()
+    page.goto(f"{service.url}/page/streams/docs/answer")
+    page.get_by_text("question 0").wait_for()
+    problems = iter(['{"detail": "the disk is full"}', '{"detail": "it was answered before"}'])
+    statuses = iter([503, 409])
+    kind = "application/problem+json"
+    page.route(
+        "**/feedback",
+        lambda route: route.fulfill(status=next(statuses), content_type=kind, body=next(problems)),
+    )
+    page.keyboard.press("1")
+    later(page)
+    page.get_by_role("alert").filter(has_text="not saved yet").wait_for()
+    later(page)
+    page.get_by_role("alert").filter(has_text="was not taken: it was answered before.").wait_for()
+    page.get_by_text("0 answered, 2 open").wait_for()
+
+
+def test_leaving_with_an_answer_that_is_not_saved_asks_first(page, service):
+    fill(service, 2, answer=False)
+    page.clock.install()
+    page.goto(f"{service.url}/page/streams/docs/answer")
+    page.get_by_text("question 0").wait_for()
+    busy = {"status": 503, "content_type": "application/problem+json", "body": '{"detail": "the disk is full"}'}
+    page.route("**/feedback", lambda route: route.fulfill(**busy))
+    page.keyboard.press("1")
+    later(page)
+    page.get_by_role("alert").filter(has_text="Keep this page open").wait_for()
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    page.unroute("**/feedback")
+    page.goto(service.url)
+    assert asked in (["beforeunload"], [])  # a browser asks only where somebody has touched the page
+    wait_until(lambda: state(service)["hits"] == 1)  # and what was left is sent once more
+
+
+def test_a_key_that_is_held_down_is_one_answer(page, service):
+    fill(service, 3, answer=False)
+    page.clock.install()
+    page.goto(f"{service.url}/page/streams/docs/answer")
+    page.get_by_text("question 0").wait_for()
+    for _ in range(5):
+        page.keyboard.down("n")  # the second and later ones are repeats
+    page.keyboard.up("n")
+    page.get_by_role("button", name="I looked through all 12: there is none").wait_for()
+    page.get_by_text("question 0").wait_for()
+
+
+def test_the_state_of_the_connection_is_told_while_a_question_is_open(page, tmp_path):
+    port = free_port()
+    address = f"sqlite:///{tmp_path}/log.db"
+    with running(address, port=port) as service:
+        fill(service, 2, answer=False)
+        page.goto(f"{service.url}/page/streams/docs/answer")
+        page.get_by_text("question 0").wait_for()
+        page.locator(".state[data-state=live]").wait_for()
+    page.locator(".state[data-state=lost]").wait_for()
+    with running(address, port=port):
+        page.locator(".state[data-state=live]").wait_for()
+        page.get_by_text("question 0").wait_for()
 
 
 def test_two_people_at_one_round_count_once_and_the_second_is_told(browser, page, service):

@@ -48,7 +48,7 @@ def test_a_new_stream(page, service):
     assert words["settings"] == (
         "Target: the right answer in 90.0 % of lists; with probability 0.95 the threshold never passes the optimum."
     )
-    assert "Everything is shown so far. Lists can become shorter after 71 more answered rounds" in words["next"]
+    assert "Everything is shown so far. Lists can become shorter once 71 more rounds count." in words["next"]
     assert "No answer yet" in words["coverage-note"]
 
 
@@ -62,7 +62,7 @@ def test_with_at_most_nothing_is_said_that_is_not_so(page, service):
     for wrong in ("Everything is shown", "can become shorter", "never coverage", "Above the target"):
         assert wrong not in everything
     assert "No threshold yet: the best 10 candidates are shown." in words["next"]
-    assert "100.0 % of lists may lack a candidate that reaches the threshold (at_most is 10" in words["next"]
+    assert "100.0 % of all lists so far may lack a candidate that reached the threshold (at_most is 10" in words["next"]
     assert "Next: fewer misses" in words["next"]
     assert "lists of more than 10 are cut short and not covered by it" in words["settings"]
     assert words["length-note"] == "Never more than 10."
@@ -83,9 +83,11 @@ def test_at_most_that_is_large_enough(page, service):
 
 @pytest.mark.parametrize("rounds", [20, 200])
 def test_shadow_mode(page, service, rounds):
-    play(service, rounds, settings={"shadow": True}, right_rank=first_place)
+    summary = play(service, rounds, settings={"shadow": True}, right_rank=first_place)
     words = read(page, service)
     assert "Shadow mode: everything is shown" in words["next"]
+    missed = f"Everything is shown. With the threshold, {summary['would_have_missed']} of {rounds} right answers"
+    assert words["coverage-note"].startswith(missed)
     assert "Lists are cut" not in words["next"]
     assert "can become shorter" not in words["next"]
 
@@ -101,11 +103,50 @@ def test_a_search_that_finds_too_little(page, service):
     assert not re.search("truncated", words["coverage-note"])
 
 
-def test_coverage_above_the_target_and_the_horizon_of_sps(page, service):
+def test_the_horizon_of_sps(page, service):
     play(service, 200, settings={"policy": {"kind": "sps", "horizon": 500}}, right_rank=first_place)
     words = read(page, service)
     assert "a guarantee for 500 rounds" in words["settings"]
+    assert "Above the target: nothing is cut at a threshold yet." in words["coverage-note"]  # it plans for 500
+    assert words["threshold-note"] == "There is none yet."
+
+
+def test_coverage_above_the_target(page, service):
+    play(service, 300, settings={}, right_rank=first_place)
+    words = read(page, service)
     assert "Above the target: the threshold approaches the optimum from below." in words["coverage-note"]
+    assert words["threshold-note"] == "It never falls."
+
+
+def test_with_open_rounds_the_first_cut_may_come_sooner(page, service):
+    """One open round holds back eighty answered ones: one answer is enough."""
+    with Client(service.url, "docs") as client:
+        client.create(coverage=0.9)
+        first = client.propose([0.9, 0.1])
+        for _ in range(80):
+            client.hit(client.propose([0.9, 0.1]).round_id, 0)
+        words = read(page, service)
+        assert "once 71 more rounds count; answers to open rounds can make it sooner." in words["next"]
+        client.hit(first.round_id, 0)
+        assert client.threshold == 0.9
+
+
+def test_the_threshold_of_several_scores_may_fall(page, service):
+    play(service, 5, settings={"score": "auto"}, right_rank=first_place)
+    service.make("auto", score="auto")
+    page.goto(f"{service.url}/page/streams/docs")
+    page.locator("#next p").first.wait_for()
+    note = "async (summary) => (await import('/static/words.js')).thresholdNote(summary)"
+    state = {"threshold": 0.5, "epoch": 0, "settings": {"score": "auto"}}
+    assert "can change while several are compared" in page.evaluate(note, state)
+
+
+def test_the_page_of_a_damaged_stream_says_so(page, service):
+    play(service, 2, settings={}, right_rank=first_place)
+    service.in_writer("UPDATE events SET body = '{}' WHERE number = 1")
+    service.engine._memory.forget(service.engine._memory.by_name["docs"])
+    page.goto(f"{service.url}/page/streams/docs")
+    page.get_by_text("stream 'docs' is damaged").wait_for()
 
 
 def test_silence_that_is_ignored_has_a_condition(page, service):

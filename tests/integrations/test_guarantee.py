@@ -97,8 +97,9 @@ ADAPTERS = [langchain, llama_index, haystack]
 def run(make, lister, table):
     """Ask and answer every question; return whether each list held the right document, and whether it was marked."""
     adapter, ask = make(lister, table)
-    hits, marked = [], []
+    hits, marked, before = [], [], 0
     for i in range(len(table)):
+        before += lister.threshold == -math.inf
         shown = ask(i)
         right = [item for name, item, _ in shown if name == "p0"]
         hits.append(bool(right))
@@ -107,6 +108,8 @@ def run(make, lister, table):
             adapter.hit(right[0])
         else:
             adapter.miss(adapter.last_round_id)
+    recall = adapter.summary()["candidate_recall"]
+    assert recall == pytest.approx(np.mean(hits[:before]))  # from the rounds before the first cut, all of them
     return np.array(hits), np.array(marked), adapter
 
 
@@ -125,7 +128,6 @@ def test_coverage_where_the_search_finds_enough(make, score):
     print(f"{make.__name__} {score}: coverage {late.mean():.3f} of the last 1,500 rounds")
     assert late.sum() >= fewest_hits(1500)
     assert adapter.summary()["threshold"] > -math.inf
-    assert adapter.summary()["candidate_recall"] == pytest.approx(0.95, abs=0.05)
 
 
 def test_a_search_that_depends_on_the_threshold_is_noticed():
@@ -153,14 +155,13 @@ def test_a_search_that_depends_on_the_threshold_is_noticed():
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("make", ADAPTERS)
 def test_where_the_search_finds_too_little_nothing_is_cut_and_the_summary_says_so(make, score):
-    """False alarm: the threshold moves with probability DELTA at most; 26 % of rounds are low, and 10 % may be."""
-    table = world(2.5, 400)
+    """False alarm: DELTA that the threshold moves; too few misses to be sure: P(Bin(600, 0.26) <= 93) = 4e-10."""
+    table = world(2.5, 600)
     hits, marked, adapter = run(make, Shortlister(COVERAGE, DELTA, score=score), table)
     summary = adapter.summary()
     assert summary["threshold"] == -math.inf
     assert marked.all()
-    assert summary["candidate_recall"] == pytest.approx(hits.mean())
-    assert 0.6 < hits.mean() < 0.85  # 0.74 +- 6 standard deviations
+    assert 0.63 < hits.mean() < 0.85  # 0.74 +- 6 standard deviations
     assert f"among the candidates in {hits.sum()} of them ({hits.mean():.1%})" in summary["waiting_for"]
     assert "raise fetch_k" in summary["waiting_for"]
 

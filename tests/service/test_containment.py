@@ -3,16 +3,19 @@
 Each attack is one that once worked. Damage is made with SQL behind the service's back.
 """
 
+import asyncio
 import json
 import re
 
 import pytest
 import sqlalchemy as sa
 
+from shortlist import DamagedLog
 from shortlist.service.engine import series, verify
 from shortlist.service.engine.series import Histogram, Series
 from shortlist.service.keys import SCOPES, KeyFile
 from shortlist.service.store import database
+from shortlist.service.store.reading import Reader
 from tests.service.running import running
 
 #: Names that are also the last part of some route.
@@ -178,6 +181,10 @@ HOSTS = {
     "localhost.evil.example": 421,
     "127.0.0.1.evil.example": 421,
     "shortlist.internal": 421,
+    "[::1]evil.example": 421,
+    "localhost:evil.example": 421,
+    ".": 421,
+    "": 421,
 }
 
 
@@ -213,16 +220,69 @@ def test_names_can_be_allowed_and_keys_do_not_need_them(sqlite, tmp_path):
         assert service.http.get("/v1/streams", headers={"Host": "any.example"}).status_code == 401
 
 
-def test_absent_of_a_truncated_list_counts_as_a_miss(sqlite):
-    """Nobody has seen everything there, so the round stays in the sample."""
+def test_absent_of_a_truncated_list_is_a_miss_and_in_the_table_that_replay_reads(sqlite, read):
+    """Nobody has seen everything there, or of an empty search: the round stays in the sample."""
+    with running(sqlite) as service:
+        service.make(patience=3)
+        lists = [{"truncated_below": 0.3}, {"candidates": (), "allow_empty": True}, {}, {}]
+        rounds = [service.propose(**more).json() for more in lists]
+        assert [shown["truncated"] for shown in rounds] == [True, False, False, False]
+        for shown in rounds:
+            assert service.answer(shown["round_id"], {"absent": True}).status_code == 200
+            assert service.answer(shown["round_id"], {"absent": True}).status_code == 200  # twice is once
+        summary = service.http.get("/v1/streams/docs").json()
+        assert (summary["absent"], summary["misses"], summary["counted"]) == (2, 2, 2)
+        late = service.propose().json()
+        for _ in range(4):
+            answered(service, "docs", 1)
+        assert service.answer(late["round_id"], {"absent": True}).status_code == 200  # it has been counted as low
+        counted = service.http.get("/v1/streams/docs").json()["counted"]
+        rows = service.http.get("/v1/streams/docs/export", params={"format": "csv"}).text.splitlines()[1:]
+        assert len(rows) == counted == 7
+    assert [found.problems for found in verify(read(sqlite))] == [[]]
+
+
+def test_a_database_that_is_away_for_a_moment_is_not_damage(sqlite, monkeypatch):
     with running(sqlite) as service:
         service.make()
-        for below, counted in ((0.3, 1), (None, 1)):
-            more = {} if below is None else {"truncated_below": below}
-            shown = service.propose(**more).json()
-            assert shown["truncated"] is (below is not None)
-            assert service.answer(shown["round_id"], {"absent": True}).status_code == 200
-            assert service.http.get("/v1/streams/docs").json()["counted"] == counted
+        answered(service, "docs")
+    with running(sqlite) as service:
+        real, lost = Reader.page, sa.exc.OperationalError("SELECT", {}, Exception("server closed the connection"))
+        monkeypatch.setattr(Reader, "page", lambda *_, **__: (_ for _ in ()).throw(lost))
+        assert service.http.get("/v1/streams/docs").status_code == 503
+        monkeypatch.setattr(Reader, "page", real)
+        assert service.http.get("/v1/streams/docs").json()["hits"] == 3
+        assert service.http.get("/v1/streams").json()["damaged"] == []
+
+
+def test_a_damaged_round_of_the_past_stops_its_own_stream_alone(address):
+    """It is met while a batch is being judged: requests of other streams in it go on."""
+    with running(address) as service:
+        for stream in ("aaa", "bbb"):
+            service.make(stream)
+            for i in range(3):
+                service.propose(stream=stream, round_id=f"r{i}")
+                service.answer(f"r{i}", {"hit": "b"}, stream=stream)
+    damage(address, "UPDATE events SET body = '{oops' WHERE number = 1 AND stream_id = 1")
+    with running(address) as service:  # from a snapshot: the state is sound, the log is not
+        assert service.http.get("/v1/streams/aaa").status_code == 200
+
+        async def together():
+            calls = [
+                service.engine.answer("aaa", "r0", "hit", "b"),
+                service.engine.answer("bbb", "r0", "hit", "b"),
+                service.engine.propose("bbb", ["x"], [0.5], round_id="new"),
+            ]
+            return await asyncio.gather(*calls, return_exceptions=True)
+
+        first, second, third = service.call(together())
+        assert isinstance(first, DamagedLog)
+        assert "stream 'aaa' is damaged: event 1" in str(first)
+        assert (second[1], third[1]) == (False, True)
+        page = service.http.get("/v1/streams").json()
+        assert [each["name"] for each in page["damaged"]] == ["aaa"]
+        assert [each["name"] for each in page["streams"]] == ["bbb"]
+        assert service.http.get("/readyz").status_code == 200
 
 
 def test_the_live_page_of_a_damaged_stream_is_an_error_not_silence(sqlite):

@@ -12,7 +12,9 @@ __all__ = ["AnytimeSPS"]
 
 @frozen
 class AnytimeSPS(OrderStatistic):
-    """SPS without a horizon; at coverages from 0.9 to 0.98 with less than half of its regret at the same guarantee.
+    """SPS without a horizon, and with less regret at the same guarantee.
+
+    Less than half of it at coverages from 0.9 to 0.98 and 10,000 rounds or more.
 
     SPS bounds the whole distribution of scores, round by round, with a union bound over the rounds.
     But only one point of it matters (the optimal threshold), and a martingale holds in all rounds at

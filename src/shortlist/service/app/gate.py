@@ -48,6 +48,8 @@ SCOPES: Final = {
 }
 #: A problem document, and headers to go with it.
 _Refusal = tuple[dict[str, Any], dict[str, str]]
+#: A host as a request names it: an address in brackets, or a name or address without, and perhaps a port.
+_HOST: Final = re.compile(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::\d+)?")
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -73,7 +75,7 @@ class _Hosts:
     def refusal(self, method: str, headers: Headers) -> _Refusal | None:
         """Return why a request is refused, if it is."""
         hosts = headers.getlist("host")
-        if len(hosts) > 1 or (hosts and not self._is_ours(_host_name(hosts[0]))):
+        if len(hosts) > 1 or (hosts and not self._is_ours(hosts[0])):
             detail = (
                 f"this service has no keys and is not called {hosts[0]!r}: use localhost or its address, or start it "
                 "with --allowed-host, or with keys (--api-key-file)"
@@ -93,26 +95,19 @@ class _Hosts:
             return False
         return where.netloc.lower() in {host.lower() for host in hosts} or where.hostname in self._allowed
 
-    def _is_ours(self, name: str) -> bool:
-        """Return whether a name is ours; an address is, because only a name can be made to point elsewhere."""
-        if name in {"", "localhost"} | self._allowed:
+    def _is_ours(self, host: str) -> bool:
+        """Return whether a host is ours; an address is, because only a name can be made to point elsewhere."""
+        match = _HOST.fullmatch(host.lower())
+        if match is None:
+            return False
+        name = match["address"] or match["name"].rstrip(".")
+        if name in {"localhost"} | self._allowed:
             return True
         try:
             ipaddress.ip_address(name)
         except ValueError:
             return False
         return True
-
-
-def _host_name(host: str) -> str:
-    """Return a host without its port.
-
-    >>> [_host_name(host) for host in ("Localhost:8000", "[::1]:80", "evil.example", "10.0.0.1")]
-    ['localhost', '::1', 'evil.example', '10.0.0.1']
-    """
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0].rstrip(".").lower()
 
 
 class _Buckets:

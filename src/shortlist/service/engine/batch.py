@@ -190,10 +190,10 @@ class Batch:
                 "beyond": place >= shown["reached"],
                 "complete": known.complete,
             }
-        elif new.kind == "miss":
+        elif new.kind in ("miss", "absent"):
             body = {"truncated": shown["truncated"], "complete": known.complete}
-        elif new.kind == "absent":
-            body = {"truncated": shown["truncated"]}
+            if new.kind == "absent":
+                body["believed"] = known.absent_is_believed
         closed = self._add(stream, new.kind, new.round_id, body)
         self._grown[stream.id] -= 1
         self._rounds[stream.id, new.round_id] = Round(known.shown, closed)

@@ -20,13 +20,12 @@ from shortlist.candidates import Member, check_ids, check_scores
 from shortlist.errors import (
     ConflictingStream,
     DamagedLog,
-    ShortlistError,
     UnknownRound,
     UnknownStream,
 )
 from shortlist.parameters import check_number
 from shortlist.service.engine.batch import Close, Command, Propose
-from shortlist.service.engine.export import export_page, last_leader
+from shortlist.service.engine.export import export_cut, export_page
 from shortlist.service.engine.memory import Memory, damage, load
 from shortlist.service.engine.rounds import Round
 from shortlist.service.engine.settings import Settings
@@ -115,8 +114,8 @@ class Engine:
                 self._memory.forget(known, deleted=True)
         try:
             mine = Settings(**row.settings).to_dict()
-        except (TypeError, ShortlistError) as error:
-            raise damage(name, 0, error) from None
+        except Exception as error:  # noqa: BLE001 - settings can be damaged in any way
+            raise damage(name, error) from None
         other = next((key for key in wanted if wanted[key] != mine[key]), None)
         if other is not None:
             raise ConflictingStream(
@@ -228,13 +227,15 @@ class Engine:
             shown = reader.page(stream.id, after, limit, kind="shown", newest=newest)
             return _with_texts(reader, stream.id, shown)
 
-        found = await self._read(read)
+        found = await self._read_of(stream, read)
         return found[::-1] if newest else found
 
     async def round(self, name: str, round_id: str) -> tuple[Round, Text | None]:
         """Return one round."""
         stream = await self._stream(name)
-        found = await self._read(lambda reader: _with_texts(reader, stream.id, reader.rounds(stream.id, [round_id])))
+        found = await self._read_of(
+            stream, lambda reader: _with_texts(reader, stream.id, reader.rounds(stream.id, [round_id]))
+        )
         if not found:
             raise UnknownRound(f"round {round_id} of stream {name} was never shown")
         return found[0]
@@ -247,11 +248,11 @@ class Engine:
     async def export(self, name: str, form: str) -> AsyncIterator[str]:
         """Yield a stream's log as text, page by page."""
         stream = await self._stream(name)
-        leader = await self._read(lambda reader: last_leader(reader, stream.id))
+        cut = await self._read_of(stream, lambda reader: export_cut(reader, name))
         after: int | None = 0
         while after is not None:
-            page = functools.partial(export_page, stream_id=stream.id, name=name, after=after, form=form, leader=leader)
-            text, after = await self._read(page)
+            page = functools.partial(export_page, cut=cut, after=after, form=form)
+            text, after = await self._read_of(stream, page)
             yield text
 
     # Retention.
@@ -260,7 +261,7 @@ class Engine:
         """Close all rounds that were shown before a moment and are still open; return how many were."""
         stream = await self._fresh(name)
         names = list(stream.open)
-        rounds = await self._read(lambda reader: reader.rounds(stream.id, names))
+        rounds = await self._read_of(stream, lambda reader: reader.rounds(stream.id, names))
         overdue = [event.round_id for event in rounds if event.kind == "shown" and event.at < before]
         closed = (self.answer(name, round_id, "expired") for round_id in overdue)
         return sum(new for _, new in await asyncio.gather(*closed))
@@ -389,6 +390,13 @@ class Engine:
             if failed:
                 raise failed[stream.id]
         return stream
+
+    async def _read_of(self, stream: Stream, work: Callable[[Any], Result]) -> Result:
+        """Read something of a stream; if its log is damaged there, it is listed as damaged from now on."""
+        try:
+            return await self._read(work)
+        except DamagedLog as error:
+            raise self._memory.mark_damaged(stream.id, stream.name, error) from None
 
     async def _read(self, work: Callable[[Any], Result]) -> Result:
         def job() -> Result:

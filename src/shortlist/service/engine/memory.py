@@ -5,7 +5,7 @@ import logging
 from collections.abc import Iterable
 from typing import Any
 
-from shortlist.errors import DamagedLog, ServiceUnavailable, StoreUnavailable
+from shortlist.errors import DamagedLog, ServiceUnavailable
 from shortlist.service.engine.rounds import RoundCache
 from shortlist.service.engine.stream import STATE_VERSION, Stream
 from shortlist.service.store import Event, StreamRow
@@ -69,6 +69,15 @@ class Memory:
             self._wake(stream_id)
         return failed
 
+    def mark_damaged(self, stream_id: int, name: str, error: DamagedLog) -> DamagedLog:
+        """Remember that a stream's log cannot be read, and return what to tell."""
+        stream = self.by_id.get(stream_id)
+        if stream is not None:
+            self.forget(stream)
+        if stream_id not in self.damaged:
+            self.damaged[stream_id] = damage(name, error)
+        return self.damaged[stream_id]
+
     def listen(self, stream_id: int) -> asyncio.Event:
         """Return an event that is set whenever a stream changes."""
         changed = asyncio.Event()
@@ -92,9 +101,9 @@ class Memory:
             changed.set()
 
 
-def damage(name: str, number: int, error: Exception) -> DamagedLog:
-    """Return, and log, that a stream's log cannot be read, or that one of its events cannot be applied."""
-    where = str(error) if isinstance(error, DamagedLog) else f"event {number} cannot be applied"
+def damage(name: str, error: Exception) -> DamagedLog:
+    """Return, and log, that a stream's settings or its log cannot be read, or an event of it cannot be applied."""
+    where = str(error) if isinstance(error, DamagedLog) else f"its settings cannot be read ({error})"
     _log.error("stream %s is damaged: %s", name, where, exc_info=error)
     return DamagedLog(
         f"stream {name!r} is damaged: {where}; `shortlist verify` says more. Other streams are not affected: restore a "
@@ -103,32 +112,44 @@ def damage(name: str, number: int, error: Exception) -> DamagedLog:
 
 
 def load(reader: Any, row: StreamRow) -> tuple[Stream, int]:
-    """Return a stream as its log gives it, from the last good snapshot on, and that snapshot's number."""
-    number = 0
+    """Return a stream as its log gives it, from the last good snapshot on, and that snapshot's number.
+
+    What the database itself cannot do now is not damage: it is raised as it is.
+    """
     try:
-        stream, kept = _last_snapshot(reader, row)
-        number = stream.number
-        for event in reader.events(row.id, after=number):
-            number = event.number
-            stream.apply(event)
-    except StoreUnavailable:
-        raise
-    except Exception as error:  # noqa: BLE001 - a log can be damaged in any way
-        raise damage(row.name, number, error) from None
+        stream = Stream(row)
+    except Exception as error:  # noqa: BLE001 - settings can be damaged in any way
+        raise damage(row.name, error) from None
+    stream, kept = _last_snapshot(reader, row, stream)
+    try:
+        events = reader.events(row.id, after=stream.number)
+        for event in events:
+            _apply(stream, event)
+    except DamagedLog as error:
+        raise damage(row.name, error) from None
     return stream, kept
 
 
-def _last_snapshot(reader: Any, row: StreamRow) -> tuple[Stream, int]:
-    """Return a stream as its newest good snapshot has it, and that snapshot's number; 0 if there is none."""
-    stream = Stream(row)
+def _apply(stream: Stream, event: Event) -> None:
+    try:
+        stream.apply(event)
+    except MemoryError:
+        raise
+    except Exception as error:
+        what = f"event {event.number} cannot be applied ({type(error).__name__}: {error})"
+        raise DamagedLog(what) from error
+
+
+def _last_snapshot(reader: Any, row: StreamRow, fresh: Stream) -> tuple[Stream, int]:
+    """Return a stream as its newest good snapshot has it, and that snapshot's number; as new, and 0, if none is."""
     for snapshot in reader.snapshots(row.id):
         if snapshot.version != STATE_VERSION or snapshot.number > row.last_number:
             continue
+        stream = Stream(row)
         try:
             stream.restore(snapshot)
         except Exception as error:  # noqa: BLE001 - the log has everything
             _log.warning("snapshot %s of stream %s is damaged (%r); the log is used", snapshot.number, row.name, error)
-            stream = Stream(row)
             continue
         return stream, snapshot.number
-    return stream, 0
+    return fresh, 0

@@ -34,6 +34,11 @@ class Round:
         whole = len(body["positions"]) == len(body["ids"])
         return whole and (body["threshold"] is None or body["shadow"])
 
+    @property
+    def absent_is_believed(self) -> bool:
+        """Whether somebody could have looked through everything there is; where not, `absent` is a miss."""
+        return len(self.shown.body["ids"]) > 0 and not self.shown.body["truncated"]
+
     def answer(self) -> dict[str, Any] | None:
         """Return the answer as the person gave it."""
         if self.closed is None:

@@ -60,14 +60,15 @@ class Stream:
             self.scorer_version = body.get("scorer_version") if event.number == 1 else self.scorer_version
         else:
             del self.open[name]
-            self.counts[_COUNTED[event.kind]] += 1
-            if event.kind == "hit":
+            kind = _kind(event)
+            self.counts[_COUNTED[kind]] += 1
+            if kind == "hit":
                 made = {int(i): value for i, value in body["made"].items()}
                 self.cutter.hit(name, made, beyond=body["beyond"], complete=body["complete"])
-            elif event.kind == "miss":
+            elif kind == "miss":
                 self.cutter.miss(name, truncated=body["truncated"], complete=body["complete"])
-            elif event.kind == "absent":
-                self.cutter.withdraw(name, truncated=body["truncated"])
+            elif kind == "absent":
+                self.cutter.withdraw(name)
             else:
                 self.cutter.silence(name)
         self.number, self.last_at = event.number, event.at
@@ -85,7 +86,7 @@ class Stream:
             length = body["reached"] if self.settings.shadow else len(body["positions"])
             self.series.show(length, len(body["ids"]))
         else:
-            self.series.answer(event.kind)
+            self.series.answer(_kind(event))
             if event.kind == "hit":
                 leader = self.cutter.chooser.leader
                 self.series.chosen.add(leader, body["made"][str(leader)])
@@ -144,6 +145,11 @@ class Stream:
             "spark": self.series.spark(),
             **self.cutter.summary(),
         }
+
+
+def _kind(event: Event) -> str:
+    """Return what an answer counts as: absent, where nobody can have looked through everything, is a miss."""
+    return "miss" if event.kind == "absent" and not event.body["believed"] else event.kind
 
 
 def wilson(hits: int, of: int, z: float = 1.959963984540054) -> tuple[float, float]:

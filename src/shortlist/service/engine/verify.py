@@ -106,7 +106,11 @@ def _check(stream: Stream, event: Event, lists: dict[str, Round | None]) -> Iter
         assert shown is not None  # noqa: S101 - it is open
         if event.kind == "hit":
             yield from _check_hit(shown.shown.body, event.body)
-        truth = {"truncated": shown.shown.body["truncated"], "complete": shown.complete}
+        truth = {
+            "truncated": shown.shown.body["truncated"],
+            "complete": shown.complete,
+            "believed": shown.absent_is_believed,
+        }
         for name in event.body.keys() & truth.keys():
             if event.body[name] != truth[name]:
                 yield f"says of its list that {name} is {event.body[name]}"

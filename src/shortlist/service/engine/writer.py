@@ -154,6 +154,8 @@ class Writer:
 
     def _judge(self, draft: Batch, command: Command) -> Outcome | ShortlistError:
         if self._memory.by_id.get(command.stream.id) is not command.stream:
+            if command.stream.id in self._memory.damaged:
+                return self._memory.damaged[command.stream.id]
             if command.stream.deleted:
                 return UnknownStream(f"there is no stream {command.stream.name!r} any more")
             return ServiceUnavailable(f"stream {command.stream.name!r} is being read again from its log: try again")
@@ -179,9 +181,15 @@ class Writer:
             view = await self.do(self._store.begin, folded, missing)
             for stream_id in view.gone:
                 memory.forget(memory.by_id[stream_id], deleted=True)
-            for tail in view.tails.values():
-                memory.fold(tail)
+            for stream_id, error in view.damaged.items():
+                if stream_id in memory.by_id:
+                    memory.mark_damaged(stream_id, memory.by_id[stream_id].name, error)
+            for stream_id, tail in view.tails.items():
+                if stream_id in memory.by_id:
+                    memory.fold(tail)
             for event in view.rounds:
+                if event.stream_id not in memory.by_id:
+                    continue
                 memory.cache.add(event)
                 held[event.stream_id, event.round_id] = memory.cache.get((event.stream_id, event.round_id))
             self._unsure -= behind

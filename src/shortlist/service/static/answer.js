@@ -12,17 +12,22 @@ let given = new Set();
 const answering = new Answering({ place: at("round"), toast: at("toast"), unsaved: at("unsaved"), done, undone, saved: count });
 
 // The service's own counts: what is held back here is not answered yet, and what others answered is.
-function progress(summary) {
+let summary = null;
+function progress() {
+  if (summary === null) return;
   const answered = summary.hits + summary.misses + summary.skipped + summary.absent;
-  const held = answering.held.length + answering.failing;
-  at("left").textContent = `${whole(answered)} answered, ${whole(summary.open)} open${held ? `, ${whole(held)} of them not sent yet` : ""}`;
+  const pending = answering.pending ? `, ${whole(answering.pending)} of them not saved yet` : "";
+  at("left").textContent = `${whole(answered)} answered, ${whole(summary.open)} open${pending}`;
   at("progress").max = Math.max(1, answered + summary.open);
   at("progress").value = answered;
 }
 
 async function count() {
+  progress();
   try {
-    progress(await ask(path(name)));
+    summary = await ask(path(name));
+    showState("live");
+    progress();
   } catch {
     showState("lost");
   }
@@ -45,8 +50,9 @@ async function next() {
       const page = await ask(`${path(name, "rounds")}?open=true&limit=50`);
       queue = page.rounds.filter((each) => !given.has(each.round_id));
     }
-    progress(await ask(path(name)));
+    summary = await ask(path(name));
     showState("live");
+    progress();
   } catch (error) {
     showState("lost");
     if (!(error instanceof TypeError)) {
@@ -61,4 +67,4 @@ async function next() {
 }
 
 await next();
-setInterval(() => answering.round === null && next(), 1500);
+setInterval(() => (answering.round === null ? next() : count()), 1500);

@@ -8,9 +8,9 @@ const LATER = new Set([429, 500, 502, 503, 504]);
 
 // Which answers a list offers. "Not in this list" is always there and always means a miss, so that what people say does
 // not change when lists become shorter. "There is none" takes a second step that is the same for short and for complete
-// lists: look through everything, then say so. Of a truncated list nobody can see everything.
-export function offered({ truncated }, opened) {
-  return ["miss", ...(truncated ? [] : [opened ? "absent" : "look"]), "skip"];
+// lists: look through everything, then say so. Of a truncated list, or of an empty search, nobody can see everything.
+export function offered({ truncated, empty = false }, opened) {
+  return ["miss", ...(truncated || empty ? [] : [opened ? "absent" : "look"]), "skip"];
 }
 
 export class Answering {
@@ -19,12 +19,21 @@ export class Answering {
   constructor({ place, toast, unsaved, done, undone, saved = () => {} }) {
     Object.assign(this, { place, toast, unsaved, done, undone, saved });
     this.round = null;
-    this.held = [];
-    this.failing = 0;
+    this.held = []; // given, and can be undone
+    this.failing = new Set(); // sent, and not saved yet
+    this.refusal = "";
     toast.querySelector("button").addEventListener("click", () => this.undo());
     document.addEventListener("keydown", (event) => this.key(event));
-    // Leaving the page means it: what is held back is sent.
-    addEventListener("pagehide", () => this.held.slice().forEach((each) => this.send(each, true)));
+    // Leaving the page means it: what is held back is sent. What could not be saved is asked about.
+    addEventListener("beforeunload", (event) => this.failing.size > 0 && event.preventDefault());
+    addEventListener("pagehide", () => {
+      this.held.slice().forEach((each) => this.send(each, true));
+      this.failing.forEach((each) => this.put(each, true).catch(() => {}));
+    });
+  }
+
+  get pending() {
+    return this.held.length + this.failing.size;
   }
 
   show(name, round, opened = false) {
@@ -40,13 +49,13 @@ export class Answering {
       return make("li", {}, make("button", { type: "button", "data-member": i, onclick: give }, key, label, make("span", { class: "score" }, number(each.score))));
     };
     const list = members.map((each, i) => item(each, i, () => this.give({ hit: each.id }, `picked ${each.id}`)));
-    const rest = others.map((each) => item(each, "other", () => this.give({ miss: true }, `${each.id} was not in the list: a miss`)));
+    const rest = others.map((each) => item(each, "other", () => this.give({ miss: true }, `missed ${each.id}: it was not in the list`)));
     const button = (id, key, words, onclick) => make("button", { type: "button", id, onclick }, make("kbd", { "aria-hidden": "true" }, key), ` ${words}`);
     const buttons = {
       miss: () => button("miss", "0", "Not in this list", () => this.give({ miss: true }, "not in this list")),
       skip: () => button("skip", "s", "Skip", () => this.give({ skip: true }, "skipped: counts as not found")),
       look: () => button("look", "n", "There is none …", () => this.show(name, round, true)),
-      absent: () => button("absent", "n", all ? `I looked through all ${all}: there is none` : "There is none", () => this.give({ absent: true }, "there is none")),
+      absent: () => button("absent", "n", `I looked through all ${all}: there is none`, () => this.give({ absent: true }, "there is none")),
     };
     const words = others.length ? `${members.length} of ${all} candidates; the other ${others.length} are less likely.` : `All ${all} candidates.`;
     fill(
@@ -57,7 +66,7 @@ export class Answering {
       list.length ? make("ol", { class: "pick" }, ...list) : make("p", {}, all ? "No candidate reaches the threshold." : ""),
       opened && rest.length ? make("p", { class: "soft small" }, `The other ${rest.length}. If it is one of these, pick it: the list has missed it.`) : "",
       opened && rest.length ? make("ol", { class: "pick", id: "others" }, ...rest) : "",
-      make("p", { class: "buttons" }, ...offered(round, opened).map((each) => buttons[each]())),
+      make("p", { class: "buttons" }, ...offered({ ...round, empty: all === 0 }, opened).map((each) => buttons[each]())),
     );
     this.place.querySelector(opened ? "#absent" : ".question").focus({ preventScroll: !opened });
   }
@@ -68,61 +77,63 @@ export class Answering {
     held.timer = setTimeout(() => this.send(held), HELD_BACK);
     this.held.push(held);
     this.round = null;
-    this.showToast();
+    this.refusal = "";
+    this.showState();
     this.done(held.round);
   }
 
-  showToast() {
+  showState() {
     const last = this.held.at(-1);
     this.toast.hidden = last === undefined;
     if (last) this.toast.querySelector("span").textContent = `${last.words[0].toUpperCase()}${last.words.slice(1)}.`;
+    const count = this.failing.size;
+    const waiting = count ? `${count} answer${count === 1 ? " is" : "s are"} not saved yet: trying again. Keep this page open.` : "";
+    this.unsaved.textContent = [this.refusal, waiting].filter(Boolean).join(" ");
+    this.saved();
   }
 
   undo() {
     const held = this.held.pop();
     if (held === undefined) return;
     clearTimeout(held.timer);
-    this.showToast();
     this.undone(held.round);
     this.show(held.name, held.round);
-    this.saved();
+    this.showState();
+  }
+
+  put({ name, round, answer }, leaving) {
+    return ask(path(name, "rounds", encodeURIComponent(round.round_id), "feedback"), { method: "PUT", body: answer, keepalive: leaving });
   }
 
   async send(held, leaving = false) {
     clearTimeout(held.timer);
     this.held = this.held.filter((each) => each !== held);
-    this.showToast();
-    let tries = 0;
     for (let pause = 500; ; pause = Math.min(2 * pause, 5000)) {
       try {
-        await ask(path(held.name, "rounds", encodeURIComponent(held.round.round_id), "feedback"), { method: "PUT", body: held.answer, keepalive: leaving });
+        await this.put(held, leaving);
         break;
       } catch (error) {
         if (error instanceof Problem && !LATER.has(error.status)) {
-          this.refused(held, error);
+          this.refuse(held, error);
           break;
         }
-        this.failing += tries++ === 0 ? 1 : 0;
-        this.say(`${this.failing} answer${this.failing === 1 ? " is" : "s are"} not saved yet: trying again.`);
+        this.failing.add(held);
+        this.showState();
         await new Promise((resolve) => setTimeout(resolve, pause));
       }
     }
-    if (tries > 0 && --this.failing === 0) this.say("");
-    this.saved();
+    this.failing.delete(held);
+    this.showState();
   }
 
   // The service has the last word: somebody else was faster, the round is gone, or the key may not do this.
-  refused(held, error) {
-    this.say(`Your answer to “${held.round.question ?? `round ${held.round.round_id}`}” was not taken: ${error.message}`);
+  refuse(held, error) {
+    this.refusal = `Your answer to “${held.round.question ?? `round ${held.round.round_id}`}” was not taken: ${error.message}.`;
     if (error.status === 403) this.undone(held.round);
   }
 
-  say(words) {
-    this.unsaved.textContent = words;
-  }
-
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName)) return;
+    if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName)) return;
     const pick = /^[1-9]$/.test(event.key) ? `[data-member="${event.key - 1}"]` : { 0: "#miss", n: "#look, #absent", s: "#skip" }[event.key];
     const button = pick ? this.place.querySelector(pick) : null;
     if (event.key === "u") this.undo();

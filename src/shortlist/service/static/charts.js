@@ -82,7 +82,7 @@ export function drawAll(summary, series) {
     "length",
     [
       line("showing everything", x, points.candidates, "soft", { line: { dash: "dot", width: 1.5 } }),
-      line("90 % of lists are shorter", x, points.list_p90, "third", { line: { width: 1.3 } }),
+      line("90 % are at most this long", x, points.list_p90, "third", { line: { width: 1.3 } }),
       line("median", x, points.list_median, "accent"),
     ],
     { xaxis: rounds, yaxis: { title: { text: "candidates" }, rangemode: "tozero" } },

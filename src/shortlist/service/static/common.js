@@ -115,6 +115,7 @@ export async function live(name, tell) {
     try {
       const answer = await send(path(name, "live"));
       if (answer.status === 404) return tell(null);
+      if (answer.status === 500) return tell(null, (await answer.json()).detail); // damaged: it will not heal by waiting
       if (!answer.ok) throw new Problem(`the service answered ${answer.status}`, answer.status);
       showState("live");
       pause = 500;

@@ -32,8 +32,12 @@ function row(stream) {
 function damagedRow({ name, why }) {
   const remove = async () => {
     if (!confirm(`Delete stream ${name} and its log? This cannot be undone.`)) return;
-    await ask(path(name), { method: "DELETE" });
-    await show();
+    try {
+      await ask(path(name), { method: "DELETE" });
+      await show();
+    } catch (problem) {
+      document.querySelector("#new-error").textContent = problem.message;
+    }
   };
   return make("p", {}, `${why[0].toUpperCase()}${why.slice(1)}. `, make("button", { type: "button", onclick: remove }, `Delete ${name}`));
 }

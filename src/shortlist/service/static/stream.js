@@ -27,7 +27,7 @@ function showSummary() {
     at("tiles"),
     tile("Threshold", threshold(summary.threshold), summary.epoch ? `epoch ${summary.epoch}` : null),
     tile("Coverage so far", percent(summary.coverage_seen), interval ? `${percent(interval[0])} to ${percent(interval[1])}` : "no answer yet"),
-    tile("List length", whole(summary.list_length_median), summary.candidates_median === null ? null : `median of the last 200, of ${whole(summary.candidates_median)}`),
+    tile("List length", whole(summary.list_length_median), summary.candidates_median === null ? null : `median of the last 200, of ${whole(summary.candidates_median)}${summary.shadow ? ", if it were on" : ""}`),
     tile("Hidden", percent(summary.hidden_share), summary.shadow ? "of all candidates, if it were on" : "of all candidates"),
     tile("Answered", whole(answered), `${whole(summary.hits)} picks, ${whole(summary.misses)} misses`),
     tile("Open", whole(summary.open), "wait for an answer"),
@@ -96,9 +96,9 @@ for (const form of ["jsonl", "csv"]) {
   });
 }
 
-live(name, (told) => {
+live(name, (told, problem) => {
   if (told === null) {
-    fill(document.querySelector("main"), make("div", { class: "card" }, make("h1", {}, name), make("p", {}, "There is no such stream."), make("a", { href: "/" }, "All streams")));
+    fill(document.querySelector("main"), make("div", { class: "card" }, make("h1", {}, name), make("p", {}, problem ?? "There is no such stream."), make("a", { href: "/" }, "All streams")));
     return;
   }
   summary = told;

@@ -16,7 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from shortlist.errors import InvalidParameter, StoreUnavailable, UnwritableFile
+from shortlist.errors import DamagedLog, InvalidParameter, StoreUnavailable, UnwritableFile
 from shortlist.service.store import database
 from shortlist.service.store.reading import Reader, events_where, rounds_of, stream_named
 from shortlist.service.store.rows import SHOWN, Event, Snapshot, StreamRow, Text, View
@@ -74,19 +74,16 @@ class Store:
                     ).all()
                 )
             )
-            tails = {
-                stream_id: events_where(
-                    connection, events.c.stream_id == stream_id, events.c.number > folded[stream_id]
-                )
-                for stream_id, number in found.items()
-                if number > folded[stream_id]
-            }
-            rounds = [
-                event
-                for stream_id in {stream_id for stream_id, _ in keys}
-                for event in rounds_of(connection, stream_id, [name for of, name in keys if of == stream_id])
-            ]
-            return View(tails, set(folded) - set(found), rounds)
+            tails, rounds, damaged = {}, list[Event](), dict[int, DamagedLog]()
+            for stream_id, number in found.items():
+                if number > folded[stream_id]:
+                    with _contained(damaged, stream_id):
+                        mine = events.c.stream_id == stream_id, events.c.number > folded[stream_id]
+                        tails[stream_id] = events_where(connection, *mine)
+            for stream_id in {stream_id for stream_id, _ in keys}:
+                with _contained(damaged, stream_id):
+                    rounds += rounds_of(connection, stream_id, [name for of, name in keys if of == stream_id])
+            return View(tails, set(folded) - set(found), rounds, damaged)
 
     def append(self, new: Sequence[Event], written: Sequence[Text] = ()) -> None:
         """Add events, and what people read in them, and commit: when this returns it is on disk."""
@@ -255,6 +252,15 @@ class Store:
         """Return a view of the database that does not change while it is read."""
         with database.translated(), self._reading.connect() as connection, connection.begin():
             yield Reader(connection)
+
+
+@contextmanager
+def _contained(damaged: dict[int, DamagedLog], stream_id: int) -> Iterator[None]:
+    """Note that a stream's log cannot be read, and go on with the others."""
+    try:
+        yield
+    except DamagedLog as error:
+        damaged[stream_id] = error
 
 
 def _event_row(event: Event) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from shortlist.errors import DamagedLog
-from shortlist.service.store.rows import Event, Snapshot, StreamRow, Text
+from shortlist.service.store.rows import SHOWN, Event, Snapshot, StreamRow, Text
 from shortlist.service.store.tables import events, snapshots, streams, texts
 
 __all__ = ["Reader", "events_where", "rounds_of", "stream_named"]
@@ -56,6 +56,12 @@ class Reader:
         if kind is not None:
             mine.append(events.c.kind == kind)
         return events_where(self._connection, *mine, limit=limit, newest=newest)
+
+    def count_shown(self, stream_id: int, after: int, before: int) -> int:
+        """Return how many lists were shown between two events."""
+        between = events.c.number.between(after + 1, before - 1)
+        query = sa.select(sa.func.count()).where(events.c.stream_id == stream_id, events.c.kind == SHOWN, between)
+        return int(self._connection.execute(query).scalar_one())
 
     def rounds(self, stream_id: int, round_ids: Iterable[str]) -> list[Event]:
         """Return the events of some rounds."""

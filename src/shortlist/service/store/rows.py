@@ -2,6 +2,8 @@
 
 from typing import Any, Final, NamedTuple
 
+from shortlist.errors import DamagedLog
+
 __all__ = ["SHOWN", "Event", "Snapshot", "StreamRow", "Text", "View"]
 
 #: The kind of event that opens a round; every other kind closes one.
@@ -47,8 +49,9 @@ class Snapshot(NamedTuple):
 
 
 class View(NamedTuple):
-    """What `begin` found: events that are new, streams that are gone, rounds that were asked for."""
+    """What `begin` found: new events, streams that are gone, rounds that were asked for, streams that are damaged."""
 
     tails: dict[int, list[Event]]
     gone: set[int]
     rounds: list[Event]
+    damaged: dict[int, DamagedLog]
