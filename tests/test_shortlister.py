@@ -601,7 +601,7 @@ def test_absent_is_a_miss_where_nobody_has_seen_everything(cause):
 def test_only_what_can_be_allowed_is_offered():
     grouped, nested = shortlist.GroupedShortlister(), shortlist.NestedShortlister()
     for refuse in (Shortlister().preview, lambda s: grouped.propose(s, group=1), nested.propose):
-        with pytest.raises(NoCandidates, match="at least one candidate$"):
+        with pytest.raises(NoCandidates, match=r"at least one candidate$"):
             refuse([])
 
 

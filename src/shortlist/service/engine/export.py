@@ -129,4 +129,4 @@ def _is_withdrawn(reader: Any, cut: Cut, shown: Event, answer: Event | None) -> 
     if answer is None or answer.kind != "absent" or not answer.body["believed"]:
         return False
     later: int = reader.count_shown(cut.stream.id, shown.number, answer.number)
-    return later < cut.stream.settings["patience"]
+    return bool(later < cut.stream.settings["patience"])
