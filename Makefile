@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PASSES ?= 5
 
 .DEFAULT_GOAL := help
-.PHONY: help install reproduce test test-models check format tables field soak bench benchservice docs figures screenshots serve demo release clean
+.PHONY: help install reproduce quick test test-models check format tables field soak bench benchservice docs figures screenshots serve demo release clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,8 +22,20 @@ $(STAMP): requirements/dev.txt pyproject.toml
 
 install: $(STAMP)  ## Create .venv with the pinned versions
 
-reproduce: $(STAMP)  ## Run the main job
-	$(BIN)/shortlist reproduce
+# The main job needs little: where the developers' environment is not there, one of its own is made.
+REPRODUCE := $(if $(wildcard $(STAMP)),$(VENV),.reproduce)
+.reproduce/.installed: requirements/reproduce.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "shortlist needs Python 3.11 or newer; try: make PYTHON=python3.11 ...")'
+	@echo 'installing into .reproduce: a minute, this once'
+	$(PYTHON) -m venv .reproduce
+	.reproduce/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/reproduce.txt  # complete
+	@touch $@
+
+reproduce: $(REPRODUCE)/.installed  ## Run the main job
+	PYTHONPATH=src $(REPRODUCE)/bin/python -m shortlist reproduce
+
+quick: $(STAMP)  ## Run the tests of the library alone: no service, no browser, no figures
+	$(BIN)/python -m pytest -n 2 --dist worksteal tests/test_*.py tests/policies tests/tasks tests/guarantees --ignore=tests/test_examples.py --ignore=tests/test_cli.py
 
 test: $(STAMP)  ## Run the test suite
 	$(BIN)/python -m pytest -n 2 --dist worksteal
@@ -92,4 +104,4 @@ release: $(STAMP)  ## Build wheel and sdist, check them, try the wheel in an emp
 	$(BIN)/python tools/release.py
 
 clean:  ## Remove everything that make created
-	rm -rf $(VENV) .bench .models dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache results
+	rm -rf $(VENV) .reproduce .bench .models dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache results

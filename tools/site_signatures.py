@@ -1,7 +1,7 @@
 """Gives classes their constructor's signature where none is written: griffe reads the source without running it.
 
-`@frozen` makes dataclasses, and the adapters of LangChain and LlamaIndex are pydantic models. Their constructors
-exist only when the code runs, so they are asked for there.
+Dataclasses that inherit fields, and the adapters of LangChain and LlamaIndex, which are pydantic models, have
+constructors that exist only when the code runs, so they are asked for there.
 """
 
 import importlib

@@ -51,6 +51,8 @@ from shortlist.errors import (
     UnknownStream,
     UnwritableFile,
 )
+from shortlist.groups import GroupedShortlister
+from shortlist.nested import NestedShortlister
 from shortlist.policies import (
     ACI,
     DLR,
@@ -76,32 +78,21 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from shortlist.client import AsyncClient, Client
-    from shortlist.groups import GroupedShortlister
-    from shortlist.nested import NestedShortlister
 
-#: What is imported when it is asked for: the clients need an extra, the others few people need.
-_LATER: Final = {
-    "AsyncClient": "client",
-    "Client": "client",
-    "GroupedShortlister": "groups",
-    "NestedShortlister": "nested",
-}
+#: What is imported when it is asked for: it needs an extra.
+_LATER: Final = ("AsyncClient", "Client")
 
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module 'shortlist' has no attribute {name!r}")
-    import importlib  # noqa: PLC0415 - needed here only
-
     try:
-        module = importlib.import_module(f"shortlist.{_LATER[name]}")
+        from shortlist import client  # noqa: PLC0415 - needs an extra
     except ModuleNotFoundError as error:
-        if _LATER[name] != "client":
-            raise
         raise MissingExtra(
             f"the client needs {error.name}, which is in an extra: pip install 'shortlist[client]'"
         ) from None
-    return getattr(module, name)
+    return getattr(client, name)
 
 
 def __dir__() -> list[str]:

@@ -25,10 +25,10 @@ Here p0 = 1 - coverage. A boundary is walked in O(1) a round by a plain function
 import functools
 import itertools
 import math
+from dataclasses import dataclass
 
 from shortlist.crossing import crossing
 from shortlist.errors import InvalidParameter
-from shortlist.frozen import frozen
 from shortlist.limits import (
     Boundary,
     Constants,
@@ -55,7 +55,7 @@ __all__ = [
 ]
 
 
-@frozen
+@dataclass(frozen=True)
 class DKW(Boundary):
     r"""The paper's boundary: the Dvoretzky-Kiefer-Wolfowitz band, united over the rounds.
 
@@ -101,7 +101,7 @@ class DKW(Boundary):
         return 0.0, 0.0
 
 
-@frozen
+@dataclass(frozen=True)
 class BetaBinomial(Boundary):
     r"""The horizon-free boundary: k moves up where a mixture martingale has reached 1/delta.
 
@@ -163,7 +163,7 @@ class BetaBinomial(Boundary):
         return 1.0, 0.0
 
 
-@frozen
+@dataclass(frozen=True)
 class Binomial(Boundary):
     """Each round's exact binomial bound at delta/T, united over the rounds.
 
@@ -205,7 +205,7 @@ class Binomial(Boundary):
         return 1.0, 1.0
 
 
-@frozen
+@dataclass(frozen=True)
 class Calibrated(Binomial):
     """The binomial boundary with its level raised until delta is spent.
 
@@ -273,7 +273,7 @@ def _calibrated_level(delta: float, horizon: int, coverage: float) -> float:
     return level(within)
 
 
-@frozen
+@dataclass(frozen=True)
 class Quantile(Boundary):
     """floor(n p0): the empirical quantile, with no allowance for chance and so no promise.
 
@@ -299,7 +299,7 @@ class Quantile(Boundary):
         return self.constants(coverage)[1], 0.0
 
 
-@frozen
+@dataclass(frozen=True)
 class Held(Boundary):
     """-1 until a given round, then another boundary's value in that round, for ever.
 

@@ -25,7 +25,6 @@ import functools
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from shortlist.frozen import frozen
 from shortlist.parameters import check_count, check_probability, miss_rate
 
 __all__ = ["RATIOS", "DriftDetector", "DriftState"]
@@ -45,7 +44,7 @@ class DriftState:
         return {"capital": list(self.capital)}
 
 
-@frozen
+@dataclass(frozen=True)
 class DriftDetector:
     """Watches the misses of one threshold.
 

@@ -21,13 +21,13 @@ before it came here is taken as it is: the promise is then about lists that are 
 """
 
 import dataclasses
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import InvalidParameter, MissingScore
-from shortlist.frozen import frozen
 from shortlist.parameters import check_count, check_number
 
 __all__ = [
@@ -70,7 +70,7 @@ def _mass(values: Array, temperature: float) -> Array:
     return mass
 
 
-@frozen
+@dataclass(frozen=True)
 class Raw:
     """The scores as they are: the paper's choice, and the default.
 
@@ -85,7 +85,7 @@ class Raw:
         return values
 
 
-@frozen
+@dataclass(frozen=True)
 class Margin:
     """The score minus the list's best: 0 for the best, negative for the rest. Free of shift.
 
@@ -103,7 +103,7 @@ class Margin:
         return margin
 
 
-@frozen
+@dataclass(frozen=True)
 class Relative:
     """The softmax of the list's z-scores: free of shift and scale, between 0 and 1, adding up to 1.
 
@@ -134,7 +134,7 @@ class Relative:
         return _mass(values, self.temperature)
 
 
-@frozen
+@dataclass(frozen=True)
 class Rank:
     """Minus the number of better candidates: 0 for the best; equals share a rank.
 
@@ -157,7 +157,7 @@ class Rank:
         return rank
 
 
-@frozen
+@dataclass(frozen=True)
 class Adaptive:
     """The softmax mass of all that is less good (APS), less a penalty (RAPS).
 

@@ -13,13 +13,11 @@ import time
 
 import httpx
 import pytest
-import sqlalchemy as sa
-from alembic import command
 
 from shortlist import InvalidParameter
 from shortlist.service.app import logs
 from shortlist.service.engine import Engine, Settings, verify
-from shortlist.service.store import Store, database
+from shortlist.service.store import Store
 from tests.service.running import free_port, process, running
 from tests.service.test_crash import Person, missing
 from tests.service.test_engine import play
@@ -118,52 +116,6 @@ def test_backups_that_cannot_be(sqlite, postgresql, tmp_path):
     store = Store(postgresql, read_only=True)
     with pytest.raises(InvalidParameter, match="pg_dump"):
         store.backup(tmp_path / "copy.db")
-    store.close()
-
-
-def test_a_database_of_the_first_schema_is_brought_up_with_everything_in_it(address):
-    engine = database.make_engine(address)
-    config = database._config()
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0001")
-        settings = json.dumps(Settings(coverage=0.9).to_dict())
-        connection.execute(
-            sa.text("INSERT INTO streams (name, settings, created, last_number) VALUES ('old', :settings, 1.0, 2)"),
-            {"settings": settings},
-        )
-        body = {
-            "ids": ["a"],
-            "scores": [0.5],
-            "made": {},
-            "threshold": None,
-            "leader": 0,
-            "thresholds": {"0": None},
-            "epoch": 0,
-            "positions": [0],
-            "reached": 1,
-            "truncated": False,
-            "shadow": False,
-        }
-        for number, kind, phase, content in (
-            (1, "shown", 0, body),
-            (2, "hit", 1, {"member": "a", "made": {"0": 0.5}, "beyond": False, "complete": True}),
-        ):
-            connection.execute(
-                sa.text(
-                    "INSERT INTO events (stream_id, number, phase, kind, round_id, at, body)"
-                    " SELECT id, :number, :phase, :kind, 'r', 1.0, :body FROM streams"
-                ),
-                {"number": number, "phase": phase, "kind": kind, "body": json.dumps(content)},
-            )
-    engine.dispose()
-    with pytest.raises(Exception, match="older schema 0001; `shortlist serve` brings it up"):
-        Store(address, read_only=True)
-    with running(address) as service:
-        assert service.http.get("/v1/streams/old").json()["hits"] == 1
-        assert service.propose(stream="old").status_code == 201
-    store = Store(address, read_only=True)
-    assert [found.problems for found in verify(store)] == [[]]
     store.close()
 
 

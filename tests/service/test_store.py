@@ -27,7 +27,7 @@ def test_a_newer_schema_is_refused_and_left_alone(address):
     with engine.begin() as connection:
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
     engine.dispose()
-    with pytest.raises(NewerDatabase, match="schema 9999, and this shortlist knows up to 0002: upgrade shortlist"):
+    with pytest.raises(NewerDatabase, match="schema 9999, and this shortlist knows up to 0001: upgrade shortlist"):
         Store(address)
     engine = database.make_engine(address)
     with engine.begin() as connection:

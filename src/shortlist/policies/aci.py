@@ -1,9 +1,9 @@
 """ACI: adaptive conformal inference, quantile form, on hits only."""
 
 import math
+from dataclasses import dataclass
 from typing import ClassVar
 
-from shortlist.frozen import frozen
 from shortlist.parameters import check_number, check_probability, miss_rate
 from shortlist.policies.base import MISS, Policy, State
 
@@ -39,7 +39,7 @@ def step(
     return hits[min(math.floor(n * beta), n - 1)], beta
 
 
-@frozen
+@dataclass(frozen=True)
 class ACI(Policy):
     r"""Adaptive Conformal Inference under semi-bandit feedback, as the paper runs it.
 

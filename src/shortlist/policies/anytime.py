@@ -1,16 +1,15 @@
 """AnytimeSPS: the order-statistic rule over the beta-binomial boundary."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from shortlist.boundaries import BetaBinomial, Boundary
-from shortlist.frozen import frozen
 from shortlist.policies.order_statistic import OrderStatistic
 
 __all__ = ["AnytimeSPS"]
 
 
-@frozen
+@dataclass(frozen=True)
 class AnytimeSPS(OrderStatistic):
     """SPS without a horizon, and with less regret at the same guarantee.
 

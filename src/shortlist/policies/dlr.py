@@ -1,8 +1,8 @@
 """DLR: online gradient descent on the threshold itself, with a decaying learning rate."""
 
+from dataclasses import dataclass
 from typing import ClassVar
 
-from shortlist.frozen import frozen
 from shortlist.parameters import check_number, check_probability, miss_rate
 from shortlist.policies.base import Policy, State
 
@@ -19,7 +19,7 @@ def step(
     return threshold + t**-exponent * (p0 - (1.0 if missed else 0.0)), t
 
 
-@frozen
+@dataclass(frozen=True)
 class DLR(Policy):
     r"""Decaying Learning Rate: a threshold that follows hits and misses, and needs no scores at all.
 

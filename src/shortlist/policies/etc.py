@@ -1,17 +1,16 @@
 """Explore, then commit: the order-statistic rule over a boundary that decides once."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from shortlist.boundaries import DKW, Boundary, Held, Quantile
-from shortlist.frozen import frozen
 from shortlist.parameters import check_count
 from shortlist.policies.order_statistic import OrderStatistic
 
 __all__ = ["ConservativeETC", "ExploreThenCommit"]
 
 
-@frozen
+@dataclass(frozen=True)
 class ExploreThenCommit(OrderStatistic):
     r"""Show everything for m rounds, then use their empirical quantile for ever (ETC).
 
@@ -57,7 +56,7 @@ class ExploreThenCommit(OrderStatistic):
         return Quantile()
 
 
-@frozen
+@dataclass(frozen=True)
 class ConservativeETC(ExploreThenCommit):
     r"""Show everything for m rounds, then use their lower confidence bound for ever (Con-ETC).
 

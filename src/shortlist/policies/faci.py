@@ -1,9 +1,9 @@
 """DtACI, also known as FACI: many step sizes at once, weighed by how well each has done."""
 
 import math
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from shortlist.frozen import frozen
 from shortlist.parameters import check_count, miss_rate
 from shortlist.policies.base import MISS, State
 from shortlist.policies.misses import BEYOND, DROPPED, RangePolicy
@@ -83,7 +83,7 @@ def step(
     return (top - values[first + max(0, index)],)
 
 
-@frozen
+@dataclass(frozen=True)
 class DtACI(RangePolicy):
     r"""Dynamically-tuned ACI (also FACI): eight step sizes, mixed by exponential weights.
 

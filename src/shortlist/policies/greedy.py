@@ -1,10 +1,10 @@
 """Greedy: the empirical quantile of the hits, as if misses did not exist."""
 
 import math
+from dataclasses import dataclass
 from typing import ClassVar
 
 from shortlist.boundaries import Quantile
-from shortlist.frozen import frozen
 from shortlist.limits import quantile
 from shortlist.parameters import check_probability, miss_rate
 from shortlist.policies.base import Policy, State
@@ -21,7 +21,7 @@ def step(carry: Tally, heap: list[float], constants: Constants, seen: float, mis
     return keep(carry, heap, constants, seen) if concerns else carry
 
 
-@frozen
+@dataclass(frozen=True)
 class Greedy(Policy):
     r"""The empirical quantile of the hits alone.
 

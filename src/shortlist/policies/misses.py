@@ -11,11 +11,10 @@ and all the policies that need one take them as ``miss``:
   the range they were told, so the range must hold.
 """
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from shortlist.errors import InvalidParameter
-from shortlist.frozen import frozen
 from shortlist.parameters import check_number, check_probability
 from shortlist.policies.base import MISS, Policy
 
@@ -32,7 +31,7 @@ def judge(seen: float, missed: bool, miss: int) -> tuple[bool, bool]:
     return miss != DROPPED, miss == BEYOND
 
 
-@frozen
+@dataclass(frozen=True)
 class MissPolicy(Policy):
     """What policies share that are told what a miss means."""
 
@@ -50,7 +49,7 @@ class MissPolicy(Policy):
         return _CODES[self.miss]
 
 
-@frozen
+@dataclass(frozen=True)
 class RangePolicy(MissPolicy):
     """What policies share that are told the range of scores: the highest, and how far below it they lie."""
 

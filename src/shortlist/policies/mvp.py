@@ -1,9 +1,9 @@
 """MVP: the multivalid predictor, without groups."""
 
 import math
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from shortlist.frozen import frozen
 from shortlist.parameters import check_count, check_number, miss_rate
 from shortlist.policies.base import State
 from shortlist.policies.misses import RangePolicy, judge
@@ -62,7 +62,7 @@ def step(
     return top - share * scale, bucket, random
 
 
-@frozen
+@dataclass(frozen=True)
 class MVP(RangePolicy):
     r"""The multivalid predictor: coverage that is right on average at each threshold that it uses.
 

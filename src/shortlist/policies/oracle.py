@@ -2,10 +2,10 @@
 
 import math
 import numbers
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from shortlist.errors import InvalidParameter
-from shortlist.frozen import frozen
 from shortlist.policies.base import Policy, State
 
 __all__ = ["Oracle"]
@@ -18,7 +18,7 @@ def step(
     return carry
 
 
-@frozen
+@dataclass(frozen=True)
 class Oracle(Policy):
     """A fixed threshold: the optimal one as a yardstick, or -inf to show everything for ever.
 

@@ -30,7 +30,6 @@ from typing import Any, ClassVar, Final, cast
 
 from shortlist import limits
 from shortlist.errors import InvalidParameter
-from shortlist.frozen import frozen
 from shortlist.limits import Boundary
 from shortlist.parameters import check_probability, miss_rate
 from shortlist.policies.base import MISS, Policy, State
@@ -172,7 +171,7 @@ class OrderStatisticState(State):
         )
 
 
-@frozen
+@dataclass(frozen=True)
 class OrderStatistic(Policy):
     """The order-statistic rule over any boundary.
 

@@ -1,9 +1,9 @@
 """Conformal PID: quantile tracking and an integrator of past errors."""
 
 import math
+from dataclasses import dataclass
 from typing import ClassVar
 
-from shortlist.frozen import frozen
 from shortlist.parameters import check_number, miss_rate
 from shortlist.policies.base import State
 from shortlist.policies.misses import RangePolicy, judge
@@ -41,7 +41,7 @@ def step(
     return top - (tracked + gain * saturate(total, t + 1.0, saturation)), tracked, total, t
 
 
-@frozen
+@dataclass(frozen=True)
 class ConformalPID(RangePolicy):
     r"""Quantile tracking (P) and an error integrator (I), without a forecaster (D).
 

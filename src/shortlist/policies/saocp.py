@@ -1,9 +1,9 @@
 """SAOCP: strongly adaptive, many learners of different ages at once."""
 
 import math
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from shortlist.frozen import frozen
 from shortlist.parameters import check_count
 from shortlist.policies.base import MISS, State
 from shortlist.policies.misses import BEYOND, DROPPED, RangePolicy
@@ -110,7 +110,7 @@ def step(
     return top - radius, radius, t + 1
 
 
-@frozen
+@dataclass(frozen=True)
 class SAOCP(RangePolicy):
     r"""Strongly Adaptive Online Conformal Prediction: scale-free learners of all ages, mixed by coin betting.
 

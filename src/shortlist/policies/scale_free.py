@@ -1,9 +1,9 @@
 """Scale-free online gradient descent on the pinball loss."""
 
 import math
+from dataclasses import dataclass
 from typing import ClassVar
 
-from shortlist.frozen import frozen
 from shortlist.parameters import miss_rate
 from shortlist.policies.base import MISS, State
 from shortlist.policies.misses import BEYOND, DROPPED, RangePolicy
@@ -40,7 +40,7 @@ def step(
     return top - radius, radius, squares
 
 
-@frozen
+@dataclass(frozen=True)
 class ScaleFreeOGD(RangePolicy):
     r"""Gradient descent on the pinball loss of the radius, with steps that adapt to the slopes seen (SF-OGD).
 

@@ -1,16 +1,15 @@
 """SPS, the paper's algorithm: the order-statistic rule over the DKW boundary."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from shortlist.boundaries import DKW, Boundary
-from shortlist.frozen import frozen
 from shortlist.policies.order_statistic import OrderStatistic
 
 __all__ = ["SPS"]
 
 
-@frozen
+@dataclass(frozen=True)
 class SPS(OrderStatistic):
     r"""Semi-bandit Prediction Sets, Algorithm 1 of the paper, bit for bit.
 

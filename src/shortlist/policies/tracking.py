@@ -1,8 +1,8 @@
 """Threshold tracking: the ACI rule on the threshold itself, with a fixed step."""
 
+from dataclasses import dataclass
 from typing import ClassVar
 
-from shortlist.frozen import frozen
 from shortlist.parameters import check_number, miss_rate
 from shortlist.policies.base import State
 from shortlist.policies.misses import MissPolicy, judge
@@ -22,7 +22,7 @@ def step(
     return (threshold + size * (p0 - (1.0 if missed else 0.0)),)
 
 
-@frozen
+@dataclass(frozen=True)
 class ThresholdTracking(MissPolicy):
     r"""The threshold follows hits and misses by fixed steps.
 

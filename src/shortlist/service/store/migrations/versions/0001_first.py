@@ -1,4 +1,4 @@
-"""The first schema: streams, events, snapshots, texts."""
+"""The first schema: streams, events, snapshots, texts, and a row to write when nothing else tells whether it can."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -52,4 +52,9 @@ def upgrade() -> None:
         _number(),
         sa.Column("question", sa.Text, nullable=False),
         sa.Column("texts", sa.Text, nullable=False),
+    )
+    op.create_table(
+        "heartbeat",
+        sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("at", sa.Double, nullable=False),
     )
