@@ -330,7 +330,7 @@ class Cutter:
     def _recall_so_far(self) -> str:
         """Say that the candidates seem to lack the right answer too often, before that is certain."""
         hits, misses = self._recall["hits"], self._recall["misses"]
-        if not self.leader.is_too_many(misses, hits + misses, errors=2, more=0):
+        if hits + misses < 20 or not self.leader.is_too_many(misses, hits + misses, errors=2, more=0):
             return ""
         return (
             f"; so far the right answer was among the candidates in {hits / (hits + misses):.1%} of the rounds in "

@@ -133,7 +133,6 @@ def test_with_open_rounds_the_first_cut_may_come_sooner(page, service):
 
 def test_the_threshold_of_several_scores_may_fall(page, service):
     play(service, 5, settings={"score": "auto"}, right_rank=first_place)
-    service.make("auto", score="auto")
     page.goto(f"{service.url}/page/streams/docs")
     page.locator("#next p").first.wait_for()
     note = "async (summary) => (await import('/static/words.js')).thresholdNote(summary)"

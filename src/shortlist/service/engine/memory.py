@@ -122,8 +122,7 @@ def load(reader: Any, row: StreamRow) -> tuple[Stream, int]:
         raise damage(row.name, error) from None
     stream, kept = _last_snapshot(reader, row, stream)
     try:
-        events = reader.events(row.id, after=stream.number)
-        for event in events:
+        for event in reader.events(row.id, after=stream.number):
             _apply(stream, event)
     except DamagedLog as error:
         raise damage(row.name, error) from None

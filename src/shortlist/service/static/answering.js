@@ -4,7 +4,7 @@
 import { Problem, ask, fill, make, number, path } from "/static/common.js";
 
 export const HELD_BACK = 10_000;
-const LATER = new Set([429, 500, 502, 503, 504]);
+const LATER = new Set([429, 502, 503, 504]); // a 500 does not heal by waiting: it is told
 
 // Which answers a list offers. "Not in this list" is always there and always means a miss, so that what people say does
 // not change when lists become shorter. "There is none" takes a second step that is the same for short and for complete
