@@ -20,8 +20,8 @@ import httpx
 from fastapi import FastAPI, Request
 from load import Tally, load
 
-from shortlist.service.app import create_app, models, run
 from shortlist.service.store import Store
+from shortlist.service.web import create_app, models, run
 
 #: What a commit costs on the slow disk, in seconds.
 SLOW = 0.003

@@ -23,7 +23,7 @@ sys.path.insert(0, __file__.rpartition("/")[0])
 from peers import COVERAGE, PEERS
 
 from shortlist import Shortlister
-from shortlist.tasks import load_task
+from shortlist.lab.tasks import load_task
 
 ROUNDS, RUNS, LAST = 4_000, 5, 1_000
 #: Labelled examples to begin with, the same for all: some of the libraries need them.

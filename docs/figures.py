@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 import shortlist
 from shortlist.boundaries import Quantile
-from shortlist.experiments.figures import draw_all
-from shortlist.experiments.run import run
-from shortlist.experiments.spec import Spec
-from shortlist.tasks import AuctionTask, load_task
+from shortlist.lab.figures import draw_all
+from shortlist.lab.run import run
+from shortlist.lab.spec import Spec
+from shortlist.lab.tasks import AuctionTask, load_task
 
 DOCS: Final = Path(__file__).parent
 STYLE: Final = str(DOCS / "house.mplstyle")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.tasks import data_file, read_scores
+from shortlist.lab.tasks import data_file, read_scores
 
 __all__ = ["before_and_after", "questions", "vector"]
 

@@ -17,10 +17,10 @@ from shortlist import (
 )
 from shortlist.chooser import Chooser
 from shortlist.cutter import AUTO
-from shortlist.experiments.lists import VARIANTS, _race, _scored, list_rows, optimal_lengths
-from shortlist.experiments.spec import Spec
+from shortlist.lab.lists import VARIANTS, _race, _scored, list_rows, optimal_lengths
+from shortlist.lab.spec import Spec
+from shortlist.lab.tasks import load_task
 from shortlist.scores import Margin, Relative, name_of
-from shortlist.tasks import load_task
 
 DELTA = 0.05
 

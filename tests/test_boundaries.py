@@ -13,7 +13,7 @@ from scipy import special, stats
 import shortlist
 from shortlist import DKW, BetaBinomial, Binomial, Calibrated, InvalidParameter, crossing_probability
 from shortlist.boundaries import Held, Quantile
-from shortlist.crossing import crossing
+from shortlist.boundaries.crossing import crossing
 from tests.policies import brute_force
 from tests.strategies import COVERAGES
 

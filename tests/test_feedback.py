@@ -287,7 +287,7 @@ def test_everything_survives_a_save(tmp_path):
 
 def test_coverage_is_held_on_the_real_retrieval_scores():
     """False alarm: 1e-7 for the threshold, and twelve standard errors for the coverage seen."""
-    from shortlist.tasks import load_task  # noqa: PLC0415 - only here
+    from shortlist.lab.tasks import load_task  # noqa: PLC0415 - only here
 
     task = load_task("retrieval")
     rows = np.random.default_rng(9).integers(len(task.scores.true_scores), size=3000)

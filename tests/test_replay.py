@@ -10,7 +10,7 @@ import pytest
 
 import shortlist
 from shortlist import DKW, AnytimeSPS, Greedy, InvalidParameter, InvalidScores
-from shortlist.replay import _functions, _parts, _stamp
+from shortlist._replay import _functions, _parts, _stamp
 
 if TYPE_CHECKING:
     import types

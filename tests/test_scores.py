@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist import InvalidParameter, MissingScore, metrics
+from shortlist.lab.tasks import load_task
 from shortlist.scores import (
     SCORES,
     Adaptive,
@@ -20,7 +21,6 @@ from shortlist.scores import (
     score_to_dict,
     to_score,
 )
-from shortlist.tasks import load_task
 
 EVERY = [Raw(), Margin(), Relative(), Relative(1.0), Rank(), Adaptive(), Adaptive(1.0, penalty=0.1, free=1)]
 LISTS = st.lists(

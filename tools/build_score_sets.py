@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from shortlist.tasks import data_file, write_scores
+from shortlist.lab.tasks import data_file, write_scores
 
 
 def images(raw: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from shortlist.cli import app
-from shortlist.service.app import create_app
+from shortlist.service.web import create_app
 
 __all__ = ["command_line", "commands", "http"]
 

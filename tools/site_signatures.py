@@ -50,6 +50,6 @@ def _parameter(one: inspect.Parameter) -> griffe.Parameter:
     return griffe.Parameter(
         one.name,
         kind=kind,
-        annotation=annotation.replace("shortlist.limits.", "").replace("typing.", ""),
+        annotation=annotation.replace("shortlist.boundaries.base.", "").replace("typing.", ""),
         default=None if one.default is one.empty else repr(one.default),
     )

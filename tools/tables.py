@@ -16,8 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 import shortlist
-from shortlist.experiments.run import law_of, run
-from shortlist.experiments.spec import POLICIES, Spec, make_policy
+from shortlist.lab.run import law_of, run
+from shortlist.lab.spec import POLICIES, Spec, make_policy
 from shortlist.metrics import Uniform, regret, undercoverage_count
 
 ROOT: Final = Path(__file__).parents[1]

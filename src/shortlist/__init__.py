@@ -11,6 +11,7 @@
 from typing import TYPE_CHECKING, Any, Final
 
 from shortlist import errors, metrics, scores
+from shortlist._replay import replay
 from shortlist.boundaries import (
     DKW,
     BetaBinomial,
@@ -71,7 +72,6 @@ from shortlist.policies import (
     ScaleFreeOGD,
     ThresholdTracking,
 )
-from shortlist.replay import replay
 from shortlist.shortlister import Shortlister, Shown
 
 __version__ = "0.1.0"

@@ -13,11 +13,10 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.candidates import check_scores
+from shortlist._validation import check_count, check_scores
 from shortlist.chooser import Chooser
 from shortlist.errors import InvalidParameter, InvalidScores
 from shortlist.learner import Learner, OnDrift, RoundName, Unanswered
-from shortlist.parameters import check_count
 from shortlist.policies import OrderStatistic, Policy
 from shortlist.scores import Margin, Raw, Relative, Score, name_of, score_from_dict, score_to_dict, to_score
 

@@ -25,11 +25,11 @@ from fastapi import Body, FastAPI, Request, Response
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from shortlist.errors import ShortlistError
-from shortlist.service.app import create_app
-from shortlist.service.app.pages import STATIC, add_page
-from shortlist.service.app.views import as_json, round_view
+from shortlist.lab.tasks import data_file, read_scores
 from shortlist.service.engine import Engine, Settings
-from shortlist.tasks import data_file, read_scores
+from shortlist.service.web import create_app
+from shortlist.service.web.pages import STATIC, add_page
+from shortlist.service.web.views import as_json, round_view
 
 __all__ = ["ASKED", "SIMULATED", "Corpus", "create_demo"]
 

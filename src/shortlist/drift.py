@@ -25,7 +25,7 @@ import functools
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from shortlist.parameters import check_count, check_probability, miss_rate
+from shortlist._validation import check_count, check_probability, miss_rate
 
 __all__ = ["RATIOS", "DriftDetector", "DriftState"]
 

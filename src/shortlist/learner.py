@@ -8,9 +8,9 @@ import math
 from collections.abc import Iterable
 from typing import Any, Final, Literal, cast
 
+from shortlist._validation import check_count, miss_rate
 from shortlist.drift import DriftDetector, DriftState
 from shortlist.errors import InvalidParameter
-from shortlist.parameters import check_count, miss_rate
 from shortlist.policies import MISS, OrderStatistic, OrderStatisticState, Policy, policy_from_dict
 from shortlist.policies.order_statistic import Joined
 

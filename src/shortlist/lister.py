@@ -15,11 +15,10 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.candidates import Member, plain_member
+from shortlist._validation import Member, check_count, plain_member
 from shortlist.cutter import best_first
 from shortlist.errors import DamagedFile, MissingScore, NotShown, ShortlistError
 from shortlist.learner import Learner, RoundName
-from shortlist.parameters import check_count
 from shortlist.rounds import Answer, RoundBook
 
 __all__ = ["Lister", "Shown", "cut_list"]

@@ -12,8 +12,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shortlist._validation import check_probability, miss_rate
 from shortlist.errors import InvalidScores
-from shortlist.parameters import check_probability, miss_rate
 
 __all__ = [
     "Law",

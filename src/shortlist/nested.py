@@ -7,11 +7,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist.candidates import Member, check_ids, check_scores
+from shortlist._validation import Member, check_ids, check_probability, check_scores
 from shortlist.errors import InvalidParameter
 from shortlist.learner import Learner
 from shortlist.lister import Lister, Shown, cut_list
-from shortlist.parameters import check_probability
 from shortlist.policies import AnytimeSPS
 
 __all__ = ["NestedShortlister", "NestedShown"]

@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 
-from shortlist.candidates import Member
+from shortlist._validation import Member
 from shortlist.errors import ConflictingAnswer, RoundClosed, UnknownRound
 
 __all__ = ["Answer", "RoundBook"]

@@ -27,8 +27,8 @@ from typing import Any, ClassVar, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._validation import check_count, check_number
 from shortlist.errors import InvalidParameter, MissingScore
-from shortlist.parameters import check_count, check_number
 
 __all__ = [
     "SCORES",

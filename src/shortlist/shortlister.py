@@ -12,12 +12,11 @@ from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 
-from shortlist.candidates import Member, check_ids, check_scores, check_true_scores
+from shortlist._validation import Member, check_ids, check_number, check_scores, check_true_scores
 from shortlist.cutter import Cutter
 from shortlist.errors import InvalidParameter
 from shortlist.learner import Learner, OnDrift, Unanswered
 from shortlist.lister import Lister, Shown
-from shortlist.parameters import check_number
 from shortlist.policies import AnytimeSPS, Policy
 from shortlist.scores import Score
 

@@ -26,7 +26,7 @@ import typer
 
 import shortlist
 from shortlist.cli import app
-from shortlist.tasks import write_scores
+from shortlist.lab.tasks import write_scores
 from tests.docs.pages import PAGES, ROOT, blocks, lines
 from tests.service.running import running
 

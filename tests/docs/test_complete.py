@@ -13,7 +13,7 @@ import tables
 from site_reference import command_line, commands, http
 
 import shortlist
-from shortlist.service.app import create_app, replies
+from shortlist.service.web import create_app, replies
 from tests.docs.pages import PAGES, ROOT
 from tests.service.running import running
 
@@ -23,7 +23,7 @@ MODULES = [
     "shortlist.metrics",
     "shortlist.policies",
     "shortlist.scores",
-    "shortlist.tasks",
+    "shortlist.lab.tasks",
     "shortlist.drift",
     "shortlist.errors",
     "shortlist.integrations.langchain",
@@ -193,7 +193,7 @@ def test_the_paper_map_points_at_what_is_there():
         for name in names.split(", "):
             assert re.search(rf"^(?:def|class) {name}\b|^{name}\b.*=", source, flags=re.MULTILINE), f"{file}: {name}"
     for name in re.findall(r"`results/figures/(\w+)`", page):
-        assert name.removesuffix("_appendix") in (ROOT / "src/shortlist/experiments/figures.py").read_text(), name
+        assert name.removesuffix("_appendix") in (ROOT / "src/shortlist/lab/figures.py").read_text(), name
 
 
 def test_the_tables_of_regret_are_those_that_were_computed():

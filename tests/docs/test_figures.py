@@ -28,8 +28,8 @@ ELSEWHERE = {
     "bench-speed": "benchmarks/report.py",
     "bench-unreported": "benchmarks/report.py",
     "scale-size": "benchmarks/scale.py",
-    "field-misses": "src/shortlist/experiments/field_output.py",
-    "field-worlds": "src/shortlist/experiments/field_output.py",
+    "field-misses": "src/shortlist/lab/field_output.py",
+    "field-worlds": "src/shortlist/lab/field_output.py",
 }
 
 

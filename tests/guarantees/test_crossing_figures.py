@@ -5,8 +5,8 @@ import pytest
 
 from shortlist import DKW, AnytimeSPS, BetaBinomial, Binomial, Calibrated, crossing_probability
 from shortlist.boundaries import Quantile
-from shortlist.crossing import crossing
-from shortlist.limits import as_array, walk_limits
+from shortlist.boundaries.base import as_array, walk_limits
+from shortlist.boundaries.crossing import crossing
 
 # coverage, rounds, first cut of SPS / anytime at 2/T / anytime at 0.05, exact crossing of SPS / anytime
 TABLE = [

@@ -21,13 +21,13 @@ transformers = pytest.importorskip("transformers", reason="transformers is in th
 Image = pytest.importorskip("PIL.Image", reason="pillow is in the extra models: make test-models")
 
 from shortlist import InvalidParameter, InvalidScores  # noqa: E402 - after the skips
-from shortlist.tasks import read_scores  # noqa: E402
-from shortlist.tasks.scoring.classifiers import load_classifier  # noqa: E402
-from shortlist.tasks.scoring.encoders import load_dpr, load_minilm  # noqa: E402
-from shortlist.tasks.scoring.models import pick_device  # noqa: E402
-from shortlist.tasks.scoring.pictures import Picture, decode  # noqa: E402
-from shortlist.tasks.scoring.questions import Passage  # noqa: E402
-from shortlist.tasks.scoring.score import score_images, score_retrieval  # noqa: E402
+from shortlist.lab.scoring.classifiers import load_classifier  # noqa: E402
+from shortlist.lab.scoring.encoders import load_dpr, load_minilm  # noqa: E402
+from shortlist.lab.scoring.images import Picture, decode  # noqa: E402
+from shortlist.lab.scoring.models import pick_device  # noqa: E402
+from shortlist.lab.scoring.questions import Passage  # noqa: E402
+from shortlist.lab.scoring.score import score_images, score_retrieval  # noqa: E402
+from shortlist.lab.tasks import read_scores  # noqa: E402
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "squad"
 needs_squad = pytest.mark.skipif(not SHARED.is_dir(), reason="SQuAD's texts are not beside the checkout")
@@ -169,7 +169,7 @@ STOPPING = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background has its children ignore it
 from shortlist.cli import run
-from shortlist.tasks.scoring.job import Job
+from shortlist.lab.scoring.job import Job
 stop_after, number, real, saved = int(sys.argv[1]), int(sys.argv[2]), Job._save, []
 def save(self, path, write):
     real(self, path, write)

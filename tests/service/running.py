@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import uvicorn
 
-from shortlist.service.app import create_app
+from shortlist.service.web import create_app
 
 __all__ = ["Running", "free_port", "process", "running"]
 

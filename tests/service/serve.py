@@ -11,8 +11,8 @@ unsynced
 import asyncio
 import sys
 
-from shortlist.service.app import create_app, run
 from shortlist.service.engine import batch, writer
+from shortlist.service.web import create_app, run
 
 
 async def store_later(self, commands):

@@ -15,9 +15,9 @@ import httpx
 import pytest
 
 from shortlist import InvalidParameter
-from shortlist.service.app import logs
 from shortlist.service.engine import Engine, Settings, verify
 from shortlist.service.store import Store
+from shortlist.service.web import logs
 from tests.service.running import free_port, process, running
 from tests.service.test_crash import Person, missing
 from tests.service.test_engine import play

@@ -16,9 +16,9 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from shortlist._validation import check_probability
 from shortlist.errors import InvalidParameter, MissingExtra
-from shortlist.parameters import check_probability
-from shortlist.tasks import TASKS, load_task
+from shortlist.lab.tasks import TASKS, load_task
 
 __all__ = ["replay", "reproduce"]
 
@@ -52,7 +52,7 @@ def reproduce(
     """Run the paper's experiments: every policy on three tasks, with figures, tables, claims and a report."""
     if importlib.util.find_spec("matplotlib") is None:
         raise MissingExtra("reproduce needs matplotlib, which is in an extra: pip install 'shortlist[experiments]'")
-    from shortlist.experiments.spec import POLICIES, Spec  # noqa: PLC0415 - only this command needs them
+    from shortlist.lab.spec import POLICIES, Spec  # noqa: PLC0415 - only this command needs them
 
     if list_:
         _list(POLICIES)
@@ -77,8 +77,8 @@ def reproduce(
             )
         _field(spec, processes, scheduler, out)
         return
-    from shortlist.experiments.output import write_results  # noqa: PLC0415 - brings matplotlib
-    from shortlist.experiments.run import run as run_spec  # noqa: PLC0415
+    from shortlist.lab.output import write_results  # noqa: PLC0415 - brings matplotlib
+    from shortlist.lab.run import run as run_spec  # noqa: PLC0415
 
     console = Console()
     with _progress(console) as bar:
@@ -121,9 +121,9 @@ def replay(
     scheduler: Annotated[str | None, typer.Option(help=_SCHEDULER)] = None,
 ) -> None:
     """Show what any policy would have done on your own log, or on thousands of streams at once."""
-    from shortlist.experiments.logs import LogFiles  # noqa: PLC0415 - brings pyarrow
-    from shortlist.experiments.replays import ReplayRow, replay_files, replay_stream  # noqa: PLC0415
-    from shortlist.experiments.where import workplace  # noqa: PLC0415
+    from shortlist.lab.executors import workplace  # noqa: PLC0415
+    from shortlist.lab.logs import LogFiles  # noqa: PLC0415 - brings pyarrow
+    from shortlist.lab.replays import ReplayRow, replay_files, replay_stream  # noqa: PLC0415
 
     check_probability("coverage", coverage, 0.9)
     _check_folder(out)
@@ -134,8 +134,8 @@ def replay(
     chosen, console = _chosen("policies", policies), Console()
     with _progress(console) as bar, workplace(_jobs(jobs, least=len(log.paths)), scheduler) as submit:
         rows, places = replay_files(log, chosen, coverage, submit, _teller(bar))
-    from shortlist.experiments.figures import draw_replay  # noqa: PLC0415 - brings matplotlib
-    from shortlist.experiments.output import write_table  # noqa: PLC0415
+    from shortlist.lab.figures import draw_replay  # noqa: PLC0415 - brings matplotlib
+    from shortlist.lab.output import write_table  # noqa: PLC0415
 
     write_table(out / "replay.csv", [field.name for field in dataclasses.fields(ReplayRow)], rows)
     first = {name: log.read(paths, [name])[name] for name, paths in list(places.items())[:3]}
@@ -199,8 +199,8 @@ def _summary_table(results: Any, name: str) -> Table:
 
 def _field(spec: Any, processes: int, scheduler: str | None, out: Path) -> None:
     """Run all methods of the field, and write tables and figures."""
-    from shortlist.experiments.field import run_field  # noqa: PLC0415 - only this suite needs them
-    from shortlist.experiments.field_output import write_field  # noqa: PLC0415 - brings matplotlib
+    from shortlist.lab.field import run_field  # noqa: PLC0415 - only this suite needs them
+    from shortlist.lab.field_output import write_field  # noqa: PLC0415 - brings matplotlib
 
     console = Console()
     with _progress(console) as bar:

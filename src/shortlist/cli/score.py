@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from shortlist.errors import InvalidParameter
-from shortlist.tasks.scoring import classifiers, encoders
-from shortlist.tasks.scoring.bids import write_bids
-from shortlist.tasks.scoring.job import Tell, Tells
+from shortlist.lab.scoring import classifiers, encoders
+from shortlist.lab.scoring.bids import write_bids
+from shortlist.lab.scoring.job import Tell, Tells
 
 __all__ = ["app"]
 
@@ -46,7 +46,7 @@ def images(
     skip_broken: Annotated[bool, typer.Option("--skip-broken", help="Leave out images that cannot be read.")] = False,
 ) -> None:
     """Score labelled images with a classifier: its logits, as in the paper."""
-    from shortlist.tasks.scoring.score import score_images  # noqa: PLC0415 - only this command needs it
+    from shortlist.lab.scoring.score import score_images  # noqa: PLC0415 - only this command needs it
 
     _check(out, dtype, limit)
     if not source.exists():
@@ -93,7 +93,7 @@ def retrieval(
     dtype: _Dtype = "float32",
 ) -> None:
     """Score questions with their passages: cosines, as in the paper."""
-    from shortlist.tasks.scoring.score import score_retrieval  # noqa: PLC0415 - only this command needs it
+    from shortlist.lab.scoring.score import score_retrieval  # noqa: PLC0415 - only this command needs it
 
     _check(out, dtype, limit)
     if not source.is_file():

@@ -101,9 +101,9 @@ def serve(
             f"host is {host}, which other machines can reach, and there are no keys: give --api-key-file, or say "
             "--insecure if everybody may do everything"
         )
-    from shortlist.service.app import create_app, listen, run, run_workers  # noqa: PLC0415 - needs the extra
     from shortlist.service.keys import KeyFile  # noqa: PLC0415
     from shortlist.service.store import Store  # noqa: PLC0415
+    from shortlist.service.web import create_app, listen, run, run_workers  # noqa: PLC0415 - needs the extra
 
     keys = None if api_key_file is None else KeyFile(api_key_file)
     if keys is not None and not keys.listed():
@@ -267,8 +267,8 @@ def demo(
     if importlib.util.find_spec("sklearn") is None:
         raise MissingExtra("the demo needs scikit-learn, which is in an extra: pip install 'shortlist[service]'")
     from shortlist.demo import create_demo, default_file, open_browser  # noqa: PLC0415 - needs the extra
-    from shortlist.service.app import listen, run  # noqa: PLC0415
     from shortlist.service.store import Store  # noqa: PLC0415
+    from shortlist.service.web import listen, run  # noqa: PLC0415
 
     address = database or f"sqlite:///{default_file()}"
     Store(address).close()  # says what is wrong with the database, if anything is

@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from shortlist.candidates import Member
+from shortlist._validation import Member
 from shortlist.errors import InvalidInput, InvalidParameter, InvalidScores
 from shortlist.lister import Shown
 from shortlist.shortlister import Shortlister

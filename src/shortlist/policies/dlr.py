@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shortlist.parameters import check_number, check_probability, miss_rate
+from shortlist._validation import check_number, check_probability, miss_rate
 from shortlist.policies.base import Policy, State
 
 __all__ = ["DLR"]

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from shortlist._validation import check_count
 from shortlist.boundaries import DKW, Boundary, Held, Quantile
-from shortlist.parameters import check_count
 from shortlist.policies.order_statistic import OrderStatistic
 
 __all__ = ["ConservativeETC", "ExploreThenCommit"]

@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from shortlist._validation import check_probability, miss_rate
 from shortlist.boundaries import Quantile
-from shortlist.limits import quantile
-from shortlist.parameters import check_probability, miss_rate
+from shortlist.boundaries.quantile import quantile
 from shortlist.policies.base import Policy, State
 from shortlist.policies.order_statistic import Constants, Tally, count, keep
 

@@ -14,8 +14,8 @@ and all the policies that need one take them as ``miss``:
 from dataclasses import dataclass, field
 from typing import Final
 
+from shortlist._validation import check_number, check_probability
 from shortlist.errors import InvalidParameter
-from shortlist.parameters import check_number, check_probability
 from shortlist.policies.base import MISS, Policy
 
 __all__ = ["BEYOND", "DROPPED", "THRESHOLD", "MissPolicy", "RangePolicy", "judge"]

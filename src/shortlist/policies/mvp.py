@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from shortlist.parameters import check_count, check_number, miss_rate
+from shortlist._validation import check_count, check_number, miss_rate
 from shortlist.policies.base import State
 from shortlist.policies.misses import RangePolicy, judge
 

@@ -28,10 +28,10 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Any, ClassVar, Final, cast
 
-from shortlist import limits
+from shortlist._validation import check_probability, miss_rate
+from shortlist.boundaries.base import Advance, Boundary
+from shortlist.boundaries.base import Constants as BoundaryConstants
 from shortlist.errors import InvalidParameter
-from shortlist.limits import Boundary
-from shortlist.parameters import check_probability, miss_rate
 from shortlist.policies.base import MISS, Policy, State
 
 __all__ = ["OrderStatistic", "OrderStatisticState"]
@@ -39,10 +39,10 @@ __all__ = ["OrderStatistic", "OrderStatisticState"]
 # threshold, n, k, the boundary's two memories, low, ceiling, pending
 Tally = tuple[float, int, int, float, float, int, float, int]
 # p0, coverage, whether to keep a window, the boundary's constants and last round
-Constants = tuple[float, float, bool, limits.Constants, float]
+Constants = tuple[float, float, bool, BoundaryConstants, float]
 
 
-def count(advance: limits.Advance, carry: Tally, constants: Constants, seen: float) -> tuple[Tally, bool]:
+def count(advance: Advance, carry: Tally, constants: Constants, seen: float) -> tuple[Tally, bool]:
     """Count one more round, with the score of a hit or MISS; return also whether it concerns the scores kept.
 
     It seldom does: only if more low scores are allowed now, or the score is in the window.

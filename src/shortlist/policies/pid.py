@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shortlist.parameters import check_number, miss_rate
+from shortlist._validation import check_number, miss_rate
 from shortlist.policies.base import State
 from shortlist.policies.misses import RangePolicy, judge
 

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from shortlist.parameters import check_count
+from shortlist._validation import check_count
 from shortlist.policies.base import MISS, State
 from shortlist.policies.misses import BEYOND, DROPPED, RangePolicy
 from shortlist.policies.scale_free import gradient

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shortlist.parameters import miss_rate
+from shortlist._validation import miss_rate
 from shortlist.policies.base import MISS, State
 from shortlist.policies.misses import BEYOND, DROPPED, RangePolicy
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.candidates import Member
+from shortlist._validation import Member
 from shortlist.errors import (
     ConflictingAnswer,
     ConflictingRound,

@@ -16,14 +16,13 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
-from shortlist.candidates import Member, check_ids, check_scores
+from shortlist._validation import Member, check_ids, check_number, check_scores
 from shortlist.errors import (
     ConflictingStream,
     DamagedLog,
     UnknownRound,
     UnknownStream,
 )
-from shortlist.parameters import check_number
 from shortlist.service.engine.batch import Close, Command, Propose
 from shortlist.service.engine.export import export_cut, export_page
 from shortlist.service.engine.memory import Memory, damage, load

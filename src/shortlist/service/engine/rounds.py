@@ -5,7 +5,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any, Final
 
-from shortlist.candidates import Member
+from shortlist._validation import Member
 from shortlist.service.store import Event
 
 __all__ = ["Round", "RoundCache"]

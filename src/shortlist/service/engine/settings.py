@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from shortlist._validation import check_count
 from shortlist.cutter import Cutter
 from shortlist.errors import InvalidParameter
 from shortlist.learner import OnDrift, Unanswered
-from shortlist.parameters import check_count
 from shortlist.policies import SPS, AnytimeSPS, OrderStatistic
 from shortlist.scores import SCORES, score_from_dict
 

@@ -1,0 +1,160 @@
+"""The one loop: a policy and a stream of true scores in, the threshold of every round out.
+
+The loop calls the policy's own step. With numba installed (extra ``fast``), loop and step are
+compiled together, the same source, and give the same bits some hundred times as fast; the machine
+code is kept on disk, so that only the first call ever waits for it.
+"""
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist._validation import check_true_scores
+from shortlist.errors import InvalidParameter, MissingExtra
+from shortlist.policies import MISS, OrderStatistic, Policy
+from shortlist.policies.base import Step
+
+__all__ = ["replay"]
+
+Loop = Callable[[Any, Any, Any, Any, bool], Any]
+
+
+def replay(
+    policy: Policy, true_scores: ArrayLike, *, compiled: bool | None = None, full_feedback: bool = False
+) -> NDArray[np.float64]:
+    """Return the threshold in force at each round, with semi-bandit feedback applied inside.
+
+    The same bits as ``policy.update`` round by round, with or without numba. Nothing of a score
+    below the threshold in force reaches the policy.
+
+    Parameters
+    ----------
+    policy
+        The policy to run, from a fresh state.
+    true_scores
+        The score of the true label in each round, in order; -inf where the true label was not among
+        the candidates.
+    compiled
+        True or False to use numba or not; by default it is used when it is installed.
+    full_feedback
+        Tell the policy every score, also those of misses: what most methods of the field were made for,
+        and nobody has whose people only click. For comparing.
+
+    Examples
+    --------
+    >>> from shortlist import AnytimeSPS
+    >>> scores = np.random.default_rng(0).random(10_000)
+    >>> thresholds = replay(AnytimeSPS(coverage=0.9), scores)
+    >>> f"{thresholds[-1]:.3f}"
+    '0.087'
+    """
+    if not isinstance(policy, Policy):
+        raise InvalidParameter(f"policy is {policy!r}; it must be a policy, for example AnytimeSPS(coverage=0.9)")
+    scores = check_true_scores(true_scores)
+    state = policy.init()
+    if compiled is None:
+        compiled = _numba_is_installed()
+    elif compiled and not _numba_is_installed():
+        raise MissingExtra("compiled replay needs an extra: pip install 'shortlist[fast]'")
+    functions = _functions(policy)
+    thresholds = np.empty(scores.size)
+    if compiled:
+        _compiled_loop(functions)(state.carry, state.constants, scores, thresholds, full_feedback)
+    else:
+        plain = thresholds.tolist()
+        _loop(functions, stamp="plain")(state.carry, state.constants, scores.tolist(), plain, full_feedback)
+        thresholds[:] = plain
+    return thresholds
+
+
+def _functions(policy: Policy) -> tuple[Step, ...]:
+    """Return the functions of a policy's rule: the step, or a boundary's advance, a glance and the step."""
+    if isinstance(policy, OrderStatistic):
+        return policy.boundary.advance, policy.glance, policy.rule
+    return (policy.rule,)
+
+
+def _loop(functions: tuple[Step, ...], stamp: str) -> Loop:
+    """Return the loop around a rule."""
+    if len(functions) == 1:
+        return _loop_of_one(functions[0], stamp)
+    advance, glance, step = functions
+    return _loop_of_two(advance, glance, step, stamp)
+
+
+def _loop_of_one(step: Step, stamp: str) -> Loop:
+    def loop(carry: Any, constants: Any, scores: Any, thresholds: Any, full: bool) -> Any:
+        assert stamp  # numba keys its cache on this value, so an edited step is compiled anew
+        values = [0.0]  # numba needs to see what is in the list
+        values.pop()  # and, below, + 0.0 makes one zero of two
+        for i, score in enumerate(scores):
+            thresholds[i] = carry[0]
+            missed = not score >= carry[0] or score == MISS
+            carry = step(carry, values, constants, MISS if missed and not full else score + 0.0, missed)
+        return carry
+
+    return loop
+
+
+def _loop_of_two(advance: Step, glance: Step, step: Step, stamp: str) -> Loop:
+    # The list is touched only where it must be: handing it to a function costs as much as all the rest of a round.
+    def loop(carry: Any, constants: Any, scores: Any, thresholds: Any, full: bool) -> Any:
+        assert stamp
+        values = [0.0]
+        values.pop()
+        for i, score in enumerate(scores):
+            thresholds[i] = carry[0]
+            seen = score + 0.0 if score >= carry[0] or full else MISS
+            carry, concerns = glance(advance, carry, constants, seen)
+            if concerns:
+                carry = step(carry, values, constants, seen)
+        return carry
+
+    return loop
+
+
+@functools.cache
+def _compiled_loop(functions: tuple[Step, ...]) -> Loop:
+    """Compile the loop around a rule, with everything the rule calls."""
+    import numba  # noqa: PLC0415 - the core needs numpy alone
+    from numba.extending import register_jitable  # noqa: PLC0415
+
+    parts = _parts(functions)
+    # Inlined, a rule in two parts is a third faster; long rules become so large that numba stumbles over them.
+    inline = "always" if len(functions) > 1 else "never"
+    for part in parts:
+        register_jitable(inline=inline)(part)
+    loop: Loop = numba.njit(cache=True)(_loop(functions, _stamp(parts)))
+    return loop
+
+
+def _stamp(parts: list[types.FunctionType]) -> str:
+    """Return a digest of the files that the functions stand in: code, names and constants alike."""
+    import hashlib  # noqa: PLC0415 - slow to import
+    from pathlib import Path  # noqa: PLC0415 - likewise
+
+    digest = hashlib.sha256()
+    for name in sorted({part.__code__.co_filename for part in parts}):
+        digest.update(Path(name).read_bytes() if Path(name).is_file() else name.encode())
+    return digest.hexdigest()
+
+
+def _parts(functions: tuple[Step, ...]) -> list[types.FunctionType]:
+    """Return the functions and the plain functions that they call, directly or not."""
+    parts = [function for function in functions if isinstance(function, types.FunctionType)]
+    assert len(parts) == len(functions)
+    for function in parts:  # grows while we walk
+        named = (function.__globals__.get(name) for name in function.__code__.co_names)
+        parts += [part for part in named if isinstance(part, types.FunctionType) and part not in parts]
+    return parts
+
+
+@functools.cache
+def _numba_is_installed() -> bool:
+    import importlib.util  # noqa: PLC0415 - needed here only
+
+    return importlib.util.find_spec("numba") is not None

@@ -1,0 +1,123 @@
+"""The client for asyncio."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+import httpx
+from numpy.typing import ArrayLike
+
+from shortlist._validation import Member, plain_member
+from shortlist.client._protocol import Call, Calls, Result
+from shortlist.errors import ShortlistError
+from shortlist.lister import Shown
+
+__all__ = ["AsyncClient"]
+
+
+class AsyncClient(Calls):
+    """The same for asyncio; see `Client`. Every verb is awaited."""
+
+    def _connect(self) -> None:
+        self._http = httpx.AsyncClient(**self._settings)
+
+    async def _do(self, call: Call[Result]) -> Result:
+        answer: Any = None
+        try:
+            while True:
+                wanted = call.send(answer)
+                if isinstance(wanted, float):
+                    await asyncio.sleep(wanted)
+                    answer = None
+                else:
+                    try:
+                        answer = await self._http.request(
+                            wanted.method, wanted.path, json=wanted.json, params=wanted.parameters
+                        )
+                    except httpx.TransportError as error:
+                        answer = error
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+
+    async def create(self, coverage: float = 0.9, **settings: Any) -> dict[str, Any]:
+        """Create the stream, or find it with this `coverage` and these settings."""
+        return await self._do(self._create(coverage, settings))
+
+    async def propose(
+        self,
+        scores: ArrayLike,
+        ids: Sequence[Member] | None = None,
+        *,
+        texts: Sequence[str | None] | None = None,
+        question: str | None = None,
+        truncated_below: float | None = None,
+        scorer_version: str | None = None,
+        round_id: str | None = None,
+        allow_empty: bool = False,
+    ) -> Shown:
+        """Open a round and return its shortlist; parameters and errors are those of `Client.propose`."""
+        call = self._propose(
+            scores,
+            ids,
+            texts,
+            question=question,
+            truncated_below=truncated_below,
+            scorer_version=scorer_version,
+            round_id=round_id,
+            allow_empty=allow_empty,
+        )
+        return await self._do(call)
+
+    async def hit(self, round_id: Any, member: Member) -> None:
+        """Take the answer "this one": `member` of the list with this `round_id`."""
+        await self._do(self._answer(round_id, {"hit": plain_member(member)}))
+
+    async def miss(self, round_id: Any) -> None:
+        """Take the answer "not in this list", for the list with this `round_id`."""
+        await self._do(self._answer(round_id, {"miss": True}))
+
+    async def skip(self, round_id: Any) -> None:
+        """Say that no answer will come to `round_id`; it counts as not found."""
+        await self._do(self._answer(round_id, {"skip": True}))
+
+    async def absent(self, round_id: Any) -> None:
+        """Take the answer "I looked through everything: no candidate is right"; see `Shortlister.absent`.
+
+        The list is the one with this `round_id`.
+        """
+        await self._do(self._answer(round_id, {"absent": True}))
+
+    async def answer_many(self, answers: Iterable[tuple[str, dict[str, Any]]]) -> list[ShortlistError | None]:
+        """Send many `answers` at once; return what was wrong with each, or None."""
+        return await self._do(self._answer_many(answers))
+
+    async def summary(self) -> dict[str, Any]:
+        """Return what has happened so far."""
+        return await self._do(self._summary())
+
+    async def rounds(self, *, after: int = 0, limit: int = 100, only_open: bool = False) -> dict[str, Any]:
+        """Return a page of the log: up to `limit` rounds `after` a number, or `only_open` ones."""
+        return await self._do(self._rounds(after, limit, only_open))
+
+    async def expire(self, older_than: float) -> int:
+        """Close rounds that have waited for an answer for `older_than` seconds; return how many."""
+        return await self._do(self._expire(older_than))
+
+    async def erase_texts(self, older_than: float = 0.0) -> int:
+        """Erase questions and texts of rounds shown more than `older_than` seconds ago; return of how many."""
+        return await self._do(self._erase_texts(older_than))
+
+    async def delete(self) -> None:
+        """Erase the stream and its log."""
+        await self._do(self._delete())
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()

@@ -1,0 +1,235 @@
+"""What each call to the service does, without doing it.
+
+A call is a generator: it yields requests and pauses, is sent answers and errors, and returns its
+result. So it is written once, and `Client` and `AsyncClient` differ only in how they wait.
+"""
+
+import random
+import uuid
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+from urllib.parse import quote
+
+import httpx
+from numpy.typing import ArrayLike
+
+from shortlist import errors
+from shortlist._validation import Member, check_ids, check_number, check_scores, plain_member
+from shortlist.errors import (
+    InvalidParameter,
+    NotAllowed,
+    ServiceError,
+    ServiceUnavailable,
+    ShortlistError,
+)
+from shortlist.lister import Shown
+
+__all__ = ["Call", "Calls", "Request", "Result"]
+
+#: Answers that say "later".
+_LATER: Final = (429, 502, 503, 504)
+_LONGEST_PAUSE: Final = 5.0
+#: How many answers the service takes at once.
+_MOST_ANSWERS: Final = 1_000
+_ERRORS: Final = {f"urn:shortlist:problem:{errors.problem_name(kind)}": kind for kind in errors.all_errors()}
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request to be sent."""
+
+    method: str
+    path: str
+    json: Any = None
+    parameters: dict[str, Any] | None = None
+
+
+#: A call: yields requests and pauses (seconds), is sent responses and errors, and returns its result.
+Call = Generator[Request | float, Any, Result]
+
+
+class Calls:
+    """What the calls do, without doing it."""
+
+    def __init__(
+        self,
+        url: str,
+        stream: str,
+        api_key: str | None = None,
+        *,
+        timeout: float = 10.0,
+        retries: int = 5,
+        scorer_version: str | None = None,
+    ) -> None:
+        if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+            raise InvalidParameter(f"url is {url!r}; it must be the service's address, such as http://127.0.0.1:8000")
+        if not isinstance(stream, str) or not stream.strip("."):
+            raise InvalidParameter(f"stream is {stream!r}; it must be the name of a stream")
+        self.url, self.stream = url.rstrip("/"), stream
+        self._retries = retries
+        self._scorer_version = scorer_version
+        self._settings: dict[str, Any] = {
+            "base_url": self.url,
+            "timeout": timeout,
+            "headers": {} if api_key is None else {"Authorization": f"Bearer {api_key}"},
+        }
+        self._connect()
+
+    def _connect(self) -> None:
+        """Make what sends requests."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.url} stream {self.stream}>"
+
+    def _path(self, *parts: str) -> str:
+        return "/".join(("/v1/streams", *(quote(part, safe="") for part in (self.stream, *parts))))
+
+    def _send(self, request: Request) -> Call[Any]:
+        """Send a request, again and again while it may help; return the JSON of its answer."""
+        pause = 0.1
+        for attempt in range(self._retries + 1):
+            answer = yield request
+            if isinstance(answer, httpx.Response) and answer.status_code not in _LATER:
+                return _read(answer, repeated=attempt > 0 and request.method == "DELETE")
+            if attempt < self._retries:
+                wait = _asked_pause(answer) or pause * random.uniform(0.5, 1.0)
+                yield min(wait, _LONGEST_PAUSE)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+        if isinstance(answer, httpx.Response):
+            problem = _problem(answer)
+            raise ServiceUnavailable(
+                f"{self.url} answers {answer.status_code}: {problem.get('detail', 'try again later')}"
+            )
+        raise ServiceUnavailable(
+            f"{self.url} cannot be reached ({type(answer).__name__}: {answer}); is the service running there?"
+        )
+
+    def _create(self, coverage: float, settings: dict[str, Any]) -> Call[dict[str, Any]]:
+        body = {"name": self.stream, "coverage": coverage, **settings}
+        if self._scorer_version is not None:
+            body.setdefault("scorer_version", self._scorer_version)
+        summary: dict[str, Any] = yield from self._send(Request("POST", "/v1/streams", body))
+        return summary
+
+    def _propose(
+        self,
+        scores: ArrayLike,
+        ids: Sequence[Member] | None,
+        texts: Sequence[str | None] | None,
+        **more: Any,
+    ) -> Call[Shown]:
+        values = check_scores(scores, allow_empty=bool(more["allow_empty"])).tolist()
+        more["allow_empty"] = more["allow_empty"] or None  # left out of the body where it says nothing
+        names = list(range(len(values))) if ids is None else check_ids(ids, len(values))
+        if texts is not None and len(texts) != len(values):
+            raise InvalidParameter(f"there are {len(texts)} texts for {len(values)} scores; give one for each")
+        candidates = [{"id": name, "score": score} for name, score in zip(names, values, strict=True)]
+        for candidate, text in zip(candidates, texts or (), strict=False):
+            candidate["text"] = text
+        body = {"candidates": candidates, "round_id": more.pop("round_id") or uuid.uuid4().hex}
+        more["scorer_version"] = more["scorer_version"] or self._scorer_version
+        if more["truncated_below"] is not None:
+            rule = "a finite score, or left out"
+            more["truncated_below"] = check_number("truncated_below", more["truncated_below"], rule)
+        body |= {name: value for name, value in more.items() if value is not None}
+        shown = yield from self._send(Request("POST", self._path("rounds"), body))
+        score = dict(zip(names, values, strict=True))
+        return Shown(
+            round_id=shown["round_id"],
+            threshold=_threshold(shown["threshold"]),
+            members=tuple(shown["members"]),
+            scores=tuple(score[member] for member in shown["members"]),
+            candidates=len(values),
+            cut=shown["reached"],
+            truncated=shown["truncated"],
+        )
+
+    def _answer(self, round_id: Any, answer: dict[str, Any]) -> Call[None]:
+        if not isinstance(round_id, str) or not round_id.strip("."):
+            raise errors.UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
+        yield from self._send(Request("PUT", self._path("rounds", round_id, "feedback"), answer))
+
+    def _answer_many(self, answers: Iterable[tuple[str, dict[str, Any]]]) -> Call[list[ShortlistError | None]]:
+        listed = [
+            {"round_id": round_id, **{kind: plain_member(value) for kind, value in answer.items()}}
+            for round_id, answer in answers
+        ]
+        found: list[ShortlistError | None] = []
+        for start in range(0, len(listed), _MOST_ANSWERS):
+            body = {"answers": listed[start : start + _MOST_ANSWERS]}
+            told = yield from self._send(Request("POST", self._path("feedback"), body))
+            found += [_error(each["problem"]) if each.get("problem") else None for each in told["results"]]
+        return found
+
+    def _summary(self) -> Call[dict[str, Any]]:
+        summary: dict[str, Any] = yield from self._send(Request("GET", self._path()))
+        summary["threshold"] = _threshold(summary["threshold"])
+        return summary
+
+    def _rounds(self, after: int, limit: int, only_open: bool) -> Call[dict[str, Any]]:
+        parameters = {"after": after, "limit": limit, "open": "true" if only_open else "false"}
+        page: dict[str, Any] = yield from self._send(Request("GET", self._path("rounds"), parameters=parameters))
+        return page
+
+    def _expire(self, older_than: float) -> Call[int]:
+        told = yield from self._send(Request("POST", self._path("expire"), {"older_than": older_than}))
+        return int(told["expired"])
+
+    def _erase_texts(self, older_than: float) -> Call[int]:
+        request = Request("DELETE", self._path("texts"), parameters={"older_than": older_than})
+        told = yield from self._send(request)
+        return int(told["erased"])
+
+    def _delete(self) -> Call[None]:
+        yield from self._send(Request("DELETE", self._path()))
+
+
+def _read(answer: httpx.Response, *, repeated: bool) -> Any:
+    """Return the JSON of an answer, or raise what it says."""
+    if answer.is_success:
+        return answer.json() if answer.content else None
+    if repeated and answer.status_code == 404:
+        return None  # the first try had come through
+    raise _error(_problem(answer) | {"status": answer.status_code})
+
+
+def _problem(answer: httpx.Response) -> dict[str, Any]:
+    try:
+        document = answer.json()
+    except ValueError:
+        document = None
+    return (
+        document if isinstance(document, dict) else {"detail": f"not an answer of this service: {answer.text[:200]!r}"}
+    )
+
+
+def _error(problem: dict[str, Any]) -> ShortlistError:
+    """Return a problem document as the error that it was."""
+    detail, status = str(problem.get("detail", "no reason was given")), problem.get("status")
+    kind = _ERRORS.get(str(problem.get("type")))
+    if status == 401:
+        return NotAllowed("the service wants a key that is valid: give api_key=, or --api-key on the command line")
+    if kind is not None:
+        found: ShortlistError = kind(detail)
+        return found
+    if status == 403:
+        return NotAllowed(detail)
+    if status in (400, 413, 422):
+        return errors.InvalidInput(detail)
+    return ServiceError(f"{status}: {detail}")
+
+
+def _asked_pause(answer: Any) -> float | None:
+    """Return the pause that the service asks for."""
+    try:
+        return float(answer.headers["Retry-After"]) * random.uniform(0.5, 1.0)
+    except (AttributeError, KeyError, ValueError):
+        return None
+
+
+def _threshold(value: float | None) -> float:
+    return float("-inf") if value is None else value

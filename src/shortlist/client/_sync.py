@@ -1,0 +1,204 @@
+"""The client that waits."""
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+import httpx
+from numpy.typing import ArrayLike
+
+from shortlist._validation import Member, plain_member
+from shortlist.client._protocol import Call, Calls, Result
+from shortlist.errors import ShortlistError
+from shortlist.lister import Shown
+
+__all__ = ["Client"]
+
+
+class Client(Calls):
+    """A stream of a running service.
+
+    Parameters
+    ----------
+    url
+        Where the service is: ``http://127.0.0.1:8000``.
+    stream
+        The stream's name; `create` makes it.
+    api_key
+        The key, where keys are on.
+    timeout
+        Seconds to wait for an answer before trying again.
+    retries
+        How often to try again, with pauses that grow.
+    scorer_version
+        Of the model behind the scores, sent with every round: a stream takes one version only.
+
+    Examples
+    --------
+        client = shortlist.Client("http://127.0.0.1:8000", "docs")
+        client.create(coverage=0.9)
+        shown = client.propose([0.31, 0.87], ids=["faq-7", "faq-2"])
+        client.hit(shown.round_id, "faq-2")
+    """
+
+    def _connect(self) -> None:
+        self._http = httpx.Client(**self._settings)
+
+    def _do(self, call: Call[Result]) -> Result:
+        answer: Any = None
+        try:
+            while True:
+                wanted = call.send(answer)
+                if isinstance(wanted, float):
+                    time.sleep(wanted)
+                    answer = None
+                else:
+                    try:
+                        answer = self._http.request(
+                            wanted.method, wanted.path, json=wanted.json, params=wanted.parameters
+                        )
+                    except httpx.TransportError as error:
+                        answer = error
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+
+    def create(self, coverage: float = 0.9, **settings: Any) -> dict[str, Any]:
+        """Create the stream, or find it with these settings.
+
+        Parameters
+        ----------
+        coverage
+            The share of rounds in which the right answer must be in the list.
+        settings
+            The other settings of a stream: policy, score, patience, on_drift ...
+
+        Raises
+        ------
+        ConflictingStream
+            It exists with other settings.
+        """
+        return self._do(self._create(coverage, settings))
+
+    def propose(
+        self,
+        scores: ArrayLike,
+        ids: Sequence[Member] | None = None,
+        *,
+        texts: Sequence[str | None] | None = None,
+        question: str | None = None,
+        truncated_below: float | None = None,
+        scorer_version: str | None = None,
+        round_id: str | None = None,
+        allow_empty: bool = False,
+    ) -> Shown:
+        """Open a round and return its shortlist; what people read can be stored with it.
+
+        Parameters
+        ----------
+        scores
+            The score of each candidate, one-dimensional, finite; larger is better.
+        ids
+            Your own names for the candidates, strings or integers; their positions otherwise.
+        texts
+            What the page shows for each candidate; kept apart from the log, and can be erased.
+        question
+            What was asked; kept in the same way.
+        truncated_below
+            The lowest score that your search returned, if it may have left candidates out.
+        scorer_version
+            The model behind the scores, if it is not the client's own: all rounds of a stream name the same.
+        round_id
+            Your own id for the round; one is made otherwise. The same id with another list is refused.
+        allow_empty
+            Open a round for a search that found nothing, too.
+
+        Raises
+        ------
+        ConflictingRound
+            The id was used for another list.
+        ScorerChanged
+            The stream has another scorer version, or needs one.
+        ServiceUnavailable
+            The service could not be reached, or could not store it; trying again is safe.
+        """
+        call = self._propose(
+            scores,
+            ids,
+            texts,
+            question=question,
+            truncated_below=truncated_below,
+            scorer_version=scorer_version,
+            round_id=round_id,
+            allow_empty=allow_empty,
+        )
+        return self._do(call)
+
+    def hit(self, round_id: Any, member: Member) -> None:
+        """Take the answer "this one": `member` of the list with this `round_id`."""
+        self._do(self._answer(round_id, {"hit": plain_member(member)}))
+
+    def miss(self, round_id: Any) -> None:
+        """Take the answer "not in this list", for the list with this `round_id`."""
+        self._do(self._answer(round_id, {"miss": True}))
+
+    def skip(self, round_id: Any) -> None:
+        """Say that no answer will come to `round_id`; it counts as not found."""
+        self._do(self._answer(round_id, {"skip": True}))
+
+    def absent(self, round_id: Any) -> None:
+        """Take the answer "I looked through everything: no candidate is right"; see `Shortlister.absent`.
+
+        The list is the one with this `round_id`.
+        """
+        self._do(self._answer(round_id, {"absent": True}))
+
+    def answer_many(self, answers: Iterable[tuple[str, dict[str, Any]]]) -> list[ShortlistError | None]:
+        """Send many `answers` at once, as ``(round_id, {"hit": member})``; return what was wrong with each, or None."""
+        return self._do(self._answer_many(answers))
+
+    def summary(self) -> dict[str, Any]:
+        """Return what has happened so far."""
+        return self._do(self._summary())
+
+    @property
+    def threshold(self) -> float:
+        """The threshold in force for the next list, asked for now."""
+        threshold: float = self.summary()["threshold"]
+        return threshold
+
+    def rounds(self, *, after: int = 0, limit: int = 100, only_open: bool = False) -> dict[str, Any]:
+        """Return a page of the log: ``rounds``, and in ``next`` what to pass as `after`.
+
+        Parameters
+        ----------
+        after
+            Rounds after this number.
+        limit
+            The most on a page.
+        only_open
+            Only those without an answer.
+        """
+        return self._do(self._rounds(after, limit, only_open))
+
+    def expire(self, older_than: float) -> int:
+        """Close rounds that have waited for an answer for `older_than` seconds; return how many."""
+        return self._do(self._expire(older_than))
+
+    def erase_texts(self, older_than: float = 0.0) -> int:
+        """Erase questions and texts of rounds shown more than `older_than` seconds ago; return of how many."""
+        return self._do(self._erase_texts(older_than))
+
+    def delete(self) -> None:
+        """Erase the stream and its log."""
+        self._do(self._delete())
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,142 @@
+"""How figures look: one style, colour-blind safe, labelled at the lines. Only here and in `figures`: matplotlib."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from shortlist.lab.statistics import mean_and_band
+
+__all__ = ["GREY", "LABELS", "LINES", "Ends", "finish", "label", "line", "panels", "save", "style"]
+
+Array = NDArray[np.float64]
+
+#: Where each line ends, its name and its colour.
+Ends = list[tuple[float, str, str]]
+
+LABELS: dict[str, str] = {
+    "anytime@2/T": "AnytimeSPS, δ = 2/T",
+    "anytime@0.05": "AnytimeSPS, δ = 0.05",
+    "sps": "SPS (paper)",
+    "greedy": "Greedy",
+    "aci": "ACI",
+    "dlr": "DLR",
+    "etc": "ETC",
+    "conservative-etc": "Con-ETC",
+}
+
+# Okabe and Ito's palette, told apart by every kind of colour vision; dashes help in grey.
+LINES: dict[str, dict[str, Any]] = {
+    "anytime@2/T": {"color": "#0072B2", "lw": 2.4},
+    "anytime@0.05": {"color": "#3A9BDC", "lw": 1.6, "ls": (0, (5, 1.5))},
+    "sps": {"color": "#D55E00", "lw": 2.0},
+    "greedy": {"color": "#222222", "lw": 1.5, "ls": (0, (1, 1))},
+    "aci": {"color": "#B0578D", "lw": 1.5},
+    "dlr": {"color": "#009E73", "lw": 1.5, "ls": (0, (4, 1, 1, 1))},
+    "etc": {"color": "#B8860B", "lw": 1.5, "ls": (0, (5, 1.5))},
+    "conservative-etc": {"color": "#6B6B9A", "lw": 1.5, "ls": (0, (3, 1, 1, 1))},
+}
+# Other ways of making lists, in one figure with "sps".
+LABELS |= {"anytime": "AnytimeSPS, raw", "relative": "AnytimeSPS, relative", "auto": "AnytimeSPS, auto"}
+LINES |= {
+    "anytime": LINES["anytime@2/T"] | {"ls": (0, (5, 1.5)), "lw": 1.6},
+    "relative": {"color": "#009E73", "lw": 2.2},
+    "auto": {"color": "#B0578D", "lw": 1.8, "ls": (0, (4, 1, 1, 1))},
+}
+GREY: Final = "#666666"
+
+_STYLE: Final = {
+    "font.family": "DejaVu Sans",
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#999999",
+    "axes.labelcolor": "#333333",
+    "xtick.color": "#555555",
+    "ytick.color": "#555555",
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "grid.color": "#E8E8E8",
+    "grid.linewidth": 0.8,
+    "axes.axisbelow": True,
+    "svg.hashsalt": "shortlist",
+    "svg.fonttype": "path",
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw in the house style."""
+    with mpl.rc_context(_STYLE):  # type: ignore[arg-type]
+        yield
+
+
+def save(figure: Figure, folder: Path, name: str) -> None:
+    """Write a figure as SVG and PNG."""
+    FigureCanvasAgg(figure)
+    figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+    figure.savefig(folder / f"{name}.png", dpi=150)
+
+
+def panels(count: int, width: float = 4.3, height: float = 3.3) -> tuple[Figure, list[Axes]]:
+    """Return a figure with that many panels side by side."""
+    figure = Figure(figsize=(width * count + 0.4, height), layout="constrained")
+    return figure, list(figure.subplots(1, count, squeeze=False)[0])
+
+
+def line(axes: Axes, x: NDArray[Any], runs: Array, policy: str, floor: float = -np.inf) -> tuple[float, str, str]:
+    """Draw the mean of a policy's runs and its 95 % band; return where the line ends."""
+    mean, low, high = (np.maximum(values, floor) for values in mean_and_band(runs))
+    axes.plot(x, mean, **LINES[policy])
+    axes.fill_between(x, low, high, color=LINES[policy]["color"], alpha=0.18, lw=0)
+    return float(mean[-1]), LABELS[policy], LINES[policy]["color"]
+
+
+def plain(text: str) -> str:
+    """Return a text in which a dollar sign is a dollar sign, not the start of a formula."""
+    return text.replace("$", r"\$")
+
+
+def finish(axes: Axes, title: str, rounds: int) -> None:
+    """Title a panel over rounds, and number its axis."""
+    axes.set_title(plain(title))
+    axes.set_xlim(0, rounds)
+    axes.set_xticks(np.linspace(0, rounds, 5))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.tick_params(axis="x", labelsize=8.5)
+    axes.set_xlabel("round")
+
+
+def label(figure: Figure, axes: Axes, ends: Ends, apart: float = 1.25) -> None:
+    """Write each line's name at its end, pushed apart where they would overlap."""
+    if not ends:
+        return
+    low, high = axes.get_ylim()
+    scale = np.log if axes.get_yscale() == "log" else float
+    rows = axes.get_gridspec().nrows  # type: ignore[union-attr]
+    gap = apart * 9.0 / (figure.get_size_inches()[1] * 72 * 0.75 / rows)  # of the panel's height
+    wanted = sorted(
+        (float((scale(y) - scale(low)) / (scale(high) - scale(low))), text, colour) for y, text, colour in ends
+    )
+    placed: list[float] = []
+    for y, _, _ in wanted:  # from the bottom up
+        placed.append(max(min(max(y, 0.0), 1.0), placed[-1] + gap if placed else 0.0))
+    limit = 1.0
+    for i in reversed(range(len(placed))):  # and back down, where they went past the top
+        placed[i] = min(placed[i], limit)
+        limit = placed[i] - gap
+    for (_, text, colour), y in zip(wanted, placed, strict=True):
+        axes.annotate(
+            text, (1.0, y), (5, 0), xycoords="axes fraction", textcoords="offset points",
+            color=colour, fontsize=9, va="center", ha="left", annotation_clip=False,
+        )  # fmt: skip

@@ -1,0 +1,380 @@
+"""The figures of an experiment, as the paper draws them and beyond. How they look is in `drawing`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
+from numpy.typing import NDArray
+
+from shortlist import metrics
+from shortlist.lab import lists, sweeps
+from shortlist.lab.drawing import GREY, LABELS, LINES, Ends, finish, label, line, panels, save, style
+from shortlist.lab.run import Results, law_of
+
+__all__ = ["draw_all", "draw_replay"]
+
+Array = NDArray[np.float64]
+
+MAIN: Final = ("anytime@2/T", "sps", "dlr", "aci", "greedy")
+APPENDIX: Final = ("anytime@2/T", "sps", "etc", "conservative-etc")
+LEARNERS: Final = ("anytime@2/T", "anytime@0.05", "sps")
+
+
+def draw_all(results: Results, folder: Path) -> dict[str, str]:
+    """Draw every figure that the results have data for; return names and captions in reading order."""
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = {}
+    with style():
+        for name, caption, figure in _figures(results):
+            save(figure, folder, name)
+            drawn[name] = caption
+    return drawn
+
+
+def _figures(results: Results) -> Iterator[tuple[str, str, Figure]]:
+    spec = results.spec
+    runs = f"Mean and 95 % band over {spec.runs} runs, coverage {spec.coverage}."
+    for suffix, chosen, extra in (
+        ("", MAIN, ""),
+        ("_appendix", APPENDIX, " The paper's appendix."),
+    ):
+        policies = [policy for policy in chosen if policy in spec.policies]
+        if not policies or (suffix and len(policies) < 3):
+            continue
+        yield (
+            f"regret{suffix}",
+            f"Cumulative regret, log scale.{extra} {runs}",
+            _curves(results, policies, "regret", "cumulative regret"),
+        )
+        yield (
+            f"coverage{suffix}",
+            f"Coverage rate so far; the dashed line is the target.{extra} {runs}",
+            _curves(results, policies, "coverage", "coverage so far"),
+        )
+        yield (
+            f"undercoverage{suffix}",
+            f"Rounds so far in which the threshold was past the optimal one.{extra} {runs}",
+            _curves(results, policies, "undercoverage_count", "rounds past the optimum"),
+        )
+    if "retrieval" in spec.task_names and {"sps", "anytime@2/T"} <= set(spec.policies):
+        yield (
+            "headline",
+            f"Retrieval: list length and regret of ours and the paper's policies. {runs}",
+            _headline(results),
+        )
+    learners: list[str] = [policy for policy in LEARNERS if policy in spec.policies] or [*spec.policies[:3]]
+    with_lists = [name for name in spec.task_names if results.optimal.get((name, 0), {}).get("set_size") is not None]
+    if with_lists:
+        yield (
+            "list_length",
+            f"Mean list length, log scale; the dashed line is the optimal threshold's. {runs}",
+            _lists(results, with_lists, learners),
+        )
+    if results.list_rows:
+        yield (
+            "shorter_lists",
+            "Mean list length with raw scores (the paper's SPS, AnytimeSPS), relative scores, and the automatic "
+            "choice; log scale; the dashed line is the best score with its optimal threshold. Promise 1 - 2/T for "
+            f"all. {runs}",
+            _shorter(results),
+        )
+    yield (
+        "thresholds",
+        "Thresholds of all runs (thin) and their mean, from the first cut on; the dashed line is the optimum.",
+        _thresholds(results, learners),
+    )
+    with_revenue = [name for name in spec.task_names if "revenue" in results.optimal.get((name, 0), {})]
+    if with_revenue:
+        sellers = [p for p in ("anytime@2/T", "sps", "dlr", "aci", "etc") if p in spec.policies]
+        yield (
+            "revenue",
+            "What the reserve price has brought the seller so far, a round, beyond a sale without one; the dashed "
+            f"line is the optimal reserve price for this coverage. {runs}",
+            _revenue(results, with_revenue, sellers or learners),
+        )
+    if results.horizons:
+        yield (
+            "regret_vs_horizon",
+            f"Regret against the horizon T at delta = 2/T, uniform scores, coverage 0.9, mean of {sweeps.RUNS} "
+            "runs, with the slope fitted from 10,000 rounds on.",
+            _horizons(results),
+        )
+    if results.coverages:
+        yield (
+            "regret_vs_coverage",
+            f"Regret and the round of the first cut against coverage, at {spec.rounds:,} rounds and delta = 2/T, "
+            f"uniform scores, mean of {sweeps.RUNS} runs.",
+            _coverages(results),
+        )
+
+
+def _headline(results: Results) -> Figure:
+    """Show what is gained, at a glance: lists and regret on retrieval."""
+    figure, (left, right) = panels(2, width=4.9, height=3.5)
+    if results.list_rows:
+        _draw_sums(figure, left, results, "retrieval", _variants(results, "retrieval", ("sps", "anytime", "relative")))
+    else:
+        _draw_blocks(figure, left, results, "retrieval", ("anytime@2/T", "sps"))
+    left.set_title("Passages shown, of 51")
+    policies = [policy for policy in MAIN if policy in results.spec.policies]
+    _draw_curves(figure, right, results, "retrieval", policies, "regret")
+    right.set_title("Cumulative regret")
+    return figure
+
+
+def _curves(results: Results, policies: Sequence[str], curve: str, ylabel: str) -> Figure:
+    """One panel a task, one line a policy, with its band."""
+    figure, row = panels(len(results.spec.task_names))
+    for axes, name in zip(row, results.spec.task_names, strict=True):
+        _draw_curves(figure, axes, results, name, policies, curve)
+    row[0].set_ylabel(ylabel)
+    return figure
+
+
+def _draw_curves(figure: Figure, axes: Axes, results: Results, name: str, policies: Sequence[str], curve: str) -> None:
+    ends: Ends = []
+    for policy in policies:
+        runs = results.stack(name, policy, curve)
+        if runs.size:
+            ends.append(line(axes, results.rounds, runs, policy, floor=0.1 if curve == "regret" else -np.inf))
+    if curve == "regret":
+        axes.set_yscale("log")
+        axes.set_ylim(bottom=0.3)
+    elif curve == "coverage":
+        target = results.spec.coverage
+        axes.axhline(target, color=GREY, lw=1.2, ls="--")
+        lowest = min([target, *(end for end, _, _ in ends)])
+        axes.set_ylim(lowest - 0.05 * (1.02 - lowest) - 0.002, 1.004)
+    else:
+        axes.set_ylim(bottom=0, top=None if any(end for end, _, _ in ends) else 1.0)
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+    finish(axes, results.spec.task(name).title, results.spec.rounds)
+    label(figure, axes, ends)
+
+
+def _lists(results: Results, names: Sequence[str], policies: Sequence[str]) -> Figure:
+    """Mean list lengths, block by block."""
+    figure, row = panels(len(names))
+    for axes, name in zip(row, names, strict=True):
+        _draw_blocks(figure, axes, results, name, policies, log=True)
+    row[0].set_ylabel("candidates shown")
+    return figure
+
+
+def _shorter(results: Results) -> Figure:
+    """Mean list lengths of other scores, block by block."""
+    names = list(results.optimal_lists)
+    figure, row = panels(len(names), width=5.2)
+    for axes, name in zip(row, names, strict=True):
+        best = min(results.optimal_lists[name].values())
+        _draw_sums(figure, axes, results, name, _variants(results, name, lists.VARIANTS), best, log=True)
+    row[0].set_ylabel("candidates shown")
+    return figure
+
+
+def _variants(results: Results, name: str, variants: Sequence[str]) -> dict[str, Array]:
+    """Return the running sums of list lengths of several ways of making lists, a row a run."""
+    runs = range(results.spec.runs)
+    return {variant: np.array([results.list_curves[name, variant, run] for run in runs]) for variant in variants}
+
+
+def _draw_blocks(
+    figure: Figure, axes: Axes, results: Results, name: str, policies: Sequence[str], *, log: bool = False
+) -> None:
+    """Mean list lengths of policies, against the optimal threshold's."""
+    runs = {policy: results.stack(name, policy, "set_size") for policy in policies}
+    best = float(results.yardstick(name, "set_size")[:, -1].mean() / results.spec.rounds)
+    _draw_sums(figure, axes, results, name, runs, best, log=log)
+
+
+def _draw_sums(
+    figure: Figure,
+    axes: Axes,
+    results: Results,
+    name: str,
+    runs: dict[str, Array],
+    best: float | None = None,
+    *,
+    log: bool = False,
+) -> None:
+    """Means over blocks of rounds, from running sums."""
+    blocks = 40
+    picks = np.unique(np.linspace(0, results.rounds.size - 1, blocks + 1).astype(int))
+    picks = picks[np.concatenate([[True], np.diff(results.rounds[picks]) > results.spec.rounds / blocks / 4])]
+    rounds = results.rounds[picks]
+    ends: Ends = []
+    for policy, sums in runs.items():
+        if sums.size:
+            ends.append(line(axes, rounds[1:], np.diff(sums[:, picks], axis=1) / np.diff(rounds), policy))
+    if best is not None:
+        axes.axhline(best, color=GREY, lw=1.2, ls="--")
+        ends.append((best, "optimal", GREY))
+    if log:
+        axes.set_yscale("log")
+        low, high = axes.get_ylim()
+        axes.set_ylim(low * 0.8, high * 1.1)
+        axes.yaxis.set_major_formatter("{x:,g}")
+        axes.yaxis.set_minor_locator(LogLocator(subs=(2.0, 3.0, 5.0)))
+        axes.yaxis.set_minor_formatter("{x:,g}" if high / low < 100 else "")
+        axes.tick_params(axis="y", which="minor", labelsize=8)
+    else:
+        axes.set_ylim(bottom=0)
+    finish(axes, results.spec.task(name).title, results.spec.rounds)
+    label(figure, axes, ends)
+
+
+def _revenue(results: Results, names: Sequence[str], policies: Sequence[str]) -> Figure:
+    """Revenue a round beyond that without a reserve price, so far, paired run by run."""
+    figure, row = panels(len(names), width=6.0)
+    late = results.rounds >= min(50, results.spec.rounds)
+    rounds = results.rounds[late]
+    for axes, name in zip(row, names, strict=True):
+        plain = results.yardstick(name, "no_reserve")[:, late]
+        optimum = ((results.yardstick(name, "revenue")[:, late] - plain) / rounds).mean(axis=0)
+        axes.plot(rounds, optimum, color=GREY, lw=1.2, ls="--")
+        ends: Ends = [(float(optimum[-1]), "optimal", GREY)]
+        for policy in policies:
+            sums = results.stack(name, policy, "revenue")
+            if sums.size:
+                ends.append(line(axes, rounds, (sums[:, late] - plain) / rounds, policy))
+        shown = [end for end, _, _ in ends] + [0.0]
+        room = max(shown) - min(shown) or 1.0
+        axes.set_ylim(min(shown) - room, max(shown) + room)
+        finish(axes, results.spec.task(name).title, results.spec.rounds)
+        axes.set_ylabel("extra revenue a round")
+        label(figure, axes, ends)
+    return figure
+
+
+def _thresholds(results: Results, policies: Sequence[str]) -> Figure:
+    figure, row = panels(len(results.spec.task_names))
+    for axes, name in zip(row, results.spec.task_names, strict=True):
+        best = law_of(results.spec.task(name)).optimal_threshold(results.spec.coverage)
+        ends = [(best, "optimal", GREY)]
+        lowest = best
+        for policy in policies:
+            paths = results.stack(name, policy, "threshold")
+            if not paths.size:
+                continue
+            paths = np.where(np.isfinite(paths), paths, np.nan)
+            colour = LINES[policy]["color"]
+            axes.plot(results.rounds, paths.T, color=colour, lw=0.6, alpha=0.35)
+            known = ~np.isnan(paths).any(axis=0)
+            mean = np.where(known, np.mean(np.where(known, paths, 0.0), axis=0), np.nan)
+            axes.plot(results.rounds, mean, **LINES[policy])
+            if known.any():
+                ends.append((float(mean[-1]), LABELS[policy], colour))
+                settled = mean[known & (results.rounds > results.spec.rounds / 8)]
+                lowest = min(lowest, *settled.tolist()) if settled.size else lowest
+        axes.axhline(best, color=GREY, lw=1.2, ls="--")
+        room = (best - lowest) or abs(best) or 1.0
+        axes.set_ylim(lowest - 0.35 * room, best + 0.15 * room)
+        finish(axes, results.spec.task(name).title, results.spec.rounds)
+        label(figure, axes, ends)
+    row[0].set_ylabel("threshold")
+    return figure
+
+
+def _horizons(results: Results) -> Figure:
+    figure, (axes,) = panels(1, width=5.6)
+    ends: Ends = []
+    for policy in sweeps.SWEPT:
+        horizons = np.array(sorted({row.rounds for row in results.horizons if row.policy == policy}))
+        regrets = [
+            [row.regret for row in results.horizons if (row.policy, row.rounds) == (policy, horizon)]
+            for horizon in horizons
+        ]
+        end, name, colour = line(axes, horizons, np.array(regrets).T, policy)
+        slope = sweeps.fitted_slope(results.horizons, policy)
+        ends.append((end, f"{name}\nslope {slope:.2f}", colour))
+    axes.set(xscale="log", yscale="log", xlabel="horizon T", ylabel="regret after T rounds")
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.set_title("Regret against the horizon")
+    label(figure, axes, ends, apart=2.3)
+    return figure
+
+
+def _coverages(results: Results) -> Figure:
+    figure, row = panels(2, width=4.8)
+    for axes, column, title in (
+        (row[0], "regret", f"Regret after {results.spec.rounds:,} rounds"),
+        (row[1], "first_cut", "Round of the first cut"),
+    ):
+        ends = []
+        for policy in sweeps.SWEPT:
+            coverages = sorted({row.coverage for row in results.coverages if row.policy == policy})
+            values = np.array(
+                [
+                    [getattr(r, column) for r in results.coverages if (r.policy, r.coverage) == (policy, c)]
+                    for c in coverages
+                ],
+                dtype=float,
+            ).T
+            mean = values.mean(axis=0)
+            mean = np.where(mean > 0, mean, np.nan)  # 0: never
+            axes.plot(range(len(coverages)), mean, marker="o", ms=5, **LINES[policy])
+            reached = np.flatnonzero(~np.isnan(mean))
+            if reached.size == 0:
+                continue
+            if reached[-1] < len(coverages) - 1:
+                axes.annotate(
+                    "never cuts\nat 0.99",
+                    (reached[-1], mean[reached[-1]]),
+                    (8, -2),
+                    textcoords="offset points",
+                    color=LINES[policy]["color"],
+                    fontsize=8.5,
+                    va="top",
+                )
+            ends.append((float(mean[reached[-1]]), LABELS[policy], LINES[policy]["color"]))
+        axes.set_xticks(range(len(sweeps.COVERAGES)), [str(c) for c in sweeps.COVERAGES])
+        axes.set(xlabel="coverage", title=title)
+        axes.set_xlim(-0.2, len(sweeps.COVERAGES) - 0.8)
+        if column == "first_cut":
+            axes.set_yscale("log")
+            axes.yaxis.set_major_formatter("{x:,.0f}")
+        else:
+            axes.set_ylim(bottom=0)
+        label(figure, axes, ends)
+    return figure
+
+
+def draw_replay(
+    folder: Path, scores: Mapping[str, Array], paths: Mapping[tuple[str, str], Array], coverage: float
+) -> None:
+    """Draw what policies would have done on a log: thresholds and coverage, for up to three streams."""
+    folder.mkdir(parents=True, exist_ok=True)
+    colours = [entry["color"] for entry in LINES.values()]
+    names = list(scores)[:3]
+    policies = list(dict.fromkeys(policy for _, policy in paths))
+    with style():
+        figure = Figure(figsize=(4.9 * len(names) + 0.4, 5.6), layout="constrained")
+        grid = figure.subplots(2, len(names), squeeze=False)
+        for column, name in enumerate(names):
+            rounds = np.arange(1, scores[name].size + 1)
+            best = metrics.optimal_threshold(scores[name], coverage)
+            above: Ends = [(best, "optimal", GREY)] if np.isfinite(best) else []
+            below: Ends = []
+            for policy, colour in zip(policies, colours * len(policies), strict=False):
+                path = paths[name, policy]
+                known = np.where(np.isfinite(path), path, np.nan)
+                covered = metrics.coverage(path, scores[name])
+                grid[0, column].plot(rounds, known, color=colour, lw=1.8)
+                grid[1, column].plot(rounds, covered, color=colour, lw=1.8)
+                if np.isfinite(path[-1]):
+                    above.append((float(path[-1]), policy, colour))
+                below.append((float(covered[-1]), policy, colour))
+            if np.isfinite(best):
+                grid[0, column].axhline(best, color=GREY, lw=1.2, ls="--")
+            grid[1, column].axhline(coverage, color=GREY, lw=1.2, ls="--")
+            for axes, title, ends in ((grid[0, column], name, above), (grid[1, column], "", below)):
+                finish(axes, title, rounds.size)
+                label(figure, axes, ends)
+        grid[0, 0].set_ylabel("threshold")
+        grid[1, 0].set_ylabel("coverage so far")
+        save(figure, folder, "replay")

@@ -1,0 +1,236 @@
+"""From a specification to rows and curves, on all cores.
+
+A *unit* of work is one run of one task: its stream is drawn once and every policy replays it. Units
+are pure functions of the specification, so where and in which order they run changes nothing.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist import metrics
+from shortlist._replay import replay
+from shortlist.lab import lists, sweeps
+from shortlist.lab.executors import Progress, Submit, Unit, finish, workplace
+from shortlist.lab.spec import TUNED, Spec, make_policy
+from shortlist.lab.tasks import Task
+from shortlist.metrics import Law, Population, Uniform
+
+__all__ = ["CURVES", "Results", "Row", "grid", "law_of", "run"]
+
+#: What is kept of each run at the grid's rounds; sizes and revenue as running sums.
+CURVES = ("regret", "coverage", "undercoverage_count", "threshold", "set_size", "revenue")
+
+Array = NDArray[np.float64]
+Settings = dict[tuple[str, str], float]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of ``summary.csv``."""
+
+    task: str
+    policy: str
+    run: int
+    regret: float
+    coverage: float
+    undercoverage_count: int
+    mean_set_size: float
+    seconds: float
+
+
+@dataclass
+class Results:
+    """All that an experiment has found, complete or interrupted."""
+
+    spec: Spec
+    rounds: NDArray[np.int64]
+    settings: Settings = field(default_factory=dict)
+    tuning: dict[tuple[str, str], dict[float, float]] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    curves: dict[tuple[str, str, int], dict[str, Array]] = field(default_factory=dict)
+    optimal: dict[tuple[str, int], dict[str, Array]] = field(default_factory=dict)
+    horizons: list[sweeps.HorizonRow] = field(default_factory=list)
+    coverages: list[sweeps.CoverageRow] = field(default_factory=list)
+    list_rows: list[lists.ListRow] = field(default_factory=list)
+    list_curves: dict[tuple[str, str, int], Array] = field(default_factory=dict)
+    optimal_lists: dict[str, dict[str, float]] = field(default_factory=dict)
+    complete: bool = False
+
+    def stack(self, task: str, policy: str, curve: str) -> Array:
+        """Return one curve of all finished runs, a row each."""
+        runs = [self.curves.get((task, policy, run)) for run in range(self.spec.runs)]
+        return np.array([found[curve] for found in runs if found is not None and curve in found])
+
+    def yardstick(self, task: str, curve: str) -> Array:
+        """Return one curve of the optimal threshold on all finished runs, a row each."""
+        runs = [self.optimal.get((task, run)) for run in range(self.spec.runs)]
+        return np.array([found[curve] for found in runs if found is not None and curve in found])
+
+    def values(self, task: str, policy: str, column: str) -> Array:
+        """Return one column of the rows of a task and a policy."""
+        return np.array([getattr(row, column) for row in self.rows if (row.task, row.policy) == (task, policy)])
+
+
+def grid(rounds: int, points: int = 200) -> NDArray[np.int64]:
+    """Return the rounds at which curves are kept: every one of the last, dense at the start.
+
+    >>> grid(10_000)[[0, 1, -1]].tolist()
+    [1, 2, 10000]
+    """
+    even = np.linspace(1, rounds, points)
+    early = np.geomspace(1, rounds, points // 2)
+    return np.unique(np.round(np.concatenate([even, early])).astype(np.int64))
+
+
+def law_of(task: Task) -> Law:
+    """Return the law that a task's true scores are drawn from."""
+    return Uniform() if task.population is None else Population(*task.population)
+
+
+def tune(spec: Spec, name: str, run: int) -> dict[tuple[str, float], float]:
+    """Return the regret of each setting of each tuned policy on one tuning stream."""
+    task = spec.task(name)
+    law, stream = law_of(task), task.draw(spec.generator(task.name, "tuning", run), spec.rounds)
+    return {
+        (policy, setting): float(
+            metrics.regret(
+                replay(make_policy(policy, spec.coverage, spec.rounds, setting), stream.true_scores),
+                law,
+                spec.coverage,
+            )[-1]
+        )
+        for policy in spec.policies
+        for setting in TUNED.get(policy, ())
+    }
+
+
+@dataclass(frozen=True)
+class _Finished:
+    """What one unit hands back."""
+
+    rows: list[Row]
+    curves: dict[tuple[str, str, int], dict[str, Array]]
+    optimal: dict[tuple[str, int], dict[str, Array]]
+
+
+def measure(spec: Spec, name: str, run: int, settings: Settings) -> _Finished:
+    """Return the rows and curves of one run of one task."""
+    task = spec.task(name)
+    law, stream = law_of(task), task.draw(spec.generator(task.name, "run", run), spec.rounds)
+    at = grid(spec.rounds) - 1
+    rows, curves = [], {}
+    for policy in spec.policies:
+        rule = make_policy(policy, spec.coverage, spec.rounds, settings.get((task.name, policy)))
+        start = time.perf_counter()
+        thresholds = replay(rule, stream.true_scores)
+        seconds = time.perf_counter() - start
+        kept: dict[str, Array] = {
+            "regret": metrics.regret(thresholds, law, spec.coverage),
+            "coverage": metrics.coverage(thresholds, stream.true_scores),
+            "undercoverage_count": metrics.undercoverage_count(thresholds, law, spec.coverage).astype(float),
+            "threshold": thresholds,
+        }
+        kept |= dict(_sums(stream, thresholds))
+        rows.append(
+            Row(
+                task=task.name,
+                policy=policy,
+                run=run,
+                regret=float(kept["regret"][-1]),
+                coverage=float(kept["coverage"][-1]),
+                undercoverage_count=int(kept["undercoverage_count"][-1]),
+                mean_set_size=float(kept["set_size"][-1] / spec.rounds) if "set_size" in kept else float("nan"),
+                seconds=seconds,
+            )
+        )
+        curves[task.name, policy, run] = {curve: values[at] for curve, values in kept.items()}
+    best = np.full(spec.rounds, law.optimal_threshold(spec.coverage))
+    optimal = {curve: values[at] for curve, values in _sums(stream, best)}
+    for curve, values in _sums(stream, np.full(spec.rounds, -np.inf)):
+        if curve == "revenue":
+            optimal["no_reserve"] = values[at]
+    return _Finished(rows, curves, {(task.name, run): optimal})
+
+
+def _sums(stream: Any, thresholds: Array) -> Iterator[tuple[str, Array]]:
+    """Yield the running sums of list lengths and revenue, where the task has them."""
+    for curve, values in (
+        ("set_size", stream.set_sizes(thresholds)),
+        ("revenue", stream.revenue(thresholds)),
+    ):
+        if values is not None:
+            yield curve, np.cumsum(values, dtype=np.float64)
+
+
+def run(
+    spec: Spec,
+    *,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    with_sweeps: bool = True,
+    progress: Progress | None = None,
+) -> Results:
+    """Run an experiment, here or on a Dask cluster. Interrupted with Ctrl-C, it returns what is finished."""
+    results = Results(spec, grid(spec.rounds))
+    tell = progress or (lambda _what, _done, _of: None)
+    tuned = [policy for policy in spec.policies if policy in TUNED]
+    try:
+        with workplace(jobs, scheduler) as submit:
+            units: list[Unit]
+            if tuned:
+                units = [(tune, (spec, name, i)) for name in spec.task_names for i in range(spec.tuning_runs)]
+                _choose(results, finish(submit, units, "choosing settings", tell))
+            units = [(measure, (spec, name, i, results.settings)) for name in spec.task_names for i in range(spec.runs)]
+            for _, done in finish(submit, units, "replaying", tell):
+                results.rows += done.rows
+                results.curves |= done.curves
+                results.optimal |= done.optimal
+            if with_sweeps:
+                units = [*sweeps.horizon_units(spec.seed), *sweeps.coverage_units(spec.seed, spec.rounds)]
+                for (work, _), row in finish(submit, units, "sweeping", tell):
+                    (results.horizons if work is sweeps.horizon_row else results.coverages).append(row)
+                _compare_lists(results, submit, tell)
+        results.complete = True
+    except KeyboardInterrupt:
+        pass
+    results.curves = dict(sorted(results.curves.items()))
+    results.rows.sort(key=lambda row: (spec.task_names.index(row.task), spec.policies.index(row.policy), row.run))
+    results.horizons.sort(key=lambda row: (row.policy, row.rounds, row.run))
+    results.coverages.sort(key=lambda row: (row.policy, row.coverage, row.run))
+    results.list_rows.sort(
+        key=lambda row: (spec.task_names.index(row.task), lists.VARIANTS.index(row.variant), row.run)
+    )
+    return results
+
+
+def _compare_lists(results: Results, submit: Submit, tell: Progress) -> None:
+    """Measure how short lists get with other scores, on the tasks that have candidates."""
+    spec, names = results.spec, lists.with_lists(results.spec)
+    units: list[Unit] = [(lists.list_rows, (spec, name, i)) for name in names for i in range(spec.runs)]
+    if not units:
+        return
+    for _, found in finish(submit, units, "comparing lists", tell):
+        for row, sizes in found:
+            results.list_rows.append(row)
+            results.list_curves[row.task, row.variant, row.run] = np.cumsum(sizes, dtype=np.float64)[results.rounds - 1]
+    for name in names:
+        results.optimal_lists[spec.task(name).name] = lists.optimal_lengths(spec, name)
+
+
+def _choose(results: Results, finished: Iterable[tuple[Any, dict[tuple[str, float], float]]]) -> None:
+    """Choose each tuned policy's setting: the one with the least mean regret."""
+    found: dict[tuple[str, str], dict[float, list[float]]] = {}
+    for (_, (_, name, _)), regrets in finished:
+        task = results.spec.task(name).name
+        for (policy, setting), regret in regrets.items():
+            found.setdefault((task, policy), {}).setdefault(setting, []).append(regret)
+    for key, settings in found.items():
+        # sorted: the order in which units finish must not change the last digit
+        means = {setting: float(np.mean(sorted(regrets))) for setting, regrets in sorted(settings.items())}
+        results.tuning[key] = means
+        results.settings[key] = min(means, key=lambda setting: (means[setting], setting))

@@ -1,0 +1,261 @@
+"""Long work in batches that can be stopped at any time and taken up again.
+
+Each finished batch is a file in a folder beside the result, ``OUT.partial``. The same command goes on
+with the first batch that is missing; settings, data or a model that differ are noticed and refused.
+What a batch is made of depends on nothing but its number, so a file made in ten sittings is byte for
+byte the one made in one.
+"""
+
+import hashlib
+import importlib
+import json
+import os
+import shutil
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, BinaryIO, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.errors import InvalidParameter, InvalidScores, UnwritableFile
+from shortlist.lab.tasks.scorefile import write_scores
+
+__all__ = ["Batch", "Job", "Rows", "Tell", "Tells", "Vectors", "digest_of_bytes", "digest_of_files"]
+
+Vectors = NDArray[np.float32]
+#: Called with how many of how many are done.
+Tell = Callable[[int, int], None]
+#: Returns a Tell for a part of the work, by its name.
+Tells = Callable[[str], Tell]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one batch adds to a score file: the right answers, all candidates, and a digest of what was read."""
+
+    true_scores: NDArray[np.float32]
+    candidate_scores: NDArray[np.float32]
+    digest: str
+
+
+class Job:
+    """One score file in the making.
+
+    Parameters
+    ----------
+    out
+        The score file.
+    settings
+        Everything that decides what comes out, as plain data: model, revision, data, batch size.
+    total
+        How many questions there are.
+    batch
+        How many to take at a time.
+    """
+
+    def __init__(self, out: Path, settings: dict[str, Any], total: int, batch: int) -> None:
+        if batch < 1:
+            raise InvalidParameter(f"batch is {batch}; it must be at least 1")
+        self.out, self.total, self.batch = out, total, batch
+        self.folder = out.with_name(f"{out.name}.partial")
+        self.settings = settings | {"total": total, "batch": batch}
+        self._open()
+
+    def _open(self) -> None:
+        described = json.dumps(self.settings, indent=1, sort_keys=True)
+        path = self.folder / "settings.json"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                if any(self.folder.glob("*.np[yz]")):
+                    raise InvalidParameter(f"{self.folder} holds batches, but not whose they are: delete that folder")
+                _write(path, described.encode())
+            found = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise UnwritableFile(f"{self.folder} cannot be written ({error.strerror}); choose another --out") from None
+        if found != described:
+            raise InvalidParameter(
+                f"{self.folder} holds the batches of another job: {_differences(found, self.settings)}; "
+                "delete that folder, or choose another --out"
+            )
+        self._lock = _locked(self.folder / "lock")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.close()
+
+    def run(self, compute: Callable[[int, int], Batch], tell: Tell) -> None:
+        """Compute the batches that are missing, each from `start` to `stop`."""
+
+        def save(start: int, stop: int) -> None:
+            batch = compute(start, stop)
+            if not (np.isfinite(batch.true_scores).all() and np.isfinite(batch.candidate_scores).all()):
+                raise InvalidScores(
+                    f"of questions {start} to {stop - 1}, some scores are not finite: the model is broken"
+                )
+            self._save(
+                self._path(start),
+                lambda file: np.savez(
+                    file,
+                    true_scores=batch.true_scores,
+                    candidate_scores=batch.candidate_scores,
+                    digest=np.array(batch.digest),
+                ),
+            )
+
+        self._each(self._path, self.total, save, tell)
+
+    def vectors(self, count: int, compute: Callable[[int, int], Vectors], tell: Tell) -> "Rows":
+        """Compute a vector for each of `count` things, in batches too, and return where they can be read."""
+
+        def save(start: int, stop: int) -> None:
+            made = compute(start, stop)
+            self._save(rows.path(start), lambda file: np.save(file, made))
+
+        rows = Rows(self.folder, self.batch)
+        self._each(rows.path, count, save, tell)
+        return rows
+
+    def _each(self, path: Callable[[int], Path], total: int, save: Callable[[int, int], None], tell: Tell) -> None:
+        missing = [start for start in range(0, total, self.batch) if not path(start).exists()]
+        done = total - sum(min(self.batch, total - start) for start in missing)
+        tell(done, total)
+        for start in missing:
+            stop = min(start + self.batch, total)
+            save(start, stop)
+            done += stop - start
+            tell(done, total)
+
+    def finish(self, *, name: str, source: str, dtype: str = "float32") -> None:
+        """Put the batches together, write the score file and remove them."""
+        batches = [self._load(start) for start in range(0, self.total, self.batch)]
+        content = digest_of_bytes(batch.digest.encode() for batch in batches)
+        details = self.settings | {"content_sha256": content, "dtype": dtype}
+        try:
+            write_scores(
+                self.out,
+                np.concatenate([batch.true_scores for batch in batches]).astype(dtype),
+                np.concatenate([batch.candidate_scores for batch in batches]).astype(dtype),
+                name=name,
+                source=source,
+                details=details,
+            )
+        except OSError as error:
+            raise UnwritableFile(
+                f"{self.out} cannot be written ({error.strerror}); free some space and go on"
+            ) from None
+        done = self.folder.with_suffix(".done")  # a folder that is half removed must not look like a job
+        self.folder.replace(done)
+        shutil.rmtree(done, ignore_errors=True)
+
+    def _path(self, start: int) -> Path:
+        return self.folder / f"{start:09d}.npz"
+
+    def _save(self, path: Path, write: Callable[[BinaryIO], None]) -> None:
+        temporary = path.with_suffix(".writing")
+        try:
+            with temporary.open("wb") as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except OSError as error:
+            raise UnwritableFile(
+                f"{path} cannot be written ({error.strerror}); what is finished is kept: run the same command again"
+            ) from None
+
+    def _load(self, start: int) -> Batch:
+        with _read_back(self._path(start)), np.load(self._path(start), allow_pickle=False) as archive:
+            return Batch(archive["true_scores"], archive["candidate_scores"], str(archive["digest"]))
+
+
+class Rows:
+    """Vectors in files of one batch each, read where they lie: they need not fit into memory."""
+
+    def __init__(self, folder: Path, batch: int) -> None:
+        self.folder, self.batch = folder, batch
+
+    def path(self, start: int) -> Path:
+        """Return the file of the batch that begins there."""
+        return self.folder / f"vectors-{start:09d}.npy"
+
+    def take(self, numbers: NDArray[np.intp]) -> Vectors:
+        """Return the vectors of these numbers, in their order."""
+        starts = numbers // self.batch * self.batch
+        found: Vectors | None = None
+        for start in np.unique(starts).tolist():
+            with _read_back(self.path(start)):
+                there = np.load(self.path(start), mmap_mode="r", allow_pickle=False)
+            if found is None:
+                found = np.empty((numbers.size, there.shape[1]), dtype=np.float32)
+            mine = starts == start
+            found[mine] = there[numbers[mine] - start]
+        assert found is not None  # noqa: S101 - nobody asks for no vectors
+        return found
+
+
+@contextmanager
+def _read_back(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        raise InvalidScores(f"{path} is damaged ({error}); delete it and run the same command again") from None
+
+
+def digest_of_bytes(parts: Iterable[bytes]) -> str:
+    """Return the SHA-256 of parts put together."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def digest_of_files(paths: Iterable[Path]) -> str:
+    """Return one SHA-256 for the names and contents of files."""
+
+    def parts() -> Iterator[bytes]:
+        for path in sorted(paths):
+            yield path.name.encode()
+            with path.open("rb") as file:
+                while block := file.read(1 << 20):
+                    yield block
+
+    return digest_of_bytes(parts())
+
+
+def _locked(path: Path) -> IO[bytes]:
+    """Return a file that only one process at a time can hold."""
+    file = path.open("ab")
+    try:
+        fcntl: Any = importlib.import_module("fcntl")
+    except ModuleNotFoundError:  # not on this system
+        return file
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise InvalidParameter(
+            f"{path.parent} is being worked on by another process; wait for it, or stop it"
+        ) from None
+    return file
+
+
+def _write(path: Path, content: bytes) -> None:
+    temporary = path.with_suffix(".writing")
+    temporary.write_bytes(content)
+    temporary.replace(path)
+
+
+def _differences(found: str, wanted: dict[str, Any]) -> str:
+    try:
+        old: dict[str, Any] = json.loads(found)
+    except ValueError:
+        return "its settings cannot be read"
+    names = [name for name in sorted({*old, *wanted}) if old.get(name) != wanted.get(name)]
+    return ", ".join(f"{name} was {old.get(name)!r} and is {wanted.get(name)!r} now" for name in names[:3])

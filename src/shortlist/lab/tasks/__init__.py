@@ -1,0 +1,89 @@
+"""Score files in, streams out: the paper's three tasks, a synthetic one, and a user's own."""
+
+import functools
+import os
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+from shortlist.errors import InvalidParameter
+from shortlist.lab.tasks.auctions import AuctionTask, BidTable, read_bids
+from shortlist.lab.tasks.base import Stream, Task
+from shortlist.lab.tasks.scored import ScoredTask
+from shortlist.lab.tasks.scorefile import ScoreSet, read_scores, write_scores
+from shortlist.lab.tasks.synthetic import UniformTask
+
+__all__ = [
+    "TASKS",
+    "AuctionTask",
+    "BidTable",
+    "ScoreSet",
+    "ScoredTask",
+    "Stream",
+    "Task",
+    "UniformTask",
+    "data_file",
+    "load_task",
+    "read_bids",
+    "read_scores",
+    "task_from_file",
+    "write_scores",
+]
+
+TASKS: Final = ("images", "retrieval", "auctions", "uniform")
+"""The tasks that ship with the package; the first three are the paper's."""
+
+_TITLES: Final = {"images": "Images", "retrieval": "Retrieval"}
+
+
+def data_file(name: str) -> Path:
+    """Return the path of a file that ships with the package.
+
+    Parameters
+    ----------
+    name
+        Its name: ``images.npz``, ``retrieval.npz``, ``auctions.csv``.
+    """
+    return Path(str(resources.files("shortlist.lab.tasks"))) / "data" / name
+
+
+@functools.cache
+def load_task(name: str) -> Task:
+    """Return a task that ships with the package.
+
+    Parameters
+    ----------
+    name
+        ``images``, ``retrieval``, ``auctions`` or ``uniform``.
+
+    Examples
+    --------
+    >>> load_task("images").title
+    'Images'
+    """
+    if name in _TITLES:
+        return ScoredTask(read_scores(data_file(f"{name}.npz")), _TITLES[name])
+    if name == "auctions":
+        path = data_file("auctions.csv")
+        source = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        return AuctionTask(read_bids(path), source)
+    if name == "uniform":
+        return UniformTask()
+    raise InvalidParameter(f"task is {name!r}; it must be one of {', '.join(TASKS)}")
+
+
+@functools.cache
+def task_from_file(path: str | os.PathLike[str]) -> Task:
+    """Return the task of a user's own score file, or table of bids.
+
+    Parameters
+    ----------
+    path
+        An ``.npz`` as `write_scores` makes it, or a ``.csv`` of bids.
+    """
+    if Path(path).suffix == ".csv":
+        bids = read_bids(path)
+        source = f"{bids.counts.sum():,} bids of {Path(path).name}"
+        return AuctionTask(bids, source, name=Path(path).stem, title=Path(path).stem)
+    scores = read_scores(path)
+    return ScoredTask(scores, title=scores.name)

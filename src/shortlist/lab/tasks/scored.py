@@ -1,0 +1,59 @@
+"""Tasks dealt from a score file: images, retrieval, or a user's own."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.lab.tasks.base import Array, Stream
+from shortlist.lab.tasks.scorefile import ScoreSet
+
+__all__ = ["ScoredTask"]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredTask:
+    """Rounds drawn with replacement from the questions of a score set.
+
+    Parameters
+    ----------
+    scores
+        What a score file holds.
+    title
+        What stands above a figure.
+    """
+
+    scores: ScoreSet
+    title: str
+
+    @property
+    def name(self) -> str:
+        """The score set's name."""
+        return self.scores.name
+
+    @property
+    def source(self) -> str:
+        """Where the scores come from."""
+        return self.scores.source
+
+    @cached_property
+    def population(self) -> tuple[Array, Array | None]:
+        """All true scores, equally likely."""
+        return self.scores.true_scores.astype(np.float64), None
+
+    @cached_property
+    def _sorted_candidates(self) -> NDArray[np.floating] | None:
+        if self.scores.candidate_scores is None:
+            return None
+        table = np.sort(self.scores.candidate_scores, axis=1)
+        return table.astype(np.float32) if table.dtype == np.float16 else table  # faster, and exact
+
+    def draw(self, rng: np.random.Generator, rounds: int) -> Stream:
+        """Return the rounds of one run."""
+        rows = rng.integers(len(self.scores.true_scores), size=rounds)
+        table = self._sorted_candidates
+        return Stream(
+            self.population[0][rows],
+            candidates=None if table is None else (table, rows),
+        )

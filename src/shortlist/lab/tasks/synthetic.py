@@ -1,0 +1,38 @@
+"""Uniform scores on [0, 1], where the optimal threshold is known: 1 - coverage."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shortlist.lab.tasks.base import Stream
+
+__all__ = ["UniformTask"]
+
+
+@dataclass(frozen=True)
+class UniformTask:
+    """True scores uniform on [0, 1].
+
+    An order-statistic policy's regret depends on the ranks of scores alone, so what it achieves here
+    it achieves on every distribution without ties.
+
+    Parameters
+    ----------
+    name
+        A word for files and figures.
+    title
+        What stands above a figure.
+    source
+        A sentence on where the scores come from.
+    population
+        None: the law is known, and no list of scores.
+    """
+
+    name: str = "uniform"
+    title: str = "Uniform scores"
+    source: str = "uniform random numbers; the optimal threshold is 1 - coverage"
+    population: None = None
+
+    def draw(self, rng: np.random.Generator, rounds: int) -> Stream:
+        """Return the rounds of one run."""
+        return Stream(rng.random(rounds))

@@ -1,6 +1,0 @@
-"""HTTP: the only room that knows status codes and the web framework."""
-
-from shortlist.service.app.app import create_app
-from shortlist.service.app.server import listen, run, run_workers
-
-__all__ = ["create_app", "listen", "run", "run_workers"]

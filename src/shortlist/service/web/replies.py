@@ -1,0 +1,284 @@
+"""What goes out: the shapes of the service's answers. Their descriptions are those of the OpenAPI document."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from shortlist.service.web.models import Threshold
+
+__all__ = [
+    "AnswerResult",
+    "AnswerResults",
+    "AnswerTaken",
+    "CandidateView",
+    "ChosenScores",
+    "DamagedStream",
+    "Erased",
+    "Expired",
+    "Problem",
+    "RoundPage",
+    "RoundShown",
+    "RoundView",
+    "SeriesPoints",
+    "SeriesView",
+    "StreamPage",
+    "StreamView",
+]
+
+
+class _Out(BaseModel):
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+
+class Expired(_Out):
+    """How many rounds were closed."""
+
+    expired: int
+    """So many."""
+
+
+class Erased(_Out):
+    """Of how many rounds the texts were erased."""
+
+    erased: int
+    """So many."""
+
+
+class Problem(_Out):
+    """A problem document (RFC 9457)."""
+
+    type: str
+    """Which problem: `urn:shortlist:problem:...`, or `about:blank`."""
+    title: str
+    """The problem in general."""
+    status: int
+    """The HTTP status."""
+    detail: str
+    """What was wrong here, and what to do about it."""
+    errors: list[dict[str, Any]] | None = None
+    """For a body that does not fit: where, and why."""
+
+
+class RoundShown(_Out):
+    """A list as it is shown."""
+
+    round_id: str
+    """What to answer to."""
+    threshold: Threshold
+    members: Annotated[list[str | int], Field(description="The candidates to show, best first.")]
+    reached: Annotated[int, Field(description="How many of them, from the first, reach the threshold.")]
+    truncated: Annotated[bool, Field(description="The promise does not cover this list.")]
+
+
+class AnswerTaken(_Out):
+    """An answer as it is stored."""
+
+    round_id: str
+    """The round."""
+    answer: dict[str, Any]
+    """As it was given."""
+    threshold: Threshold
+
+
+class AnswerResult(_Out):
+    """What came of one answer of a batch."""
+
+    round_id: str
+    """The round."""
+    status: int
+    """What it would have been answered alone: 200, 404, 409, 410, 422."""
+    answer: dict[str, Any] | None = None
+    """As it was given, if it was taken."""
+    problem: Problem | None = None
+    """Why not, if it was refused."""
+
+
+class AnswerResults(_Out):
+    """What came of each answer, in their order."""
+
+    results: list[AnswerResult]
+    """One for each answer."""
+
+
+class CandidateView(_Out):
+    """A candidate of a round, and what became of it."""
+
+    id: str | int
+    """Its id."""
+    score: float
+    """As it was handed in."""
+    comparable: Annotated[float, Field(description="What was compared with the threshold.")]
+    shown: bool
+    """Whether it was in the list."""
+    why: Annotated[str, Field(description="Why it was shown or hidden, in words.")]
+    text: str | None
+    """Its text, if there was one and it was not erased."""
+
+
+class RoundView(_Out):
+    """A round as it is in the log."""
+
+    round_id: str
+    """Its id."""
+    number: int
+    """Its place in the order shown; hand it in as `after`."""
+    shown_at: float
+    """When, in seconds since 1970."""
+    question: str | None
+    """What was asked, if it was sent and not erased."""
+    threshold: Threshold
+    epoch: int
+    """How often learning had started over."""
+    truncated: bool
+    """The promise does not cover this list."""
+    members: list[str | int]
+    """What was shown, best first."""
+    candidates: list[CandidateView]
+    """All candidates, with why each was shown or hidden."""
+    answer: dict[str, Any] | None
+    """As a body of feedback has it; null while it waits."""
+    answered_at: float | None
+    """When, in seconds since 1970."""
+
+
+class RoundPage(_Out):
+    """Rounds in the order shown."""
+
+    rounds: list[RoundView]
+    """The page."""
+    next: Annotated[int | None, Field(description="Hand this in as `after` for the next page; null at the end.")]
+
+
+class StreamView(_Out):
+    """A stream: its settings, what has happened, and what was learnt."""
+
+    name: str
+    """The stream."""
+    created: float
+    """When, in seconds since 1970."""
+    settings: dict[str, Any]
+    """As it was made, defaults filled in."""
+    scorer_version: str | None
+    """The model behind the scores, once one was named."""
+    events: int
+    """Rounds, answers and closings in the log."""
+    last_event: float | None
+    """When the last of them was."""
+    rounds: int
+    """Lists shown."""
+    hits: int
+    """Answered with a candidate."""
+    misses: int
+    """Answered: not in here."""
+    skipped: int
+    """Answered: no answer will come."""
+    absent: int
+    """Answered: none at all is right."""
+    expired: int
+    """Closed without an answer."""
+    open: int
+    """Waiting for an answer."""
+    coverage_target: float
+    """What the stream was made with."""
+    coverage_seen: float | None
+    """Hits among hits and misses."""
+    coverage_interval: list[float] | None
+    """95 % Wilson interval of `coverage_seen`: `[low, high]`."""
+    threshold: Threshold
+    counted: int | None
+    """Rounds that the threshold has learnt from."""
+    waiting_for: str
+    """What the next move of the threshold waits for, in words."""
+    rounds_needed: int | None
+    """After how many more counted rounds it can move, if no late answer comes; null when that is not in sight."""
+    unanswered_counted: int
+    """Counted rounds whose answer never came, has not come yet, or was a miss of a truncated list."""
+    epoch: int
+    """How often learning has started over."""
+    drift: dict[str, Any] | None
+    """The alarm: its level, how often it rang, and when; null when it is off."""
+    score: str
+    """The score in use, or several whose lists are shown together."""
+    score_why: str
+    """Why that one, in words."""
+    score_thresholds: dict[str, float | None]
+    """The threshold of each score."""
+    hidden_share: float | None
+    """Share of all candidates so far that were not shown; in shadow mode, that would not have been."""
+    truncated_share: float | None
+    """Share of lists that may lack a candidate which reaches the threshold: cut by `at_most`, or by the search."""
+    candidate_recall: float | None
+    """Share of answered rounds whose right answer was among the candidates, where everything was shown."""
+    shadow: bool
+    """Whether everything is shown while the threshold is learned."""
+    would_have_missed: int | None
+    """In shadow mode, how many right answers would have been hidden; null otherwise."""
+    list_length_median: float | None
+    """Median length of the last 200 lists."""
+    list_length_p90: float | None
+    """90th percentile of the length of the last 200 lists."""
+    candidates_median: float | None
+    """Median number of candidates of the last 200 lists, before they were cut."""
+    spark: Annotated[list[float | None], Field(description="The threshold over time, in a few points.")]
+
+
+class SeriesPoints(_Out):
+    """A stream's history, column by column; a point stands for one or many rounds."""
+
+    round: Annotated[list[int], Field(description="Rounds shown up to here.")]
+    at: Annotated[list[float], Field(description="When the last event was.")]
+    threshold: list[float | None]
+    """After the last round of the point."""
+    hits: Annotated[list[int], Field(description="Hits in this point's rounds, not in all before.")]
+    misses: list[int]
+    """Misses in this point's rounds."""
+    list_median: list[float | None]
+    """Median list length."""
+    list_p90: list[float | None]
+    """90th percentile of list length."""
+    candidates: list[float]
+    """Mean number of candidates."""
+    level: Annotated[list[float | None], Field(description="Of the drift alarm; 1 rings it.")]
+
+
+class ChosenScores(_Out):
+    """How often which score was chosen: bins of equal width."""
+
+    of: int | None
+    """Which of the scores it is, when there are several."""
+    low: float
+    """Where the first bin begins."""
+    width: float
+    """Of a bin."""
+    counts: list[int]
+    """Hits in each bin."""
+
+
+class SeriesView(_Out):
+    """A stream's history in a few hundred points, however long it is."""
+
+    points: SeriesPoints
+    """The history."""
+    chosen: ChosenScores
+    """The scores of what was picked."""
+
+
+class DamagedStream(_Out):
+    """A stream whose log cannot be read."""
+
+    name: str
+    """The stream."""
+    created: float
+    """When, in seconds since 1970."""
+    why: str
+    """Where its log is damaged, and what to do."""
+
+
+class StreamPage(_Out):
+    """Streams by name."""
+
+    streams: list[StreamView]
+    """The page."""
+    damaged: list[DamagedStream]
+    """Streams of this page whose log cannot be read. They can be deleted; other streams are not affected."""
+    next: Annotated[str | None, Field(description="Hand this in as `after` for the next page; null at the end.")]

@@ -1,0 +1,116 @@
+"""Running the app: uvicorn in this process, or in several that share a socket."""
+
+import asyncio
+import contextlib
+import gc
+import logging
+import multiprocessing
+import signal
+import socket
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Final
+
+import uvicorn
+from fastapi import FastAPI
+
+from shortlist.errors import InvalidParameter
+from shortlist.service.web import logs
+
+__all__ = ["listen", "run", "run_workers"]
+
+_log = logging.getLogger("shortlist.service")
+#: For how many seconds requests that were accepted are waited for when the service stops.
+_GRACE: Final = 4
+
+
+class _Server(uvicorn.Server):
+    """Ends server-sent events when it is told to stop: they would never end by themselves."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+        # What is there now stays; looking through it again and again costs the collector a tenth of a second. And
+        # the rounds in memory are many and long-lived, so it looks through all of them seldom.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(10_000, 20, 50)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        engine = getattr(self._app.state, "engine", None)
+        if engine is not None:
+            self._loop.call_soon_threadsafe(engine.end_changes)
+
+    @property
+    def _app(self) -> FastAPI:
+        app = self.config.app
+        assert isinstance(app, FastAPI)  # noqa: S101 - for the type checker
+        return app
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens, or say why it cannot."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((host, port))
+    except (OSError, OverflowError) as error:
+        made.close()
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise InvalidParameter(f"cannot listen on {host} port {port}: {reason}; try another --port") from None
+    made.listen(2048)
+    made.set_inheritable(True)
+    return made
+
+
+def run(app: FastAPI, *, sockets: list[socket.socket] | None = None, port: int = 8000, access: bool = False) -> None:
+    """Serve an app until a signal says stop, on a socket or on a port of this machine."""
+    logs.configure(access=access)
+    config = uvicorn.Config(
+        app,
+        port=port,
+        access_log=False,
+        log_config=None,
+        timeout_graceful_shutdown=_GRACE,
+        server_header=False,
+    )
+    _Server(config).run(sockets)
+
+
+def run_workers(make_app: Callable[[], FastAPI], count: int, sockets: list[socket.socket], *, access: bool) -> None:
+    """Serve from several processes until a signal says stop; one that dies is started again."""
+    logs.configure(access=access)
+    context = multiprocessing.get_context("spawn")
+    stopping = False
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal stopping
+        stopping = True
+
+    for each in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(each, stop)
+    workers: list[Any] = []
+    while not stopping:
+        for worker in [worker for worker in workers if not worker.is_alive()]:
+            _log.warning("worker %s has ended with %s; another is started", worker.pid, worker.exitcode)
+            workers.remove(worker)
+            time.sleep(1.0)
+        while len(workers) < count:
+            worker = context.Process(target=_work, args=(make_app, sockets, access))
+            worker.start()
+            workers.append(worker)
+        time.sleep(0.2)
+    for worker in workers:
+        with contextlib.suppress(ProcessLookupError):
+            worker.terminate()
+    for worker in workers:
+        worker.join(2 * _GRACE)
+        if worker.is_alive():
+            worker.kill()
+
+
+def _work(make_app: Callable[[], FastAPI], sockets: list[socket.socket], access: bool) -> None:
+    run(make_app(), sockets=sockets, access=access)

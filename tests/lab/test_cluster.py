@@ -1,0 +1,186 @@
+"""The same numbers wherever it runs: in one process, in several, on a Dask cluster, with a worker lost."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import distributed
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from shortlist import InvalidParameter
+from shortlist.lab.executors import finish, workplace
+from shortlist.lab.logs import LogFiles
+from shortlist.lab.replays import replay_files, replay_stream
+from shortlist.lab.run import run
+from shortlist.lab.spec import Spec
+
+POLICIES = ("anytime", "sps", "etc@50")
+
+
+def quiet(_what, _done, _of):
+    pass
+
+
+@contextlib.contextmanager
+def cluster(folder, workers=2):
+    """A scheduler and workers, each a process that can be killed; yields the address and the workers."""
+    file = folder / "scheduler.json"
+    here = {"cwd": folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    dask = [sys.executable, "-m", "dask"]
+    started = [
+        subprocess.Popen([*dask, "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", file], **here)
+    ]
+    try:
+        deadline = time.monotonic() + 60
+        while not file.exists() or not file.read_text().rstrip().endswith("}"):
+            time.sleep(0.05)
+            assert started[0].poll() is None
+            assert time.monotonic() < deadline
+        for _ in range(workers):
+            words = ["worker", "--scheduler-file", file, "--nthreads", "1", "--no-dashboard", "--no-nanny"]
+            started.append(subprocess.Popen([*dask, *words], **here))
+        address = json.loads(file.read_text())["address"]
+        with distributed.Client(address, set_as_default=False) as client:
+            client.wait_for_workers(workers, timeout=60)
+        yield address, started[1:]
+    finally:
+        for process in started:
+            process.kill()
+        for process in started:
+            process.wait()
+
+
+def write_logs(folder, streams, rounds, files):
+    """Write streams to Parquet files; those whose number is divisible by 7 go on from file to file."""
+    rng = np.random.default_rng(0)
+    tables = [[] for _ in range(files)]
+    for number in range(streams):
+        scores = rng.random(rounds) ** (1 + number % 3)
+        parts = np.array_split(scores, files) if number % 7 == 0 else [scores]
+        for place, part in enumerate(parts):
+            where = place if len(parts) > 1 else number % files
+            tables[where].append((f"stream-{number:05d}", part))
+    for place, parts in enumerate(tables):
+        names = pa.array([name for name, part in parts for _ in range(part.size)])
+        values = pa.array(np.concatenate([part for _, part in parts]))
+        pq.write_table(pa.table({"who": names, "true_score": values}), folder / f"log-{place:03d}.parquet")
+    return LogFiles(tuple(sorted(str(path) for path in folder.glob("log-*.parquet"))), by="who")
+
+
+def replayed(log, submit, **settings):
+    return replay_files(log, POLICIES, 0.9, submit, quiet, **settings)[0]
+
+
+def test_streams_are_put_together_from_many_files(tmp_path):
+    log = write_logs(tmp_path, streams=30, rounds=400, files=4)
+    with workplace(1) as submit:
+        rows = replayed(log, submit, rounds_at_once=3_000)
+        assert rows == replayed(log, submit)
+    rng = np.random.default_rng(0)
+    for number in range(30):  # the same streams, made again and replayed by hand
+        scores = rng.random(400) ** (1 + number % 3)
+        assert rows[3 * number : 3 * number + 3] == replay_stream(f"stream-{number:05d}", scores, POLICIES, 0.9)[0]
+    assert len(rows) == 90
+
+
+def test_files_of_one_name_and_streams_without_one(tmp_path):
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "log.csv").write_text("true_score\n" + "0.5\n" * 30)
+    files = LogFiles(tuple(str(tmp_path / folder / "log.csv") for folder in ("x", "y")))
+    with workplace(1) as submit:
+        rows = replay_files(files, ("anytime",), 0.9, submit, quiet)[0]
+    assert [(row.stream, row.rounds) for row in rows] == [(path, 30) for path in files.paths]
+    names = pa.array(["a"] * 5 + [None] * 7 + [""] * 2)
+    pq.write_table(pa.table({"who": names, "true_score": pa.array([0.5] * 14)}), tmp_path / "nulls.parquet")
+    with workplace(1) as submit:
+        rows = replay_files(LogFiles((str(tmp_path / "nulls.parquet"),), by="who"), ("anytime",), 0.9, submit, quiet)[0]
+    assert [(row.stream, row.rounds) for row in rows] == [("", 9), ("a", 5)]
+
+
+def _interrupt():
+    raise KeyboardInterrupt
+
+
+def test_what_is_finished_is_there_when_it_is_interrupted():
+    done = []
+
+    def collect(submit):
+        for _, result in finish(submit, [(abs, (-1,)), (_interrupt, ())], "counting", quiet):
+            done.append(result)
+
+    with workplace(1) as submit, pytest.raises(KeyboardInterrupt):
+        collect(submit)
+    assert done == [1]
+
+
+def test_a_cluster_gives_the_bits_of_one_process_though_a_worker_is_lost(tmp_path):
+    log = write_logs(tmp_path, streams=60, rounds=2_000, files=6)
+    with workplace(1) as submit:
+        here = replayed(log, submit, rounds_at_once=4_000)
+    with workplace(2) as submit:
+        assert replayed(log, submit, rounds_at_once=4_000) == here
+    spec = Spec(tasks=("uniform",), policies=("anytime@0.05", "aci"), rounds=500, runs=4, coverage=0.9, seed=3)
+    expected = run(spec, with_sweeps=False)
+    with cluster(tmp_path) as (address, workers):
+        killed = []
+
+        def kill_one(_what, done, of):
+            if of > 10 and done >= of // 4 and not killed:
+                killed.append(workers[0].pid)
+                workers[0].send_signal(signal.SIGKILL)
+
+        with workplace(scheduler=address) as submit:
+            there, _ = replay_files(log, POLICIES, 0.9, submit, kill_one, rounds_at_once=4_000)
+        assert killed
+        assert workers[0].wait() == -signal.SIGKILL
+        assert there == here
+        again = run(spec, scheduler=address, with_sweeps=False)  # on the worker that is left
+    assert [(row.policy, row.run, row.regret, row.coverage) for row in again.rows] == [
+        (row.policy, row.run, row.regret, row.coverage) for row in expected.rows
+    ]
+    assert all(
+        again.curves[key]["threshold"].tobytes() == expected.curves[key]["threshold"].tobytes()
+        for key in expected.curves
+    )
+
+
+def test_a_scheduler_that_is_not_there_is_named():
+    with pytest.raises(InvalidParameter, match="nobody answers there"), workplace(scheduler="tcp://127.0.0.1:1"):
+        pass
+
+
+@pytest.mark.soak
+def test_two_thousand_streams_on_a_cluster(tmp_path):
+    """2,000 streams of 50,000 rounds, two workers, one of them killed in the middle: the bits of one process."""
+    streams, rounds = int(os.environ.get("SHORTLIST_SOAK_STREAMS", "2000")), 50_000
+    log = write_logs(tmp_path, streams, rounds, files=20)
+    start = time.perf_counter()
+    with workplace(1) as submit:
+        here = replay_files(log, ("anytime",), 0.9, submit, quiet)[0]
+    alone = time.perf_counter() - start
+    told = []
+    with cluster(tmp_path) as (address, workers):
+
+        def kill_one(what, done, of):
+            told.append((what, done, of))
+            if "replaying" in what and done == of // 2:
+                threading.Thread(target=workers[1].kill).start()
+
+        start = time.perf_counter()
+        with workplace(scheduler=address) as submit:
+            there = replay_files(log, ("anytime",), 0.9, submit, kill_one)[0]
+        together = time.perf_counter() - start
+        assert workers[1].wait() == -signal.SIGKILL
+    assert there == here
+    assert len(there) == streams
+    print(f"{streams} streams x {rounds} rounds: one process {alone:.0f} s, two workers, one killed, {together:.0f} s")
+    print(f"progress was told {len(told)} times, the last: {told[-1]}")
