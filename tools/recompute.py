@@ -14,7 +14,7 @@ import numpy as np
 
 COVERAGE, ROUNDS = 0.9, 10_000
 P0 = 0.1
-SCORES = Path(__file__).parents[1] / "src" / "shortlist" / "tasks" / "data" / "retrieval.npz"
+SCORES = Path(__file__).parents[1] / "src" / "shortlist" / "lab" / "tasks" / "data" / "retrieval.npz"
 
 
 def sps_limits() -> list[int]:
