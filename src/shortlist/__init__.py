@@ -12,48 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from shortlist import errors, metrics, scores
 from shortlist._replay import replay
-from shortlist.boundaries import (
-    DKW,
-    BetaBinomial,
-    Binomial,
-    Boundary,
-    Calibrated,
-    crossing_probability,
-)
+from shortlist.boundaries import DKW, BetaBinomial, Binomial, Boundary, Calibrated, crossing_probability
 from shortlist.drift import DriftDetector
-from shortlist.errors import (
-    ConflictingAnswer,
-    ConflictingRound,
-    ConflictingStream,
-    DamagedFile,
-    DamagedLog,
-    DatabaseInUse,
-    DuplicateIds,
-    InvalidIds,
-    InvalidInput,
-    InvalidParameter,
-    InvalidScores,
-    MissingExtra,
-    MissingFile,
-    MissingScore,
-    NewerDatabase,
-    NewerFile,
-    NoCandidates,
-    NotAllowed,
-    NotShown,
-    RoundClosed,
-    SaveFileError,
-    ScorerChanged,
-    ServiceError,
-    ServiceUnavailable,
-    ShortlistError,
-    StoreUnavailable,
-    UnknownRound,
-    UnknownStream,
-    UnwritableFile,
-)
-from shortlist.groups import GroupedShortlister
-from shortlist.nested import NestedShortlister
+from shortlist.errors import InvalidInput, ShortlistError
+from shortlist.listers import GroupedShortlister, Lister, NestedShortlister, Shortlister
 from shortlist.policies import (
     ACI,
     DLR,
@@ -72,14 +34,14 @@ from shortlist.policies import (
     ScaleFreeOGD,
     ThresholdTracking,
 )
-from shortlist.shortlister import Shortlister, Shown
+from shortlist.rounds.progress import Summary
+from shortlist.rounds.shown import Shown
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from shortlist.client import AsyncClient, Client
 
-#: What is imported when it is asked for: it needs an extra.
 _LATER: Final = ("AsyncClient", "Client")
 
 
@@ -89,7 +51,7 @@ def __getattr__(name: str) -> Any:
     try:
         from shortlist import client  # noqa: PLC0415 - needs an extra
     except ModuleNotFoundError as error:
-        raise MissingExtra(
+        raise errors.MissingExtra(
             f"the client needs {error.name}, which is in an extra: pip install 'shortlist[client]'"
         ) from None
     return getattr(client, name)
@@ -113,50 +75,25 @@ __all__ = [
     "Boundary",
     "Calibrated",
     "Client",
-    "ConflictingAnswer",
-    "ConflictingRound",
-    "ConflictingStream",
     "ConformalPID",
     "ConservativeETC",
-    "DamagedFile",
-    "DamagedLog",
-    "DatabaseInUse",
     "DriftDetector",
     "DtACI",
-    "DuplicateIds",
     "ExploreThenCommit",
     "Greedy",
     "GroupedShortlister",
-    "InvalidIds",
     "InvalidInput",
-    "InvalidParameter",
-    "InvalidScores",
-    "MissingExtra",
-    "MissingFile",
-    "MissingScore",
+    "Lister",
     "NestedShortlister",
-    "NewerDatabase",
-    "NewerFile",
-    "NoCandidates",
-    "NotAllowed",
-    "NotShown",
     "Oracle",
     "OrderStatistic",
     "Policy",
-    "RoundClosed",
-    "SaveFileError",
     "ScaleFreeOGD",
-    "ScorerChanged",
-    "ServiceError",
-    "ServiceUnavailable",
     "ShortlistError",
     "Shortlister",
     "Shown",
-    "StoreUnavailable",
+    "Summary",
     "ThresholdTracking",
-    "UnknownRound",
-    "UnknownStream",
-    "UnwritableFile",
     "crossing_probability",
     "errors",
     "metrics",

@@ -99,6 +99,10 @@ def _number(name: str, value: Any, rule: str) -> float:
 
 def check_scores(scores: ArrayLike, *, allow_empty: bool | None = None) -> NDArray[np.float64]:
     """Return the scores of one list as floats, or say what is wrong; None where an empty list cannot be allowed."""
+    if type(scores) is np.ndarray and scores.ndim == 1 and scores.dtype.char == "d" and scores.size:
+        values: Array = scores + 0.0  # a copy, with one zero, not two
+        if math.isfinite(values.dot(values)):  # so are all of them
+            return values
     raw = _array("scores", scores)
     if raw.ndim != 1:
         raise InvalidScores(
@@ -111,7 +115,7 @@ def check_scores(scores: ArrayLike, *, allow_empty: bool | None = None) -> NDArr
         raise NoCandidates(f"scores are empty; a round needs at least one candidate{hint * (allow_empty is not None)}")
     if raw.dtype.kind not in "fiu":
         raise InvalidScores(f"scores are of type {raw.dtype}; they must be numbers")
-    values: NDArray[np.float64] = np.add(raw, 0.0, dtype=np.float64)  # a copy, with one zero, not two
+    values = np.add(raw, 0.0, dtype=np.float64)
     finite = np.isfinite(values)
     if not np.logical_and.reduce(finite):  # finite.all(), at half its cost
         first = int(np.flatnonzero(~finite)[0])

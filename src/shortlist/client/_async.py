@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from shortlist._validation import Member, plain_member
 from shortlist.client._protocol import Call, Calls, Result
 from shortlist.errors import ShortlistError
-from shortlist.lister import Shown
+from shortlist.rounds.shown import Shown
 
 __all__ = ["AsyncClient"]
 

@@ -23,7 +23,7 @@ from shortlist.errors import (
     ServiceUnavailable,
     ShortlistError,
 )
-from shortlist.lister import Shown
+from shortlist.rounds.shown import Shown
 
 __all__ = ["Call", "Calls", "Request", "Result"]
 
@@ -144,7 +144,7 @@ class Calls:
             members=tuple(shown["members"]),
             scores=tuple(score[member] for member in shown["members"]),
             candidates=len(values),
-            cut=shown["reached"],
+            reached=shown["reached"],
             truncated=shown["truncated"],
         )
 

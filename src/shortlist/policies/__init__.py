@@ -67,7 +67,7 @@ POLICIES: Final[dict[str, type[Policy]]] = {
 """Every policy by its key: its name in files, and for those of the paper on the command line."""
 
 
-def policy_from_dict(data: dict[str, Any]) -> Policy:
+def policy_from_dict(data: dict[str, Any], policy: Policy | None = None) -> Policy:
     """Return the policy that its `to_dict` described.
 
     Parameters
@@ -82,6 +82,8 @@ def policy_from_dict(data: dict[str, Any]) -> Policy:
     """
     parameters = dict(data)
     kind = parameters.pop("kind", None)
+    if kind not in POLICIES and policy is not None:
+        return policy
     if kind not in POLICIES:
         raise InvalidParameter(f"policy kind is {kind!r}; it must be one of {', '.join(POLICIES)}")
     if isinstance(parameters.get("boundary"), dict):

@@ -39,13 +39,15 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final, Self, get_origin
 
-__all__ = ["MISS", "Policy", "State"]
+__all__ = ["MISS", "NUMBERS", "Policy", "State"]
 
 MISS: Final = -math.inf
 """What a step sees when the true label was not in the list: lower than every score."""
 
+#: Nested tuples of numbers.
+NUMBERS = Annotated[Any, "nested tuples of numbers"]
 #: (carry, values, constants, seen, missed) -> carry; each policy's own types, so loose here.
 Step = Callable[..., Any]
 
@@ -54,9 +56,9 @@ Step = Callable[..., Any]
 class State:
     """What a policy remembers: numbers, a list of scores, and the constants of its rule."""
 
-    carry: Any
+    carry: NUMBERS
     values: list[float]
-    constants: Any
+    constants: NUMBERS
 
     @property
     def threshold(self) -> float:
@@ -65,13 +67,17 @@ class State:
         return threshold
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the state as plain data."""
-        return {"carry": list(self.carry), "values": list(self.values), "constants": _lists(self.constants)}
+        """Return the state as plain data: numbers and lists."""
+        return {field.name: _lists(getattr(self, field.name)) for field in dataclasses.fields(self)}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "State":
+    def from_dict(cls, data: dict[str, Any]) -> Self:
         """Return the state that `to_dict` described."""
-        return cls(tuple(data["carry"]), list(data["values"]), _tuples(data["constants"]))
+        kinds = {field.name: get_origin(field.type) or _tuples for field in dataclasses.fields(cls)}
+        plain = (str, int, float)
+        return cls(
+            **{name: value if isinstance(value, plain) else kinds[name](_tuples(value)) for name, value in data.items()}
+        )
 
 
 class Policy(abc.ABC):
@@ -116,9 +122,11 @@ def _describe(value: Any) -> Any:
     return {"kind": type(value).__name__} | fields
 
 
-def _lists(value: tuple[Any, ...]) -> list[Any]:
-    return [_lists(item) if isinstance(item, tuple) else item for item in value]
+def _lists(value: Any) -> Any:
+    if isinstance(value, dict):
+        return [_lists(item) for item in value.items()]
+    return [_lists(item) for item in value] if isinstance(value, (tuple, list, set)) else value
 
 
-def _tuples(value: list[Any]) -> tuple[Any, ...]:
-    return tuple(_tuples(item) if isinstance(item, list) else item for item in value)
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(item) for item in value) if isinstance(value, (tuple, list)) else value

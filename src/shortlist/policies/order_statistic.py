@@ -26,7 +26,7 @@ import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import Any, ClassVar, Final, cast
+from typing import ClassVar, Final, cast
 
 from shortlist._validation import check_probability, miss_rate
 from shortlist.boundaries.base import Advance, Boundary
@@ -114,8 +114,10 @@ class OrderStatisticState(State):
     passed: int = 0
     #: Unanswered rounds: id -> (epoch, index, threshold it was shown with).
     open: dict[Hashable, tuple[int, int, float]] = field(default_factory=dict)
-    #: Closed rounds behind an open one: index -> score, MISS, +inf if withdrawn, None if silent for good.
-    waiting: dict[int, float | None] = field(default_factory=dict)
+    #: Closed rounds behind an open one: index -> score, MISS, +inf if withdrawn.
+    waiting: dict[int, float] = field(default_factory=dict)
+    #: Those of them that will never be answered.
+    silent: set[int] = field(default_factory=set)
 
     @property
     def rounds(self) -> int:
@@ -145,30 +147,6 @@ class OrderStatisticState(State):
         """Joined rounds whose answer may still come."""
         pending: int = self.carry[7]
         return pending
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the state as plain data."""
-        data = State.to_dict(self)
-        data |= {"share": self.share, "epoch": self.epoch, "shown": self.shown, "passed": self.passed}
-        data["open"] = [[name, *place] for name, place in self.open.items()]
-        data["waiting"] = [[index, seen] for index, seen in self.waiting.items()]
-        return data
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "OrderStatisticState":
-        """Return the state that `to_dict` described."""
-        base = State.from_dict(data)
-        return cls(
-            base.carry,
-            base.values,
-            base.constants,
-            share=data["share"],
-            epoch=data["epoch"],
-            shown=data["shown"],
-            passed=data["passed"],
-            open={name: (epoch, index, threshold) for name, epoch, index, threshold in data["open"]},
-            waiting=dict(data["waiting"]),
-        )
 
 
 @dataclass(frozen=True)
@@ -270,27 +248,33 @@ class OrderStatistic(Policy):
 
     def answer(self, state: OrderStatisticState, name: Hashable, score: float | None) -> list[Joined]:
         """Take an open round's answer. A score below that round's own threshold counts as a miss."""
-        threshold = state.open[name][2]
-        return self._close(state, name, score if score is not None and score >= threshold else MISS)
+        epoch, index, threshold = state.open.pop(name)
+        seen = score if score is not None and score >= threshold else MISS
+        if index != state.passed or epoch != state.epoch:
+            return self._close(state, epoch, index, seen)
+        state.passed = index + 1  # in order, as nearly all are
+        self.learn(state, seen)
+        return [(index, seen), *self.advance(state)] if state.waiting else [(index, seen)]
 
     def silence(self, state: OrderStatisticState, name: Hashable) -> list[Joined]:
         """Say that an open round will never be answered: it counts as low."""
-        return self._close(state, name, None)
+        epoch, index, _ = state.open.pop(name)
+        if epoch == state.epoch and index >= state.passed:
+            state.silent.add(index)
+        return self._close(state, epoch, index, MISS)
 
     def withdraw(self, state: OrderStatisticState, name: Hashable) -> list[Joined]:
         """Take an open round out of the count; one that has joined already stays low."""
-        return self._close(state, name, _WITHDRAWN)
-
-    def _close(self, state: OrderStatisticState, name: Hashable, seen: float | None) -> list[Joined]:
         epoch, index, _ = state.open.pop(name)
+        return self._close(state, epoch, index, _WITHDRAWN)
+
+    def _close(self, state: OrderStatisticState, epoch: int, index: int, seen: float) -> list[Joined]:
         if epoch != state.epoch:
-            return []  # of another world: logged by the caller, never counted
+            return []  # of another epoch: taken by the caller, never counted
         if index >= state.passed:
             state.waiting[index] = seen
-            return self.advance(state)
-        if seen is None or seen == _WITHDRAWN:
-            seen = MISS
-        state.carry = reveal(state.carry, state.values, state.constants, seen)
+            return self.advance(state) if index == state.passed else []
+        state.carry = reveal(state.carry, state.values, state.constants, MISS if seen == _WITHDRAWN else seen)
         return []
 
     def advance(self, state: OrderStatisticState, until: int = 0) -> list[Joined]:
@@ -303,16 +287,21 @@ class OrderStatistic(Policy):
         there is no answer.
         """
         joined: list[Joined] = []
-        while state.passed < state.shown and (state.passed in state.waiting or state.passed < until):
-            closed = state.passed in state.waiting
-            seen = state.waiting.pop(state.passed, None)
-            state.passed += 1
+        waiting, silent = state.waiting, state.silent
+        while (index := state.passed) < state.shown:
+            seen = waiting.pop(index, None)
+            if seen is None:
+                if index >= until:
+                    break
+                state.carry = (*state.carry[:7], state.carry[7] + 1)
+            state.passed = index + 1
             if seen == _WITHDRAWN:
                 continue
-            if not closed:
-                state.carry = (*state.carry[:7], state.carry[7] + 1)
             self.learn(state, MISS if seen is None else seen)
-            joined.append((state.passed - 1, seen))
+            if silent and index in silent:
+                silent.discard(index)
+                seen = None
+            joined.append((index, seen))
         return joined
 
     def restart(self, state: OrderStatisticState, share: float) -> None:
@@ -324,4 +313,4 @@ class OrderStatistic(Policy):
         state.carry, state.values, state.constants = fresh.carry, fresh.values, fresh.constants
         state.share, state.epoch = share, state.epoch + 1
         state.shown = state.passed = 0
-        state.waiting = {}
+        state.waiting, state.silent = {}, set()

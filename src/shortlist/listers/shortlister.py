@@ -5,25 +5,26 @@ later, in any order. Each round remembers the threshold it was shown with, and i
 against that, never against today's.
 """
 
-import math
-import os
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Sequence
+from typing import ClassVar, Unpack
 
 from numpy.typing import ArrayLike
 
 from shortlist._validation import Member, check_ids, check_number, check_scores, check_true_scores
-from shortlist.cutter import Cutter
 from shortlist.errors import InvalidParameter
-from shortlist.learner import Learner, OnDrift, Unanswered
-from shortlist.lister import Lister, Shown
+from shortlist.listers._base import BaseLister
 from shortlist.policies import AnytimeSPS, Policy
-from shortlist.scores import Score
+from shortlist.rounds.events import Event, Listed
+from shortlist.rounds.progress import Summary, summarize
+from shortlist.rounds.settings import OptionsDict, Settings, with_options
+from shortlist.rounds.shown import Shown
+from shortlist.rounds.stream import Stream
 
-__all__ = ["Shortlister", "Shown"]
+__all__ = ["Shortlister"]
 
 
-class Shortlister(Lister):
+@with_options
+class Shortlister(BaseLister[Shown]):
     """Shows shortlists and learns their threshold from the answers.
 
     With probability 1 - delta, and for ever, every list is at least as long as the optimal one: the
@@ -101,54 +102,42 @@ class Shortlister(Lister):
         delta: float | None = None,
         *,
         policy: Policy | None = None,
-        score: str | Score = "raw",
-        unanswered: Unanswered | None = None,
-        patience: int = 200,
-        on_drift: OnDrift | None = None,
-        false_alarm_rounds: int = 1_000_000,
-        at_least: int = 0,
-        at_most: int | None = None,
-        shadow: bool = False,
-        keep: int = 10_000,
+        **options: Unpack[OptionsDict],
     ) -> None:
-        super().__init__(keep)
         if policy is None:
             policy = AnytimeSPS(0.9 if coverage is None else coverage, 0.05 if delta is None else delta)
         elif not (coverage is None and delta is None):
             raise InvalidParameter("coverage and delta belong to the policy: give them, or a policy, not both")
-        self._cutter = Cutter(
-            policy,
-            score=score,
-            unanswered=unanswered,
-            patience=patience,
-            on_drift=on_drift,
-            false_alarm_rounds=false_alarm_rounds,
-            at_least=at_least,
-            at_most=at_most,
-            shadow=shadow,
-        )
+        super().__init__(Settings(policy=policy, **options))
+        self._stream(None)
 
     def __repr__(self) -> str:
-        return f"<Shortlister {self.policy}, {self._book.next_id} rounds, threshold {self.threshold:.6g}>"
+        return f"<Shortlister {self.policy}, {self._rounds.next_id} rounds, threshold {self.threshold:.6g}>"
+
+    def _policy(self, key: None, number: int) -> Policy:  # noqa: ARG002 - there is one
+        return self._settings.policy
+
+    def _apply(self, listed: Listed, event: Event) -> None:  # noqa: ARG002 - there is one stream
+        self._streams[None].apply(event)
+
+    @property
+    def _main(self) -> Stream:
+        return self._streams[None]
 
     @property
     def policy(self) -> Policy:
         """The policy that learns."""
-        return self._learner.policy
+        return self._settings.policy
 
     @property
     def score(self) -> str:
         """The score in use: its name, or those of the scores whose lists are shown together."""
-        return self._cutter.score
-
-    @property
-    def _learner(self) -> Learner:
-        return self._cutter.leader
+        return self._main.score_name
 
     @property
     def threshold(self) -> float:
         """The threshold in force for the next list."""
-        return self._learner.threshold
+        return self._main.threshold
 
     def propose(
         self,
@@ -178,37 +167,31 @@ class Shortlister(Lister):
             truncated_below = check_number("truncated_below", truncated_below, "a finite score, or None")
         names = None if ids is None else check_ids(ids, values.size)
         with self._lock:
-            cut = self._cutter.cut(values, -math.inf if truncated_below is None else truncated_below)
-            positions, raw = cut.positions.tolist(), tuple(values[cut.positions].tolist())
-            shown = Shown(
-                round_id=self._book.next_id,
-                threshold=cut.threshold,
-                members=tuple(positions if names is None else [names[i] for i in positions]),
-                scores=raw,
-                candidates=values.size,
-                cut=cut.reached,
-                truncated=cut.truncated,
-                comparable={
-                    i: raw if made is values else tuple(made[cut.positions].tolist())
-                    for i, made in cut.comparable.items()
-                },
-            )
-            self._book.add(shown)
-            self._cutter.show(shown.round_id, cut)
-            self._close_overdue()
-            return shown
+            stream = self._streams[None]
+            listed = stream.decide(self._rounds.next_id, values, names, truncated_below)
+            stream.apply(listed)
+            self._open(listed)
+        return Shown(
+            listed.round_id,
+            listed.threshold,
+            tuple(listed.positions if names is None else listed.members),
+            tuple(listed.comparable if stream.score is None else values[listed.positions].tolist()),  # type: ignore[arg-type]
+            values.size,
+            listed.reached,
+            listed.truncated,
+        )
 
     def preview(self, scores: ArrayLike) -> tuple[int, ...]:
         """Return the positions of what would be shown of these `scores`, best first; nothing is shown or learned."""
         values = check_scores(scores)
         with self._lock:
-            return tuple(self._cutter.cut(values).positions.tolist())
+            return tuple(self._main.decide(self._rounds.next_id, values).positions)
 
     def warm_start(self, true_scores: ArrayLike, candidate_scores: ArrayLike | None = None) -> None:
         """Learn from labelled examples before the first list is shown.
 
-        They count as rounds in which everything was shown and answered, so the promise holds from
-        the first list on. It needs examples of the same world on which the scorer was not trained,
+        They count as rounds in which everything was shown and answered, so the guarantee holds from the
+        first list on. It needs examples of the same distribution on which the scorer was not trained,
         with nothing filtered out: a click log without its misses is not one.
 
         Parameters
@@ -222,63 +205,13 @@ class Shortlister(Lister):
         """
         scores = check_true_scores(true_scores)
         with self._lock:
-            if self._book.next_id:
+            if self._rounds.next_id:
                 raise InvalidParameter(
-                    f"{self._book.next_id} rounds have been shown already; a warm start comes before the first"
+                    f"{self._rounds.next_id} rounds have been shown already; a warm start comes before the first"
                 )
-            self._cutter.warm_start(scores + 0.0, candidate_scores)  # one zero, not two
+            self._main.apply(self._main.warm_started(scores + 0.0, candidate_scores))  # one zero, not two
 
-    def summary(self) -> dict[str, Any]:
-        """Return what has happened so far.
-
-        ``coverage_seen`` is the share of hits among hits and misses; ``counted`` the rounds that the
-        threshold rests on; ``waiting_for`` says in words what is needed next, ``rounds_needed`` after how
-        many more counted rounds the threshold can move if no late answer comes; ``hidden_share`` is the
-        share of candidates that were not shown, ``truncated_share`` that of lists which may lack a candidate that
-        reaches the threshold. ``candidate_recall`` is the share of answered rounds in
-        which the right answer was among the candidates, from the rounds in which everything was shown. In
-        shadow mode ``hidden_share``, and ``would_have_missed``, say what would have been.
-        """
+    def summary(self) -> Summary:
+        """Return what has happened so far; see `shortlist.Summary` for what each name says."""
         with self._lock:
-            return (
-                {"policy": self.policy.to_dict(), "coverage_target": getattr(self.policy, "coverage", None)}
-                | self._summary()
-                | self._cutter.summary()
-            )
-
-    def _miss(self, shown: Shown, round_id: int) -> None:
-        self._cutter.miss(round_id, truncated=shown.truncated, complete=self._was_complete(shown))
-
-    def _hit(self, shown: Shown, round_id: int, place: int) -> None:
-        scores = {i: made[place] for i, made in shown.comparable.items()}
-        self._cutter.hit(round_id, scores, beyond=place >= shown.cut, complete=self._was_complete(shown))
-
-    def _was_complete(self, shown: Shown) -> bool:
-        """Return whether everything was shown, and not because its scores happened to be high."""
-        return shown.complete and (shown.threshold == -math.inf or self._cutter.shadow)
-
-    def _learners(self, record: Shown) -> Iterable[Learner]:  # noqa: ARG002 - all learn from all
-        return self._cutter.learners()
-
-    def _content(self) -> dict[str, Any]:
-        return self._cutter.to_dict()
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], *, score: Score | None = None) -> Self:
-        """Return the lister that was saved; it goes on with the same bits.
-
-        Parameters
-        ----------
-        path
-            The file.
-        score
-            The score, if it was one of your own: a function cannot be saved.
-        """
-        return cls._load(path, score=score)
-
-    @classmethod
-    def _from_content(cls, content: dict[str, Any], **extras: Any) -> Self:
-        cutter = Cutter.from_dict(content, extras.get("score"))
-        lister = cls(policy=cutter.leader.policy)
-        lister._cutter = cutter
-        return lister
+            return summarize(self._main, len(self._rounds.open))

@@ -1,30 +1,31 @@
 """Save files: JSON, versioned, checksummed, and written so that a crash leaves the old file.
 
-A file is one JSON object with the keys ``format``, ``version``, ``sha256`` and ``content``. Floats
-are written with all their digits, so they come back bit for bit; infinities, which JSON does not
-have, are written as ``{"float": "-inf"}``.
+A file is one JSON object with the keys ``format``, ``version``, ``sha256`` and ``content``. Floats are
+written with all their digits, so they come back bit for bit; minus infinity is null.
 """
 
 import contextlib
 import hashlib
 import json
-import math
 import os
 import stat
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from shortlist.errors import DamagedFile, InvalidParameter, MissingFile, NewerFile, SaveFileError, UnwritableFile
 
-__all__ = ["from_text", "read", "to_text", "write"]
+__all__ = ["read", "write"]
+
+#: Raised when the content changes its form.
+_VERSION: Final = 1
 
 
-def write(path: str | os.PathLike[str], kind: str, version: int, content: dict[str, Any]) -> None:
-    """Write `content` to `path` atomically: whatever happens, the old file or the new one is there."""
+def write(path: str | os.PathLike[str], kind: str, content: dict[str, Any]) -> None:
+    """Write plain data to `path` atomically: whatever happens, the old file or the new one is there."""
     target = Path(os.path.realpath(_path(path)))  # a link stays a link
-    text = to_text(content)
-    header = f'{{"format":"shortlist {kind}","version":{version},"sha256":"{_digest(text)}","content":'
+    text = _dump(content)
+    header = f'{{"format":"shortlist {kind}","version":{_VERSION},"sha256":"{_digest(text)}","content":'
     if not target.parent.is_dir():
         raise MissingFile(f"{target}: there is no folder {target.parent}")
     if target.is_dir():
@@ -33,16 +34,6 @@ def write(path: str | os.PathLike[str], kind: str, version: int, content: dict[s
         _replace(target, f"{header}{text}}}\n")
     except OSError as error:
         raise UnwritableFile(f"{target} cannot be written ({error.strerror}); the old file is as it was") from error
-
-
-def to_text(content: Any) -> str:
-    """Return plain data as JSON in which every float comes back bit for bit, infinities too."""
-    return _dump(_encode(content))
-
-
-def from_text(text: str) -> Any:
-    """Return the plain data that `to_text` wrote."""
-    return _decode(json.loads(text))
 
 
 def _replace(target: Path, text: str) -> None:
@@ -62,7 +53,7 @@ def _replace(target: Path, text: str) -> None:
     _sync_folder(target.parent)
 
 
-def read(path: str | os.PathLike[str], kind: str, version: int) -> dict[str, Any]:
+def read(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
     """Return the content of a file that `write` wrote, or say why it cannot be used."""
     source = _path(path)
     if source.is_dir():
@@ -81,25 +72,19 @@ def read(path: str | os.PathLike[str], kind: str, version: int) -> dict[str, Any
     if form != f"shortlist {kind}":
         found = form.removeprefix("shortlist ")
         raise SaveFileError(f"{path} was saved by a {found}, not by a {kind}: load it with that class")
-    _check_version(path, document.get("version"), version)
+    _check_version(path, document.get("version"))
     content = document.get("content")
     if not isinstance(content, dict) or not _matches(content, document.get("sha256")):
         raise DamagedFile(f"{path} is damaged: its checksum does not match; restore it from a backup")
-    decoded: dict[str, Any] = _decode(content)
-    return decoded
+    return content
 
 
-def _check_version(path: str | os.PathLike[str], found: object, version: int) -> None:
-    if not isinstance(found, int) or isinstance(found, bool) or found < 1:
-        raise DamagedFile(f"{path} is damaged: its version is {found!r}")
-    if found > version:
+def _check_version(path: str | os.PathLike[str], version: object) -> None:
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise DamagedFile(f"{path} is damaged: its version is {version!r}")
+    if version > _VERSION:
         raise NewerFile(
-            f"{path} has format version {found}, and this shortlist reads up to {version}: upgrade shortlist"
-        )
-    if found < version:
-        raise SaveFileError(
-            f"{path} has format version {found}, of an unreleased shortlist, and this one reads {version}: "
-            "load and use it with the version that saved it, or start anew with warm_start"
+            f"{path} has format version {version}, and this shortlist reads up to {_VERSION}: upgrade shortlist"
         )
 
 
@@ -122,26 +107,6 @@ def _dump(content: Any) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _encode(value: Any) -> Any:
-    if isinstance(value, float) and math.isinf(value):
-        return {"float": str(value)}
-    if isinstance(value, dict):
-        return {key: _encode(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_encode(item) for item in value]
-    return value
-
-
-def _decode(value: Any) -> Any:
-    if isinstance(value, dict):
-        if value.keys() == {"float"}:
-            return float(value["float"])
-        return {key: _decode(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_decode(item) for item in value]
-    return value
 
 
 def _sync_folder(folder: Path) -> None:

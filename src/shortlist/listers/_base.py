@@ -1,0 +1,327 @@
+"""What all listers share: rounds that are numbered and kept, the verbs that take answers, files and threads."""
+
+import abc
+import copy
+import dataclasses
+import os
+import threading
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shortlist._validation import Array, Member, check_count, plain_member
+from shortlist.errors import DamagedFile, InvalidParameter, MissingScore, RoundClosed, ShortlistError, UnknownRound
+from shortlist.listers import savefile
+from shortlist.policies import Policy, State
+from shortlist.rounds.admission import admit
+from shortlist.rounds.codec import decode, encode
+from shortlist.rounds.events import Answer, Configured, Event, Expired, Listed, RoundName
+from shortlist.rounds.race import make_stream
+from shortlist.rounds.settings import Settings
+from shortlist.rounds.shown import Shown
+from shortlist.rounds.stream import Stream, StreamState
+from shortlist.scores import Score
+
+__all__ = ["BaseLister", "Rounds", "shown_fields"]
+
+List = TypeVar("List", bound=Shown)
+
+
+@dataclass(slots=True)
+class Rounds:
+    """Rounds numbered from 0, of which the last ones are kept: which are open, and how the others were answered."""
+
+    next_id: int = 0
+    #: The lists of the rounds without an answer, oldest first.
+    open: dict[int, Listed] = field(default_factory=dict)
+    #: The answers of the rounds kept, oldest first; None where the round is open.
+    answers: deque[Member | Answer | None] = field(default_factory=deque)
+
+    @property
+    def oldest(self) -> int:
+        """The id of the oldest round that is kept."""
+        return self.next_id - len(self.answers)
+
+    def index(self, round_id: RoundName) -> int:
+        """Return where a round's answer is kept, or say why there is none."""
+        if isinstance(round_id, bool) or not isinstance(round_id, (int, np.integer)):
+            raise UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
+        if not 0 <= round_id < self.next_id:
+            so_far = f"round ids run from 0 to {self.next_id - 1} so far" if self.next_id else "there is none so far"
+            raise UnknownRound(f"round {round_id} was never shown; {so_far}")
+        index = int(round_id) - self.next_id + len(self.answers)
+        if index < 0:
+            raise RoundClosed(
+                f"round {round_id} is closed: it was expired, or is older than the rounds that are kept (keep=); "
+                f"answers are taken from round {self.oldest} on"
+            )
+        return index
+
+
+def shown_fields(listed: Listed, values: Array) -> tuple[Any, ...]:
+    """Return the fields of what is shown of a list."""
+    positions = listed.positions
+    return (
+        listed.round_id,
+        listed.threshold,
+        tuple(positions if listed.ids is None else listed.members),
+        tuple(values[positions].tolist()),
+        values.size,
+        listed.reached,
+        listed.truncated,
+    )
+
+
+class BaseLister(abc.ABC, Generic[List]):
+    """The verbs. See `shortlist.Shortlister` for what they mean."""
+
+    #: The word that tells its save files from others.
+    kind: ClassVar[str]
+
+    def __init__(self, settings: Settings, **own: Any) -> None:
+        #: What each of its streams is set to, but for the policy.
+        self._settings = settings
+        # What else makes it what it is, as plain data.
+        self._own = own
+        self._rounds = Rounds()
+        self._streams: dict[Any, Stream] = {}
+        self._lock = threading.RLock()
+
+    @abc.abstractmethod
+    def _policy(self, key: Any, number: int) -> Policy:
+        """Return the policy of the stream with this key, the `number`-th that it has."""
+
+    def _stream(self, key: Any) -> Stream:
+        """Return the stream with this key, made when it is first asked for."""
+        if key not in self._streams:
+            self._streams[key] = self._new_stream(key, len(self._streams) + 1)
+        return self._streams[key]
+
+    def _new_stream(self, key: Any, number: int, state: StreamState | None = None) -> Stream:
+        settings = dataclasses.replace(self._settings, policy=self._policy(key, number))
+        return make_stream(settings, state=state)
+
+    def _streams_of(self, listed: Listed | None) -> Iterable[Stream]:
+        """Return the streams that a round belongs to."""
+        del listed
+        return self._streams.values()
+
+    def _apply(self, listed: Listed, event: Event) -> None:
+        """Tell a round's streams what happened to it."""
+        for stream in self._streams_of(listed):
+            stream.apply(event)
+
+    # Rounds.
+
+    def _open(self, listed: Listed) -> None:
+        """Keep a list that is shown, and close what is too old to be kept."""
+        rounds = self._rounds
+        rounds.open[rounds.next_id] = listed
+        rounds.answers.append(None)
+        rounds.next_id += 1
+        if len(rounds.answers) > self._settings.keep:
+            self._expire(rounds.next_id - self._settings.keep)
+
+    def _answer(self, round_id: RoundName, answer: Member | Answer) -> None:
+        with self._lock:
+            rounds = self._rounds
+            index = rounds.index(round_id)
+            number, given = int(round_id), rounds.answers[index]
+            listed = rounds.open.get(number)
+            event = admit(listed, answer, given, name=number)
+            if event is None:
+                return
+            rounds.answers[index] = answer
+            del rounds.open[number]
+            self._apply(listed, event)  # type: ignore[arg-type]
+
+    def hit(self, round_id: RoundName, member: Member) -> None:
+        """Take the answer "this one".
+
+        Parameters
+        ----------
+        round_id
+            The list's.
+        member
+            The candidate that is right, as it stands in ``shown.members``.
+
+        Raises
+        ------
+        UnknownRound, RoundClosed
+            No such round was shown, or it is too old to be kept.
+        NotShown
+            The member was not in the list: that is a `miss`.
+        ConflictingAnswer
+            The round has another answer. The same one again changes nothing.
+        """
+        kind = type(member)
+        self._answer(round_id, member if kind is int or kind is str else plain_member(member))
+
+    def miss(self, round_id: RoundName) -> None:
+        """Take the answer "not in this list", for the list with this `round_id`."""
+        self._answer(round_id, Answer.MISS)
+
+    def skip(self, round_id: RoundName) -> None:
+        """Say that no answer will come to `round_id`; this is final.
+
+        Silence may well hide a miss, so the round counts as below the threshold; with
+        ``unanswered="ignore"`` it does not count at all.
+        """
+        self._answer(round_id, Answer.SKIP)
+
+    def absent(self, round_id: RoundName) -> None:
+        """Take the answer "I looked through everything: no candidate is right", for the list with this `round_id`.
+
+        The guarantee is over questions that can be answered, so the round leaves the sample, unless it
+        has entered it already: then it stays below the threshold. Of a list that says ``truncated`` nobody
+        has seen everything, and of an empty search nobody has seen anything, so there it is a miss. Report
+        it in every round in which it is so, or never: reported only while lists are complete, it looks
+        like a shift once they are cut.
+        """
+        self._answer(round_id, Answer.ABSENT)
+
+    def reveal(self, round_id: RoundName, right: Member | None) -> None:
+        """Take the right answer, shown or not: a `hit` if it is in the list, a `miss` otherwise.
+
+        For labels, judges and simulations, which know it in any case.
+
+        Parameters
+        ----------
+        round_id
+            The list's.
+        right
+            The candidate that is right, as it would stand in ``shown.members``; None if no candidate is.
+        """
+        with self._lock:
+            member = None if right is None else plain_member(right)
+            index = self._rounds.index(round_id)
+            listed, given = self._rounds.open.get(int(round_id)), self._rounds.answers[index]
+            if listed is None:  # its list is gone; a miss says all that is left to say
+                is_hit = not isinstance(given, Answer) or given is not Answer.MISS
+            else:
+                is_hit = any(member == one and type(member) is type(one) for one in listed.members)
+            self._answer(round_id, Answer.MISS if member is None or not is_hit else member)
+
+    def reveal_many(self, round_ids: Sequence[RoundName], rights: Sequence[Member | None]) -> None:
+        """Take the right answers of several rounds, as `reveal` would one after the other.
+
+        Parameters
+        ----------
+        round_ids
+            The lists'.
+        rights
+            The candidate that is right in each.
+        """
+        if len(round_ids) != len(rights):
+            raise InvalidParameter(
+                f"there are {len(rights)} right answers for {len(round_ids)} rounds; give one for each"
+            )
+        with self._lock:
+            for round_id, right in zip(round_ids, rights, strict=True):
+                self.reveal(round_id, right)
+
+    @abc.abstractmethod
+    def propose(self, scores: ArrayLike, ids: Sequence[Member] | None = None) -> List:
+        """Open a round and return its shortlist."""
+
+    def propose_many(
+        self, scores: Sequence[ArrayLike], ids: Sequence[Sequence[Member]] | None = None, **options: Any
+    ) -> list[List]:
+        """Open a round for each list, as `propose` would one after the other, and return them.
+
+        Parameters
+        ----------
+        scores
+            The scores of each list: a table, or a list of lists.
+        ids
+            The ids of each list.
+        options
+            What else `propose` takes, the same for all.
+        """
+        if ids is not None and len(ids) != len(scores):
+            raise InvalidParameter(f"there are ids for {len(ids)} lists, and {len(scores)} lists; give them for each")
+        with self._lock:
+            return [self.propose(row, None if ids is None else ids[i], **options) for i, row in enumerate(scores)]
+
+    def expire(self, before: int) -> int:
+        """Close all rounds with an id below `before` for good, and return how many were open.
+
+        What is unanswered then stays so, and counts as silence; later answers are refused.
+        """
+        before = check_count("before", before, least=0)
+        with self._lock:
+            return self._expire(min(before, self._rounds.next_id))
+
+    def _expire(self, before: int) -> int:
+        rounds, closed = self._rounds, 0
+        while rounds.answers and rounds.oldest < before:
+            number = rounds.oldest
+            if rounds.answers.popleft() is None:
+                self._apply(rounds.open.pop(number), Expired(number))
+                closed += 1
+        return closed
+
+    def configure(self, **changes: Any) -> None:
+        """Change settings, from the next list on: `at_least`, `at_most`, `shadow`, `patience`.
+
+        Parameters
+        ----------
+        changes
+            The settings, by name; the others are fixed when a lister is made.
+        """
+        with self._lock:
+            settings = self._settings.changed(**changes)
+            for stream in self._streams.values():
+                stream.apply(Configured(changes))
+            self._settings = settings
+
+    # Files.
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to a JSON file at `path`; a crash in the middle leaves the old file as it was."""
+        with self._lock:
+            content = {
+                "settings": encode(self._settings),
+                "lister": self._own,
+                "rounds": encode(self._rounds),
+                "streams": [[key, encode(stream.state)] for key, stream in self._streams.items()],
+            }
+            savefile.write(path, self.kind, content)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, score: Score | None = None, policy: Policy | None = None) -> Self:
+        """Return the lister that was saved; it goes on with the same bits.
+
+        Parameters
+        ----------
+        path
+            The file.
+        score, policy
+            The score, or the policy, if it was one of your own: a file cannot hold it.
+        """
+        content = savefile.read(path, cls.kind)
+        own = {Score: score, Policy: policy}
+        try:
+            settings = decode(Settings, content["settings"], own)
+            lister = cls.__new__(cls)
+            BaseLister.__init__(lister, settings, **content["lister"])
+            lister._rounds = decode(Rounds, content["rounds"])
+            for number, (key, state) in enumerate(content["streams"], 1):
+                remembered = decode(StreamState, state, {State: settings.policy.state_type})
+                lister._streams[key] = lister._new_stream(key, number, remembered)
+        except MissingScore:
+            raise
+        except (ShortlistError, KeyError, TypeError, ValueError, AttributeError) as error:
+            raise DamagedFile(f"{path} is damaged: {type(error).__name__}: {error}") from None
+        return lister
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return copy.deepcopy({name: value for name, value in vars(self).items() if name != "_lock"})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.RLock())

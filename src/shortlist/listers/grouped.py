@@ -1,0 +1,175 @@
+"""A threshold per group, with one guarantee over all of them."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Unpack
+
+from numpy.typing import ArrayLike
+
+from shortlist._validation import Member, check_ids, check_number, check_scores, plain_member
+from shortlist.errors import InvalidParameter
+from shortlist.listers._base import BaseLister, shown_fields
+from shortlist.policies import AnytimeSPS, Policy
+from shortlist.rounds.events import Listed
+from shortlist.rounds.progress import Counts, Summary, count, summarize
+from shortlist.rounds.settings import OptionsDict, Settings, with_options
+from shortlist.rounds.shown import Shown
+from shortlist.rounds.stream import Stream
+
+__all__ = ["GroupShown", "GroupedShortlister", "GroupedSummary"]
+
+#: What a group may be called.
+Group = int | str
+
+
+@dataclass(slots=True)
+class GroupShown(Shown):
+    """A list as it was shown, and the group it was shown to."""
+
+    group: Group = ""
+
+
+@dataclass(frozen=True)
+class GroupedSummary(Counts):
+    """What has happened so far, in all groups together; ``summary(group)`` says more of one.
+
+    Attributes
+    ----------
+    coverage_target, delta
+        As set.
+    groups
+        How many groups there are.
+    """
+
+    coverage_target: float = 0.0
+    delta: float = 0.0
+    groups: int = 0
+
+
+@with_options
+class GroupedShortlister(BaseLister[GroupShown]):
+    """Shows shortlists, with a threshold for each customer, language or kind of question.
+
+    Groups may be any number and come at any time. The j-th new one gets ``delta / (j (j + 1))``, fixed
+    at its first round; these add up to delta, so with probability 1 - delta *no* group's threshold ever
+    passes its own optimal one. The group must be known before the list is shown, and must not depend
+    on the answer.
+
+    Parameters
+    ----------
+    coverage
+        The share of rounds, in each group, in which the right answer must be in the list.
+    delta
+        The probability that any group's threshold may ever pass its optimal one.
+    options
+        The settings of a `shortlist.Shortlister`, for each group; `patience` counts rounds of the group, and
+        `keep` those of all groups together.
+
+    Examples
+    --------
+    >>> lister = GroupedShortlister(coverage=0.9)
+    >>> rng = np.random.default_rng(0)
+    >>> for i in range(3000):
+    ...     language = ("en", "de")[i % 2]
+    ...     scores = rng.random(5) * (2 if language == "de" else 1)  # scores differ in scale
+    ...     shown = lister.propose(scores, group=language)
+    ...     if 0 in shown.members:
+    ...         lister.hit(shown.round_id, 0)
+    ...     else:
+    ...         lister.miss(shown.round_id)
+    >>> {group: round(lister.threshold(group), 2) for group in lister.groups}
+    {'en': 0.08, 'de': 0.15}
+    """
+
+    kind: ClassVar[str] = "grouped shortlister"
+
+    def __init__(self, coverage: float = 0.9, delta: float = 0.05, **options: Unpack[OptionsDict]) -> None:
+        super().__init__(Settings(policy=AnytimeSPS(coverage, delta), lister=self.kind, **options))
+
+    def __repr__(self) -> str:
+        policy = self._base_policy
+        return (
+            f"<GroupedShortlister coverage {policy.coverage}, {len(self._streams)} groups, "
+            f"{self._rounds.next_id} rounds>"
+        )
+
+    @property
+    def _base_policy(self) -> AnytimeSPS:
+        policy = self._settings.policy
+        assert isinstance(policy, AnytimeSPS)  # noqa: S101 - for the type checker
+        return policy
+
+    def _policy(self, key: Group, number: int) -> Policy:  # noqa: ARG002 - all have the same coverage
+        return AnytimeSPS(self._base_policy.coverage, self._base_policy.delta / (number * (number + 1)))
+
+    def _streams_of(self, listed: Listed) -> Iterable[Stream]:
+        return (self._streams[listed.group],)
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups so far, in the order they came."""
+        return tuple(self._streams)
+
+    def threshold(self, group: Group) -> float:
+        """Return the threshold in force for the next list of a `group`; -inf for one not seen yet."""
+        group = _check_group(group)
+        return self._streams[group].threshold if group in self._streams else -math.inf
+
+    def propose(  # type: ignore[override]
+        self,
+        scores: ArrayLike,
+        ids: Sequence[Member] | None = None,
+        *,
+        group: Group,
+        truncated_below: float | None = None,
+        allow_empty: bool = False,
+    ) -> GroupShown:
+        """Open a round for a group and return its shortlist.
+
+        Parameters
+        ----------
+        scores
+            The score of each candidate, one-dimensional, finite; larger is better.
+        ids
+            Your own names for the candidates, strings or integers; their positions otherwise.
+        group
+            Whose threshold decides, a string or an integer: known before the list is shown, whatever its answer.
+        truncated_below, allow_empty
+            As in `Shortlister.propose`.
+        """
+        values = check_scores(scores, allow_empty=allow_empty)
+        names = None if ids is None else check_ids(ids, values.size)
+        group = _check_group(group)
+        if truncated_below is not None:
+            truncated_below = check_number("truncated_below", truncated_below, "a finite score, or None")
+        with self._lock:
+            stream = self._stream(group)
+            listed = stream.decide(self._rounds.next_id, values, names, truncated_below)._replace(group=group)
+            stream.apply(listed)
+            self._open(listed)
+        return GroupShown(*shown_fields(listed, values), group=group)
+
+    def summary(self, group: Group | None = None) -> GroupedSummary | Summary:  # type: ignore[override]
+        """Return what has happened so far: in all groups together, or in one `group`."""
+        with self._lock:
+            if group is not None:
+                group = _check_group(group)
+                if group not in self._streams:
+                    raise InvalidParameter(f"group {group!r} has had no round yet")
+                waiting = sum(listed.group == group for listed in self._rounds.open.values())
+                return summarize(self._streams[group], waiting)
+            tallies = [stream.tally for stream in self._streams.values()]
+            return GroupedSummary(
+                **count(*tallies, open_rounds=len(self._rounds.open)),
+                coverage_target=self._base_policy.coverage,
+                delta=self._base_policy.delta,
+                groups=len(self._streams),
+            )
+
+
+def _check_group(group: Any) -> Group:
+    group = plain_member(group)
+    if isinstance(group, bool) or not isinstance(group, (int, str)):
+        raise InvalidParameter(f"group is {group!r}; it must be a string or an integer")
+    return check_ids([group], 1)[0]

@@ -1,0 +1,197 @@
+"""Several coverages on one stream: the longest list is shown, the shorter ones are marked in it."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shortlist._validation import Member, check_ids, check_number, check_probability, check_scores
+from shortlist.errors import InvalidParameter
+from shortlist.listers._base import BaseLister, shown_fields
+from shortlist.policies import AnytimeSPS, Policy
+from shortlist.rounds.events import Event, Hit, Listed
+from shortlist.rounds.progress import Counts, Summary, count, summarize
+from shortlist.rounds.settings import OptionsDict, Settings, with_options
+from shortlist.rounds.shown import Shown
+
+__all__ = ["NestedShortlister", "NestedShown", "NestedSummary"]
+
+
+@dataclass(slots=True)
+class NestedShown(Shown):
+    """A list as it was shown, with the shorter ones inside it.
+
+    Attributes
+    ----------
+    cuts
+        For each coverage, how many members its own list has: the first `cuts[coverage]` of them.
+    """
+
+    cuts: dict[float, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NestedSummary(Counts):
+    """What has happened so far.
+
+    Attributes
+    ----------
+    thresholds
+        The threshold of each coverage.
+    guarantee
+        What holds with which probability, in words.
+    coverages
+        More of each coverage.
+    """
+
+    thresholds: Mapping[float, float] = field(default_factory=dict)
+    guarantee: str = ""
+    coverages: Mapping[float, Summary] = field(default_factory=dict)
+
+
+@with_options
+class NestedShortlister(BaseLister[NestedShown]):
+    """Shows one list that holds several: sure, surer, surest.
+
+    The lowest threshold decides what is shown, so every answer teaches every threshold, each exactly
+    as in a run of its own. The list of a higher coverage contains that of a lower one: where a lower
+    coverage's threshold is below a higher one's, the higher one gives way, which is safe.
+
+    Parameters
+    ----------
+    coverages
+        The coverages, in any order.
+    delta
+        What each guarantee may fail with.
+    jointly
+        False: each guarantee holds with probability 1 - delta, on its own. True: all of them hold at
+        once with probability 1 - delta; each then gets its share of delta.
+    options
+        The settings of a `shortlist.Shortlister`, for each coverage.
+
+    Examples
+    --------
+    >>> lister = NestedShortlister(coverages=(0.8, 0.95))
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> for _ in range(3000):
+    ...     shown = lister.propose(rng.random(50))
+    ...     if 0 in shown.members:
+    ...         lister.hit(shown.round_id, 0)
+    ...     else:
+    ...         lister.miss(shown.round_id)
+    >>> shown.cuts
+    {0.8: 38, 0.95: 48}
+    """
+
+    kind: ClassVar[str] = "nested shortlister"
+
+    def __init__(
+        self,
+        coverages: Sequence[float] = (0.8, 0.9, 0.95),
+        delta: float = 0.05,
+        *,
+        jointly: bool = False,
+        **options: Unpack[OptionsDict],
+    ) -> None:
+        if not isinstance(coverages, (Sequence, np.ndarray)) or isinstance(coverages, str):
+            raise InvalidParameter(f"coverages is {coverages!r}; it must be a list, for example (0.8, 0.95)")
+        if not isinstance(jointly, bool):
+            raise InvalidParameter(f"jointly is {jointly!r}; it must be True or False")
+        chosen = sorted(check_probability("coverage", coverage, 0.9) for coverage in coverages)
+        if not chosen or len(set(chosen)) < len(chosen):
+            raise InvalidParameter(f"coverages are {coverages}; they must be one or more, and different")
+        delta = check_probability("delta", delta, 0.05)
+        # What each coverage may fail with.
+        share = delta / len(chosen) if jointly else delta
+        super().__init__(Settings(policy=AnytimeSPS(chosen[0], share), lister=self.kind, **options), share=share)
+        for coverage in chosen:
+            self._stream(coverage)
+
+    def __repr__(self) -> str:
+        return f"<NestedShortlister coverages {self.coverages}, {self._rounds.next_id} rounds>"
+
+    def _policy(self, key: float, number: int) -> Policy:  # noqa: ARG002 - whichever it is
+        return AnytimeSPS(key, self._own["share"])
+
+    def _apply(self, listed: Listed, event: Event) -> None:
+        for coverage, stream in self._streams.items():
+            if isinstance(event, Hit):
+                assert listed.cuts is not None  # noqa: S101 - `propose` has put them there
+                place = listed.members.index(event.member)
+                event = event._replace(below_cut=place >= listed.cuts[coverage])
+            stream.apply(event)
+
+    @property
+    def coverages(self) -> tuple[float, ...]:
+        """The coverages, lowest first."""
+        return tuple(self._streams)
+
+    @property
+    def thresholds(self) -> dict[float, float]:
+        """The threshold of each coverage, lowest coverage and highest threshold first.
+
+        A higher coverage never has the higher threshold: it gives way to the lower one's.
+        """
+        lowest, thresholds = math.inf, {}
+        for coverage, stream in self._streams.items():
+            lowest = min(lowest, stream.threshold)
+            thresholds[coverage] = lowest
+        return thresholds
+
+    def propose(
+        self,
+        scores: ArrayLike,
+        ids: Sequence[Member] | None = None,
+        *,
+        truncated_below: float | None = None,
+        allow_empty: bool = False,
+    ) -> NestedShown:
+        """Open a round and return the longest of its lists, with the others marked in it.
+
+        Parameters
+        ----------
+        scores
+            The score of each candidate, one-dimensional, finite; larger is better.
+        ids
+            Your own names for the candidates, strings or integers; their positions otherwise.
+        truncated_below, allow_empty
+            As in `Shortlister.propose`.
+        """
+        values = check_scores(scores, allow_empty=allow_empty)
+        names = None if ids is None else check_ids(ids, values.size)
+        if truncated_below is not None:
+            truncated_below = check_number("truncated_below", truncated_below, "a finite score, or None")
+        with self._lock:
+            lists = {
+                coverage: stream.decide(self._rounds.next_id, values, names, truncated_below)
+                for coverage, stream in self._streams.items()
+            }
+            longest = min(lists.values(), key=lambda listed: listed.threshold)
+            cuts, most = {}, 0
+            for coverage, listed in lists.items():
+                cuts[coverage] = most = max(most, listed.reached)
+            longest = longest._replace(cuts=cuts)
+            for coverage, stream in self._streams.items():
+                # Each has its own threshold; what was shown is the same for all.
+                mine = lists[coverage]
+                stream.apply(longest._replace(threshold=mine.threshold, epoch=mine.epoch, reached=mine.reached))
+            self._open(longest)
+        return NestedShown(*shown_fields(longest, values), cuts=cuts)
+
+    def summary(self) -> NestedSummary:
+        """Return what has happened so far, which guarantee holds for what, and more of each coverage."""
+        with self._lock:
+            waiting, each = len(self._rounds.open), self._own["share"]
+            return NestedSummary(
+                **count(next(iter(self._streams.values())).tally, open_rounds=waiting),
+                thresholds=self.thresholds,
+                guarantee=(
+                    f"each threshold alone never passes its optimum with probability {1 - each:.6g}; all of them at "
+                    f"once with probability {max(0.0, 1 - each * len(self._streams)):.6g}"
+                ),
+                coverages={coverage: summarize(stream, waiting) for coverage, stream in self._streams.items()},
+            )

@@ -1,0 +1,83 @@
+"""May this answer be taken?
+
+A round's first answer counts. The same answer again changes nothing; a different one is refused, and so is
+a member that was not shown: each with its own error, before anything has changed.
+"""
+
+from typing import Any, Final
+
+from shortlist._validation import Member
+from shortlist.errors import ConflictingAnswer, NotShown, RoundClosed
+from shortlist.rounds.events import Absent, Answer, Event, Expired, Hit, Listed, Miss, RoundName, Skip
+
+__all__ = ["admit", "answer_of"]
+
+
+def admit(
+    listed: Listed | None, answer: Member | Answer, given: Member | Answer | None = None, *, name: RoundName = ""
+) -> Event | None:
+    """Return the event that an answer is, or None if it changes nothing.
+
+    Parameters
+    ----------
+    listed
+        The round's list; may be None where the round has an answer.
+    answer
+        The answer: a member for a hit.
+    given
+        The answer that the round has already, if it has one.
+    name
+        The round's name, where there is no list.
+
+    Raises
+    ------
+    ConflictingAnswer
+        The round has another answer.
+    RoundClosed
+        Its answer was waited for too long.
+    NotShown
+        The member was not in the list.
+    """
+    if given is not None:
+        return _again(name if listed is None else listed.round_id, answer, given)
+    assert listed is not None  # noqa: S101 - a round without an answer has its list
+    if type(answer) is not Answer:
+        shown = listed.positions if listed.ids is None else listed.members
+        if type(answer) not in (int, str) or answer not in shown:
+            raise NotShown(
+                f"candidate {answer!r} was not in the list of round {listed.round_id}; if the right one was not "
+                "shown, the answer is a miss"
+            )
+        place = shown.index(answer)  # type: ignore[arg-type]
+        position = listed.positions[place]
+        score = listed.scores[position] if listed.comparable is None else listed.comparable[place]
+        race = listed.race and {index: made[position] for index, (_, made) in listed.race.items()}
+        return Hit(listed.round_id, answer, score, place >= listed.reached, listed.complete, race)  # type: ignore[arg-type]
+    if answer is Answer.MISS:
+        return Miss(listed.round_id, listed.truncated, listed.complete)
+    if answer is Answer.ABSENT:
+        return Absent(listed.round_id, listed.believes_absent, listed.truncated, listed.complete)
+    return _SILENT[answer](listed.round_id)
+
+
+_SILENT: Final[dict[Answer, Any]] = {Answer.SKIP: Skip, Answer.EXPIRED: Expired}
+
+
+def _again(name: RoundName, answer: Member | Answer, given: Member | Answer) -> None:
+    """Refuse an answer that differs from the first; one that ends the waiting comes too late, and does not matter."""
+    if answer is Answer.EXPIRED or (answer == given and type(answer) is type(given)):
+        return
+    if given is Answer.EXPIRED:
+        raise RoundClosed(f"round {name} is closed: its answer was waited for too long")
+    raise ConflictingAnswer(
+        f"round {name} was answered {_in_words(given)} before; it cannot be answered {_in_words(answer)} now"
+    )
+
+
+def _in_words(answer: Member | Answer) -> str:
+    return answer.value if isinstance(answer, Answer) else f"hit {answer!r}"
+
+
+def answer_of(event: Event) -> Member | Answer:
+    """Return the answer that an event was."""
+    return event.member if isinstance(event, Hit) else Answer(event.kind)

@@ -1,0 +1,181 @@
+"""Records as plain data, and back, by their fields.
+
+`encode` makes JSON's types of dataclasses, named tuples and what they hold; `decode` goes back by the
+types of the fields, so no class writes this by hand. Fields that have their default are left out.
+
+JSON has no infinities. **Minus infinity is null**, here, in the log and over HTTP; plus infinity, which
+only a policy's inner state has, is ``"inf"``. Every other float is written with all its digits and comes
+back bit for bit. A dictionary whose keys are not all texts is a list of pairs.
+"""
+
+import dataclasses
+import enum
+import functools
+import json
+import math
+import types
+import typing
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from shortlist.policies import Policy, State, policy_from_dict
+from shortlist.policies.base import NUMBERS
+from shortlist.scores import Score, score_from_dict, score_to_dict
+
+__all__ = ["decode", "encode", "from_json", "to_json"]
+
+#: What stands for a type that a file cannot hold whole: a policy or a score of one's own, a policy's class of state.
+Stand = Mapping[Any, Any]
+_PLAIN: Final = (str, int, type(None))
+
+
+def to_json(value: Any) -> str:
+    """Return a value as JSON."""
+    if _defaults(type(value)) is not None:
+        value = {name: _shallow(item) for name, item in _chosen(value)}
+    try:  # most have nothing in them that JSON has not
+        return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError):
+        return json.dumps(encode(value), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+
+
+def from_json(kind: Any, text: str, stand: Stand | None = None) -> Any:
+    """Return the value of this type that `to_json` wrote."""
+    return decode(kind, json.loads(text), stand)
+
+
+def encode(value: Any) -> Any:
+    """Return a value as plain data."""
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None if value < 0 else str(value)
+    if isinstance(value, enum.Enum):
+        return [value.value]
+    if isinstance(value, _PLAIN):
+        return value
+    if isinstance(value, Policy):
+        return value.to_dict()
+    defaults = _defaults(type(value))
+    if defaults is not None:
+        if callable(value):
+            return score_to_dict(value)
+        return {name: encode(item) for name, item in _chosen(value)}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        if all(isinstance(key, str) for key in value):
+            return {key: encode(item) for key, item in value.items()}
+        return [[encode(key), encode(item)] for key, item in value.items()]
+    if isinstance(value, (list, tuple, deque, set)):
+        return [encode(item) for item in value]
+    return score_to_dict(value)
+
+
+def decode(kind: Any, plain: Any, stand: Stand | None = None) -> Any:
+    """Return the value of this type that `encode` made plain.
+
+    Parameters
+    ----------
+    kind
+        Its type, as an annotation says it.
+    plain
+        What `encode` returned.
+    stand
+        What to use where a type alone is not enough: ``{Policy: mine, Score: mine, State: its class}``.
+    """
+    return _decoder(kind)(plain, stand or {})
+
+
+def _chosen(record: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a record that have not their default."""
+    for name, default in _defaults(type(record)) or ():
+        item = getattr(record, name)
+        if default is dataclasses.MISSING or (item is not default and item != default):
+            yield name, item
+
+
+def _shallow(item: Any) -> Any:
+    """Return a field as plain data, where a list is one of plain values already."""
+    return item if type(item) in (list, str, int, bool) else encode(item)
+
+
+@functools.cache
+def _defaults(kind: Any) -> list[tuple[str, Any]] | None:
+    """Return the fields of a record with their defaults; None for what is no record."""
+    if dataclasses.is_dataclass(kind):
+        return [(field.name, field.default) for field in dataclasses.fields(kind) if field.init]
+    if hasattr(kind, "_field_defaults"):
+        return [(name, kind._field_defaults.get(name, dataclasses.MISSING)) for name in kind._fields]
+    return None
+
+
+@functools.cache
+def _decoder(kind: Any) -> Callable[[Any, Stand], Any]:
+    """Return what makes a type of plain data."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if kind is NUMBERS:
+        return _numbers
+    if kind is float:
+        return lambda plain, _: -math.inf if plain is None else float(plain) if isinstance(plain, str) else plain
+    if State in getattr(kind, "__metadata__", ()):
+        return lambda plain, stand: _decoder(stand[State])(plain, stand)
+    if kind is Policy:
+        return lambda plain, stand: policy_from_dict(plain, stand.get(Policy))
+    if kind is Score:
+        return lambda plain, stand: score_from_dict(plain, stand.get(Score))
+    if origin in (typing.Union, types.UnionType):
+        return _union(inner)
+    if origin in (list, deque, set):
+        item = _decoder(inner[0])
+        return lambda plain, stand: origin(item(each, stand) for each in plain)
+    if origin is tuple:
+        items = [_decoder(each) for each in inner if each is not ...]
+        if inner[-1] is ...:
+            return lambda plain, stand: tuple(items[0](each, stand) for each in plain)
+        return lambda plain, stand: tuple(item(each, stand) for item, each in zip(items, plain, strict=True))
+    if origin is dict:
+        key, item = map(_decoder, inner)
+        return lambda plain, stand: {
+            key(name, stand): item(each, stand) for name, each in (plain.items() if isinstance(plain, dict) else plain)
+        }
+    if isinstance(kind, type) and _defaults(kind) is not None:
+        return _record(kind)
+    return lambda plain, _: plain
+
+
+def _numbers(plain: Any, stand: Stand) -> Any:
+    """Return nested tuples of numbers: there is nothing else in them, so null is minus infinity."""
+    if isinstance(plain, list):
+        return tuple(_numbers(each, stand) for each in plain)
+    return -math.inf if plain is None else float(plain) if isinstance(plain, str) else plain
+
+
+def _union(inner: tuple[Any, ...]) -> Callable[[Any, Stand], Any]:
+    """Return what tells the types of a union apart: null, a list for an enum, and the rest."""
+    if Score in inner:  # by name, or with its parameters
+        score = _decoder(Score)
+        return lambda plain, stand: score(plain, stand) if isinstance(plain, dict) else plain
+    enums = [kind for kind in inner if isinstance(kind, type) and issubclass(kind, enum.Enum)]
+    rest = [_decoder(kind) for kind in inner if kind is not type(None) and kind not in enums]
+
+    def decoded(plain: Any, stand: Stand) -> Any:
+        if plain is None and type(None) in inner:
+            return None
+        if enums and isinstance(plain, list):
+            return enums[0](plain[0])
+        return rest[0](plain, stand)
+
+    return decoded
+
+
+def _record(kind: Any) -> Callable[[Any, Stand], Any]:
+    """Return what fills a record's fields."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    fields = {name: _decoder(hints[name]) for name, _ in _defaults(kind) or ()}
+
+    def decoded(plain: Any, stand: Stand) -> Any:
+        return kind(**{name: fields[name](each, stand) for name, each in plain.items()})
+
+    return decoded

@@ -1,0 +1,166 @@
+"""What can happen to a round.
+
+`Listed` opens a round; `Hit`, `Miss`, `Skip`, `Absent` and `Expired` close it. An event says everything
+that its effect depends on: the threshold and the epoch of its list, and what the score made of the pick.
+So a stream is a fold of its events, and the same events give the same bits on any machine.
+
+The log stores an event as its kind and its fields (`codec`); fields that have their default are left out,
+so a kind can gain one without touching what is stored.
+"""
+
+import enum
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from shortlist._validation import Member
+
+__all__ = [
+    "EVENTS",
+    "Absent",
+    "Answer",
+    "Configured",
+    "Event",
+    "Expired",
+    "Hit",
+    "Listed",
+    "Miss",
+    "RoundName",
+    "Skip",
+    "WarmStarted",
+]
+
+#: What a round is called: a lister numbers them, a service has ids.
+RoundName = int | str
+
+
+class Answer(enum.Enum):
+    """What closes a round without naming a member. A hit is the member itself."""
+
+    MISS = "miss"
+    SKIP = "skip"
+    ABSENT = "absent"
+    EXPIRED = "expired"
+
+
+class Listed(NamedTuple):
+    """A list was shown."""
+
+    round_id: RoundName
+    #: The candidates' ids; None where they are called by their positions.
+    ids: list[Member] | None
+    #: The raw score of each candidate.
+    scores: Sequence[float]
+    #: The positions of those shown, best first.
+    positions: list[int]
+    threshold: float
+    epoch: int
+    #: How many of them reach the threshold: the first so many.
+    reached: int
+    #: Whether candidates may be missing that reach it.
+    truncated: bool = False
+    #: Whether everything was shown, and not because its scores happened to be high.
+    complete: bool = False
+    #: What the score made of those shown; None where it is the raw score.
+    comparable: list[float] | None = None
+    #: The score at or below which the caller's search had left candidates out.
+    truncated_below: float | None = None
+    #: The model behind the scores.
+    scorer_version: str | None = None
+    #: A digest of the texts that go with it: they may be erased, and must still be recognized.
+    text_digest: str | None = None
+    #: Whose threshold decided, where there is one for each group.
+    group: Member | None = None
+    #: For each coverage, where there are several, how many members its own list has.
+    cuts: dict[float, int] | None = None
+    #: While scores are compared: for each its threshold, and what it made of all candidates.
+    race: dict[int, tuple[float, list[float]]] | None = None
+
+    kind = "listed"
+
+    @property
+    def members(self) -> list[Member]:
+        """The candidates shown, best first."""
+        ids = self.ids
+        return list(self.positions) if ids is None else [ids[i] for i in self.positions]
+
+    @property
+    def believes_absent(self) -> bool:
+        """Whether somebody could have looked through everything there is; where not, `absent` is a miss."""
+        return len(self.scores) > 0 and not self.truncated
+
+
+class Hit(NamedTuple):
+    """One of the members was right."""
+
+    round_id: RoundName
+    member: Member
+    #: What was compared with the threshold.
+    score: float
+    #: Whether it was shown although it is below the threshold.
+    below_cut: bool = False
+    complete: bool = False
+    #: While scores are compared: what each made of it.
+    race: dict[int, float] | None = None
+
+    kind = "hit"
+
+
+class Miss(NamedTuple):
+    """None of the members was right."""
+
+    round_id: RoundName
+    truncated: bool = False
+    complete: bool = False
+
+    kind = "miss"
+
+
+class Skip(NamedTuple):
+    """No answer will come."""
+
+    round_id: RoundName
+
+    kind = "skip"
+
+
+class Absent(NamedTuple):
+    """No candidate at all was right, says somebody."""
+
+    round_id: RoundName
+    #: Whether they can know: where not, it counts as a miss.
+    believed: bool = True
+    truncated: bool = False
+    complete: bool = False
+
+    kind = "absent"
+
+
+class Expired(NamedTuple):
+    """The answer was waited for too long."""
+
+    round_id: RoundName
+
+    kind = "expired"
+
+
+class WarmStarted(NamedTuple):
+    """Labelled examples were learned from, before the first list: what each score made of the right answers."""
+
+    scores: dict[int, list[float]]
+
+    kind = "warm-started"
+
+
+class Configured(NamedTuple):
+    """Settings were changed."""
+
+    changes: dict[str, Any]
+
+    kind = "configured"
+
+
+Event = Listed | Hit | Miss | Skip | Absent | Expired | WarmStarted | Configured
+#: Every kind of event that can be stored.
+EVENTS: Final[dict[str, Any]] = {
+    event.kind: event for event in (Listed, Hit, Miss, Skip, Absent, Expired, WarmStarted, Configured)
+}

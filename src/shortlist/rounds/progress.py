@@ -1,0 +1,335 @@
+"""What has happened, and what is waited for: in figures and in words."""
+
+import dataclasses
+import functools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from shortlist._validation import miss_rate
+from shortlist.boundaries.base import Advance, Constants
+from shortlist.policies import MISS, OrderStatistic, OrderStatisticState
+from shortlist.rounds.race import RaceStream
+from shortlist.rounds.stream import Stream, Tally
+from shortlist.rounds.tracker import Tracker
+
+__all__ = ["Counts", "Drift", "Figures", "Summary", "count", "figures", "rounds_needed", "summarize", "waiting_for"]
+
+#: How many rounds ahead to look for the next move of the threshold.
+_LOOKAHEAD: Final = 10_000
+
+
+class Record(Mapping[str, Any]):
+    """A dataclass that is a read-only mapping of its fields as well."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names():
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+    @classmethod
+    def _names(cls) -> list[str]:
+        return [each.name for each in dataclasses.fields(cls)]  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Counts(Record):
+    """What has happened, counted.
+
+    Attributes
+    ----------
+    rounds
+        Lists shown.
+    hits, misses, skipped, absent, expired
+        Their answers; a round that is too old to be kept, or that was closed by `expire`, is expired.
+    open
+        Rounds without an answer.
+    coverage_seen
+        The share of hits among hits and misses.
+    """
+
+    rounds: int = 0
+    hits: int = 0
+    misses: int = 0
+    skipped: int = 0
+    absent: int = 0
+    expired: int = 0
+    open: int = 0
+    coverage_seen: float | None = None
+
+
+@dataclass(frozen=True)
+class Drift(Record):
+    """What the drift detector says.
+
+    Attributes
+    ----------
+    level
+        How near the next alarm is: 1 rings it.
+    false_alarm_rounds
+        The guaranteed mean distance between false alarms.
+    alarm_count
+        Alarms so far.
+    alarms
+        The last 100 of them: round, strength, epoch, threshold, counted rounds.
+    """
+
+    level: float
+    false_alarm_rounds: int
+    alarm_count: int
+    alarms: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Figures(Counts):
+    """The figures that change with every event.
+
+    Attributes
+    ----------
+    threshold
+        The threshold in force for the next list.
+    counted
+        The rounds that the threshold rests on.
+    unanswered_counted
+        Those of them that have no answer.
+    epoch
+        How often learning has started over.
+    drift
+        What the drift detector says; None where there is none.
+    hidden_share
+        The share of candidates that were not shown; in shadow mode, that would not have been.
+    truncated_share
+        The share of lists which may lack a candidate that reaches the threshold.
+    candidate_recall
+        The share of answered rounds in which the right answer was among the candidates, from the rounds in
+        which everything was shown.
+    would_have_missed
+        In shadow mode, how many answers would not have been shown.
+    """
+
+    threshold: float = -math.inf
+    counted: int | None = None
+    unanswered_counted: int = 0
+    epoch: int = 0
+    drift: Drift | None = None
+    hidden_share: float | None = None
+    truncated_share: float | None = None
+    candidate_recall: float | None = None
+    would_have_missed: int | None = None
+
+
+@dataclass(frozen=True)
+class Summary(Figures):
+    """What has happened so far, what is waited for, and which score is in use.
+
+    Attributes
+    ----------
+    policy
+        The policy and its parameters.
+    coverage_target
+        The coverage that was asked for.
+    waiting_for
+        What is needed before the threshold can move, in words.
+    rounds_needed
+        After how many more counted rounds the threshold can move, if no late answer comes; None if that is
+        not in sight.
+    shadow
+        Whether everything is shown.
+    score, score_why, score_thresholds
+        The score in use, why it is, and its threshold; several while they are compared.
+    """
+
+    policy: Mapping[str, Any] = field(default_factory=dict)
+    coverage_target: float | None = None
+    waiting_for: str = ""
+    rounds_needed: int | None = None
+    shadow: bool = False
+    score: str = "raw"
+    score_why: str = "as set"
+    score_thresholds: Mapping[str, float] = field(default_factory=dict)
+
+
+def count(*tallies: Tally, open_rounds: int) -> dict[str, Any]:
+    """Return the counts of streams together."""
+    counts = {
+        name: sum(getattr(tally, name) for tally in tallies)
+        for name in ("rounds", "hits", "misses", "skipped", "absent", "expired")
+    }
+    answered = counts["hits"] + counts["misses"]
+    return counts | {"open": open_rounds, "coverage_seen": counts["hits"] / answered if answered else None}
+
+
+def figures(stream: Stream, open_rounds: int) -> dict[str, Any]:
+    """Return a stream's `Figures`, by name: cheap, for many streams at once."""
+    tally, tracker = stream.tally, stream.tracker
+    state, complete = tracker.state, tally.recall_hits + tally.recall_misses
+    return {
+        **count(tally, open_rounds=open_rounds),
+        "threshold": tracker.threshold,
+        "counted": getattr(state.policy, "rounds", None),
+        "unanswered_counted": state.silent + getattr(state.policy, "pending", 0),
+        "epoch": tracker.epoch,
+        "drift": drift(tracker),
+        "hidden_share": tally.hidden / tally.candidates if tally.candidates else None,
+        "truncated_share": tally.truncated / tally.rounds if tally.rounds else None,
+        "candidate_recall": tally.recall_hits / complete if complete else None,
+        "would_have_missed": tally.would_have_missed if stream.settings.shadow else None,
+    }
+
+
+def drift(tracker: Tracker) -> Drift | None:
+    """Return what a tracker's detector says."""
+    detector, state = tracker.detector, tracker.state
+    if detector is None:
+        return None
+    alarms = [dataclasses.asdict(alarm) for alarm in state.alarms]
+    return Drift(detector.level(state.drift), detector.false_alarm_rounds, state.alarm_count, alarms)
+
+
+def summarize(stream: Stream, open_rounds: int) -> Summary:
+    """Return all there is to say about a stream."""
+    policy, tracker = stream.settings.policy, stream.tracker
+    thresholds, why = {stream.score_name: stream.threshold}, "as set"
+    if isinstance(stream, RaceStream):
+        thresholds, why = stream.score_thresholds, stream.race.why()
+    return Summary(
+        **figures(stream, open_rounds),
+        policy=policy.to_dict(),
+        coverage_target=getattr(policy, "coverage", None),
+        waiting_for=_poor_search(stream) or waiting_for(tracker) + _recall_so_far(stream),
+        rounds_needed=rounds_needed(tracker),
+        shadow=stream.settings.shadow,
+        score=stream.score_name,
+        score_why=why,
+        score_thresholds=thresholds,
+    )
+
+
+def rounds_needed(tracker: Tracker) -> int | None:
+    """Return how many more counted rounds it takes, at least, to move the threshold; None if not in sight."""
+    state, policy = tracker.state.policy, tracker.policy
+    if not isinstance(state, OrderStatisticState) or too_many_low(tracker):
+        return None
+    needed = (
+        state.low + 1 if state.low == state.limit else state.low
+    )  # at the limit the threshold is where it lets it be
+    return _look_ahead(policy.boundary.advance, state.carry[1:5], state.constants[3], needed)
+
+
+@functools.lru_cache(maxsize=1024)  # looking ahead costs up to a hundredth of a second
+def _look_ahead(advance: Advance, walk: tuple[int, int, float, float], constants: Constants, needed: int) -> int | None:
+    """Return after how many rounds a boundary allows so many low scores; None if not in sight."""
+    n, k, first, second = walk
+    for more in range(1, _LOOKAHEAD + 1):
+        k, first, second = advance(n, k, first, second, constants)
+        n += 1
+        if k >= needed:
+            return more
+    return None
+
+
+def too_many_low(tracker: Tracker) -> bool:
+    """Return whether more rounds are below the threshold than coverage allows, by more than luck explains."""
+    state = tracker.state.policy
+    return isinstance(state, OrderStatisticState) and is_too_many(tracker.coverage, state.low, state.rounds)
+
+
+def is_too_many(coverage: float, low: int, rounds: int, *, errors: float = 4, more: int = 4) -> bool:
+    """Return whether so many rounds below the threshold are more than luck explains."""
+    p0 = float(miss_rate(coverage))
+    return bool(low > rounds * p0 + errors * (rounds * p0 * (1 - p0)) ** 0.5 + more)
+
+
+def waiting_for(tracker: Tracker) -> str:
+    """Say in words what is needed before the threshold can move."""
+    state = tracker.state.policy
+    if not isinstance(state, OrderStatisticState):
+        return "more answers"
+    more = rounds_needed(tracker)
+    if too_many_low(tracker):
+        words = _why_stuck(tracker, state)
+    elif more is None:
+        words = _out_of_sight(tracker, state)
+    else:
+        again = " again" * (tracker.threshold > MISS)
+        words = f"at least {more} more counted round{'s' * (more != 1)} before the threshold can move{again}"
+        if state.pending and state.limit >= 0:
+            words += (
+                f"; picks in {state.pending:,} unanswered rounds that count as below the threshold can make it sooner"
+            )
+    held = state.shown - state.passed - 1
+    if held > 0:
+        first = next(
+            name for name, (epoch, index, _) in state.open.items() if (epoch, index) == (state.epoch, state.passed)
+        )
+        words += (
+            f"; round {first} is unanswered and holds back {held} later "
+            f"one{'s' * (held != 1)} until {tracker.settings.patience} have been shown after it"
+        )
+    return words
+
+
+def _why_stuck(tracker: Tracker, state: OrderStatisticState) -> str:
+    """Say why the threshold has stopped: too many misses and silence for the coverage asked for."""
+    p0 = float(miss_rate(tracker.coverage))
+    silent = min(tracker.state.silent + state.pending, state.low)
+    causes, remedies = [], ["ask for less coverage"]
+    if silent:
+        causes.append(f"{silent:,} were skipped, expired or are not answered yet")
+        remedies.insert(0, "answer more rounds")
+    if tracker.state.unseen:
+        causes.append(f"{min(tracker.state.unseen, state.low):,} were not found in a list that was cut short")
+        remedies.insert(0, "raise at_most or pass more candidates")
+    else:
+        remedies.append(
+            "if somebody looks through every candidate, report questions without a right answer as absent, always "
+            "or never"
+        )
+    why = f" ({'; '.join(causes)})" if causes else ""
+    return (
+        f"fewer misses: of {state.rounds:,} counted rounds {state.low:,} ({state.low / state.rounds:.1%}) were "
+        f"missed, are unanswered or lie below today's threshold{why}, and "
+        f"coverage allows {p0:.1%}; while that is so the threshold cannot move: {', or '.join(remedies)}"
+    )
+
+
+def _out_of_sight(tracker: Tracker, state: OrderStatisticState) -> str:
+    """Say that the next move is far away, or will not come."""
+    policy: OrderStatistic = tracker.policy
+    horizon = getattr(policy.boundary, "horizon", None) or getattr(policy, "explore", None)
+    if horizon is not None and state.rounds >= horizon:
+        return f"nothing: the policy planned for {horizon:,} rounds, and the threshold stays where it is"
+    return f"more than {_LOOKAHEAD:,} more counted rounds before the threshold can move"
+
+
+def _poor_search(stream: Stream) -> str | None:
+    """Say that the threshold cannot move because the candidates lack the right answer too often, if that is so."""
+    hits, misses = stream.tally.recall_hits, stream.tally.recall_misses
+    coverage = stream.tracker.coverage
+    if not (too_many_low(stream.tracker) and is_too_many(coverage, misses, hits + misses)):
+        return None
+    return (
+        f"better candidates: everything was shown in {hits + misses:,} answered rounds, and the right answer was "
+        f"among the candidates in {hits:,} of them ({hits / (hits + misses):.1%}), less than the coverage of "
+        f"{coverage:.1%}; while that is so the threshold cannot move: pass more "
+        "candidates (raise fetch_k, top_k or similarity_top_k), improve the search, or ask for less coverage"
+    )
+
+
+def _recall_so_far(stream: Stream) -> str:
+    """Say that the candidates seem to lack the right answer too often, before that is certain."""
+    hits, misses = stream.tally.recall_hits, stream.tally.recall_misses
+    coverage = stream.tracker.coverage
+    if hits + misses < 20 or not is_too_many(coverage, misses, hits + misses, errors=2, more=0):
+        return ""
+    return (
+        f"; so far the right answer was among the candidates in {hits / (hits + misses):.1%} of the rounds in "
+        f"which everything was shown, and coverage is {coverage:.1%}"
+    )

@@ -1,0 +1,185 @@
+"""Every setting: its default, its check, and which of them exclude each other. Once.
+
+The listers take them as keywords, the service as a stream's settings; both come here.
+"""
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple, Self, TypedDict
+
+from shortlist._validation import check_count
+from shortlist.errors import InvalidParameter
+from shortlist.policies import OrderStatistic, Policy
+from shortlist.scores import Score, to_score
+
+__all__ = ["CONFIGURABLE", "PAIRS", "OnDrift", "Options", "OptionsDict", "Pair", "Settings", "Unanswered"]
+
+Unanswered = Literal["miss", "ignore"]
+OnDrift = Literal["report", "restart"]
+
+#: The settings that may change at any time.
+CONFIGURABLE: Final = ("at_least", "at_most", "shadow", "patience")
+
+
+class OptionsDict(TypedDict, total=False):
+    """The settings as keywords, for type checkers."""
+
+    score: str | Score
+    unanswered: Unanswered | None
+    patience: int
+    on_drift: OnDrift | None
+    false_alarm_rounds: int
+    at_least: int
+    at_most: int | None
+    shadow: bool
+    keep: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The settings that a lister or a stream may be given; `shortlist.Shortlister` says what they mean."""
+
+    score: str | Score = "raw"
+    unanswered: Unanswered | None = None
+    patience: int = 200
+    on_drift: OnDrift | None = None
+    false_alarm_rounds: int = 1_000_000
+    at_least: int = 0
+    at_most: int | None = None
+    shadow: bool = False
+    keep: int = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(Options):
+    """Settings that have been checked, with the policy they are for.
+
+    `lister` is the kind of lister that they are for: some of them do not fit all.
+    """
+
+    policy: Policy
+    lister: str = "shortlister"
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        if not isinstance(self.policy, Policy):
+            raise InvalidParameter(
+                f"policy is {self.policy!r}; it must be a policy, for example AnytimeSPS(coverage=0.9)"
+            )
+        if self.score != "auto":
+            put(self, "score", to_score(self.score))
+        if self.unanswered is None:
+            put(self, "unanswered", "miss" if self.is_orderly else "ignore")
+        _check_choice("unanswered", self.unanswered, ("miss", "ignore"))
+        put(self, "patience", check_count("patience", self.patience, least=0))
+        _check_choice("on_drift", self.on_drift, ("report", "restart", None))
+        put(self, "false_alarm_rounds", check_count("false_alarm_rounds", self.false_alarm_rounds))
+        put(self, "at_least", check_count("at_least", self.at_least, least=0))
+        put(self, "at_most", None if self.at_most is None else check_count("at_most", self.at_most))
+        if not isinstance(self.shadow, bool):
+            raise InvalidParameter(f"shadow is {self.shadow!r}; it must be True or False")
+        put(self, "keep", check_count("keep", self.keep))
+        for pair in PAIRS:
+            if pair.excludes(self):
+                raise InvalidParameter(pair.reason.format(self=self, policy=type(self.policy).__name__))
+
+    @property
+    def is_orderly(self) -> bool:
+        """Whether the policy is an order-statistic one: only they can correct a round that has counted."""
+        return isinstance(self.policy, OrderStatistic)
+
+    def changed(self, **changes: Any) -> Self:
+        """Return the settings with some of them changed, if these may be."""
+        fixed = [name for name in changes if name not in CONFIGURABLE]
+        if fixed:
+            raise InvalidParameter(
+                f"{fixed[0]} is fixed when a lister is made; {', '.join(CONFIGURABLE)} may change at any time"
+            )
+        return dataclasses.replace(self, **changes)
+
+
+def _check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    if isinstance(value, (str, type(None))) and value in choices:
+        return
+    *some, last = (f'"{choice}"' if choice is not None else "None" for choice in choices)
+    raise InvalidParameter(f"{name} is {value!r}; it must be {', '.join(some)} or {last}")
+
+
+class Pair(NamedTuple):
+    """Two settings that cannot be combined."""
+
+    first: str
+    second: str
+    excludes: Callable[[Settings], bool]
+    #: What is said; `self` are the settings, `policy` is the policy's name.
+    reason: str
+
+
+PAIRS: Final = (
+    Pair(
+        "unanswered",
+        "policy",
+        lambda given: given.unanswered == "miss" and not given.is_orderly,
+        'unanswered is "miss", which {policy} cannot do: it has no way to correct a round that was counted as below '
+        'the threshold; use unanswered="ignore", or an order-statistic policy',
+    ),
+    Pair(
+        "score",
+        "policy",
+        lambda given: given.score == "auto" and not given.is_orderly,
+        'score is "auto", which needs an order-statistic policy, and {policy} is none: name a score',
+    ),
+    Pair(
+        "score",
+        "on_drift",
+        lambda given: given.score == "auto" and given.on_drift == "restart",
+        'score is "auto", which needs on_drift="report" or None: a restart would have to choose again',
+    ),
+    Pair(
+        "score",
+        "lister",
+        lambda given: given.score == "auto" and given.lister != "shortlister",
+        'score is "auto", which a {self.lister} cannot do: name a score',
+    ),
+    Pair(
+        "on_drift",
+        "unanswered",
+        lambda given: given.on_drift is not None and given.unanswered == "ignore",
+        'on_drift is "{self.on_drift}", which needs unanswered="miss" and an order-statistic policy: the alarm reads '
+        "rounds in the order they were shown",
+    ),
+    Pair(
+        "on_drift",
+        "patience",
+        lambda given: given.on_drift is not None and given.patience == 0,
+        'on_drift is "{self.on_drift}" and patience is 0: every round would be counted before it can be answered, '
+        "and no miss would ever be seen; give the patience in which nearly all answers arrive",
+    ),
+    Pair(
+        "at_most",
+        "shadow",
+        lambda given: given.at_most is not None and given.shadow,
+        "at_most is {self.at_most}, but shadow mode shows everything: drop one of the two",
+    ),
+    Pair(
+        "at_most",
+        "at_least",
+        lambda given: given.at_most is not None and given.at_least > given.at_most,
+        "at_most is {self.at_most}, but at_least is {self.at_least}: drop one of the two",
+    ),
+)
+"""Which settings exclude each other, and why. Whoever adds a setting adds its rows here first."""
+
+
+def with_options(kind: type) -> type:
+    """Give a class whose constructor takes ``**options`` the signature that says which, with their defaults."""
+    signature = inspect.signature(kind)
+    fixed = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    options = [
+        inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=field.type)
+        for field in dataclasses.fields(Options)
+    ]
+    kind.__signature__ = signature.replace(parameters=[*fixed, *options])  # type: ignore[attr-defined]
+    return kind

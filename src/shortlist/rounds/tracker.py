@@ -1,0 +1,210 @@
+"""One threshold, and all that moves it: a policy under late answers, silence and distribution shift.
+
+A tracker knows rounds by their names and scores by their values; lists and members are the business of
+those who hold it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final
+
+from shortlist.drift import DriftDetector, DriftState
+from shortlist.policies import MISS, OrderStatistic, Policy, State
+from shortlist.policies.order_statistic import Joined
+from shortlist.rounds.events import RoundName
+from shortlist.rounds.settings import Settings
+
+__all__ = ["Alarm", "PromptTracker", "Tracker", "TrackerState", "make_tracker"]
+
+#: How many alarms are kept; older ones are only counted.
+_ALARMS: Final = 100
+
+
+@dataclass(slots=True)
+class Alarm:
+    """An alarm of the drift detector."""
+
+    #: The round that rang it.
+    round: RoundName
+    #: Its level: 1 rings.
+    strength: float
+    epoch: int
+    threshold: float
+    counted: int
+
+
+@dataclass(slots=True)
+class TrackerState:
+    """What a tracker remembers."""
+
+    #: The policy's state; an order-statistic policy's where rounds count in the order shown.
+    policy: Annotated[Any, State]
+    #: For the detector: the names of this epoch's rounds that have not been counted yet, by their index.
+    names: dict[int, RoundName] = field(default_factory=dict)
+    #: Unanswered rounds of a policy that counts answers only, each with the threshold it was shown with.
+    open: dict[RoundName, float] = field(default_factory=dict)
+    #: Rounds of this epoch that will never be answered.
+    silent: int = 0
+    #: Misses of truncated lists: the right answer may have been among what was left out.
+    unseen: int = 0
+    drift: DriftState = field(default_factory=DriftState)
+    alarms: list[Alarm] = field(default_factory=list)
+    alarm_count: int = 0
+
+
+class Tracker:
+    """The threshold of an order-statistic policy: rounds count in the order shown, answered or not.
+
+    Parameters
+    ----------
+    settings
+        The policy, what silence means to it, and what is done about drift.
+    share
+        The share of the policy's delta that it may spend.
+    state
+        What it remembers, if it does not start.
+    """
+
+    def __init__(self, settings: Settings, share: float = 1.0, state: TrackerState | None = None) -> None:
+        self.policy: Any = settings.policy
+        self.settings = settings
+        self.share = share
+        self.state = TrackerState(self._fresh()) if state is None else state
+        self.detector = (
+            DriftDetector(self.coverage, settings.false_alarm_rounds) if settings.on_drift is not None else None
+        )
+
+    @property
+    def threshold(self) -> float:
+        """The threshold in force for the next list."""
+        threshold: float = self.state.policy.carry[0]
+        return threshold
+
+    @property
+    def coverage(self) -> float:
+        """The coverage that the policy is asked for; the usual one where it is asked for none."""
+        coverage: float = getattr(self.policy, "coverage", 0.9)
+        return coverage
+
+    @property
+    def epoch(self) -> int:
+        """How often it has started over."""
+        return getattr(self.state.policy, "epoch", 0)
+
+    def show(self, name: RoundName, threshold: float, epoch: int) -> None:
+        """Take note of a round that was shown, with the threshold in force or with an earlier one.
+
+        An earlier threshold of this epoch is safe. A round of an earlier epoch is never counted.
+        """
+        policy, state = self.policy, self.state.policy
+        if self.detector is not None and epoch == state.epoch:
+            self.state.names[state.shown] = name
+        policy.show(state, name, threshold, epoch)
+        until = state.shown - self.settings.patience
+        if state.passed < until:
+            self._counted(policy.advance(state, until))
+
+    def hit(self, name: RoundName, score: float) -> None:
+        """Take a round's answer: the score of what was picked."""
+        joined = self.policy.answer(self.state.policy, name, score)
+        if self.detector is not None:
+            self._counted(joined)
+
+    def miss(self, name: RoundName, *, truncated: bool = False) -> None:
+        """Take a miss; of a truncated list it is low, but says nothing of how often the threshold misses.
+
+        Nor does a miss at a threshold of -inf: there the right answer was not among the candidates, and no
+        threshold could have kept it.
+        """
+        policy, state = self.policy, self.state.policy
+        epoch, _, threshold = state.open[name]
+        self.state.unseen += truncated and epoch == state.epoch
+        counts = threshold > MISS and not truncated
+        self._counted(policy.answer(state, name, None) if counts else policy.silence(state, name))
+
+    def silence(self, name: RoundName) -> None:
+        """Take note that a round will never be answered."""
+        policy, state = self.policy, self.state.policy
+        self.state.silent += state.open[name][0] == state.epoch
+        self._counted(policy.silence(state, name))
+
+    def withdraw(self, name: RoundName) -> None:
+        """Take a round out of the sample, for no candidate at all was right."""
+        self._counted(self.policy.withdraw(self.state.policy, name))
+
+    def warm_start(self, true_scores: Iterable[float]) -> None:
+        """Take labelled examples as rounds in which everything was shown and answered."""
+        for score in true_scores:
+            self.policy.update(self.state.policy, score)
+
+    def _counted(self, joined: list[Joined]) -> None:
+        """Show the rounds that were counted to the detector, and start over if it says so."""
+        if self.detector is None:
+            return
+        names, state = self.state.names, self.state.policy
+        named = [(names[index], seen) for index, seen in joined]
+        while names and next(iter(names)) < state.passed:  # withdrawn rounds have passed too
+            del names[next(iter(names))]
+        for name, seen in named:
+            strength = self.detector.update(self.state.drift, seen == MISS)
+            if strength is None:
+                continue
+            self._ring(name, strength)
+            if self.settings.on_drift == "restart":
+                self.policy.restart(state, self.share * _share(state.epoch + 1))
+                names.clear()
+                self.state.silent = self.state.unseen = 0
+                return  # the other rounds belong to the old epoch
+
+    def _ring(self, name: RoundName, strength: float) -> None:
+        state = self.state.policy
+        self.state.alarm_count += 1
+        self.state.alarms.append(Alarm(name, strength, state.epoch, state.threshold, state.rounds))
+        del self.state.alarms[:-_ALARMS]
+
+    def _fresh(self) -> State:
+        share = self.share * (_share(0) if self.settings.on_drift == "restart" else 1.0)
+        policy: OrderStatistic = self.policy
+        return policy.init(share)
+
+
+class PromptTracker(Tracker):
+    """The threshold of any policy, where a round counts when it is answered, and silence never does."""
+
+    def show(self, name: RoundName, threshold: float, epoch: int) -> None:  # noqa: ARG002 - there is one
+        """Take note of a round that was shown."""
+        self.state.open[name] = threshold
+
+    def hit(self, name: RoundName, score: float) -> None:
+        """Take a round's answer; a score below that round's own threshold counts as a miss."""
+        self.policy.learn(self.state.policy, score if score >= self.state.open.pop(name) else MISS)
+
+    def miss(self, name: RoundName, *, truncated: bool = False) -> None:  # noqa: ARG002 - a miss is a miss
+        """Take a miss."""
+        del self.state.open[name]
+        self.policy.learn(self.state.policy, MISS)
+
+    def silence(self, name: RoundName) -> None:
+        """Forget a round that will never be answered."""
+        del self.state.open[name]
+
+    def withdraw(self, name: RoundName) -> None:
+        """Forget a round in which no candidate was right."""
+        del self.state.open[name]
+
+    def _fresh(self) -> State:
+        if isinstance(self.policy, OrderStatistic):
+            return self.policy.init(self.share)
+        policy: Policy = self.policy
+        return policy.init()
+
+
+def make_tracker(settings: Settings, share: float = 1.0, state: TrackerState | None = None) -> Tracker:
+    """Return the tracker for these settings."""
+    kind = Tracker if settings.unanswered == "miss" else PromptTracker
+    return kind(settings, share, state)
+
+
+def _share(epoch: int) -> float:
+    """Return the share of delta that an epoch may spend, so that all together spend delta."""
+    return 1.0 / ((epoch + 1) * (epoch + 2))
