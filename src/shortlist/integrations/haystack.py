@@ -15,7 +15,7 @@ from typing import Any
 
 from shortlist.errors import InvalidParameter, MissingExtra
 from shortlist.integrations.offering import Answering, Offering, Results
-from shortlist.shortlister import Shortlister
+from shortlist.listers import Shortlister
 
 try:
     from haystack import Document, component, default_from_dict, default_to_dict

@@ -15,8 +15,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from shortlist._validation import Member
 from shortlist.errors import InvalidInput, InvalidParameter, InvalidScores
-from shortlist.lister import Shown
-from shortlist.shortlister import Shortlister
+from shortlist.listers import Shortlister
+from shortlist.rounds.shown import Shown
 
 __all__ = ["Answering", "Offering", "Results"]
 

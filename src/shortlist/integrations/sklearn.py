@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.errors import InvalidParameter, MissingExtra
-from shortlist.shortlister import Shortlister
+from shortlist.listers import Shortlister
+from shortlist.rounds.progress import Summary
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
@@ -178,7 +179,7 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict_proba(self._checked(X, reset=False)))
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         """Return what was learned, which score is in use and why."""
         check_is_fitted(self)
         return self.lister_.summary()

@@ -15,7 +15,6 @@ from shortlist.lab.executors import Progress, Unit, finish, workplace
 from shortlist.lab.shifts import WORLDS, Changing, second_face
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import Task
-from shortlist.learner import Learner
 from shortlist.policies import (
     ACI,
     DLR,
@@ -32,6 +31,8 @@ from shortlist.policies import (
     ScaleFreeOGD,
     ThresholdTracking,
 )
+from shortlist.rounds.settings import Settings
+from shortlist.rounds.tracker import make_tracker
 
 __all__ = ["METHODS", "MISSES", "FieldRow", "run_field"]
 
@@ -163,10 +164,10 @@ def _worst_window(hits: NDArray[np.bool_]) -> float:
 
 def _restarting(coverage: float, scores: Array) -> Array:
     """Return the thresholds of AnytimeSPS with an alarm that makes it start over."""
-    learner = Learner(AnytimeSPS(coverage), on_drift="restart", false_alarm_rounds=100_000)
+    tracker = make_tracker(Settings(policy=AnytimeSPS(coverage), on_drift="restart", false_alarm_rounds=100_000))
     thresholds = np.empty(scores.size)
     for i, score in enumerate(scores.tolist()):
-        thresholds[i] = learner.threshold
-        learner.show(i)
-        learner.answer(i, score)
+        thresholds[i] = tracker.threshold
+        tracker.show(i, tracker.threshold, tracker.epoch)
+        tracker.hit(i, score)  # below the threshold it is a miss
     return thresholds

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from shortlist import metrics
 from shortlist._replay import replay
 from shortlist._validation import miss_rate
-from shortlist.chooser import Chooser
-from shortlist.cutter import AUTO
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import ScoredTask, Stream
 from shortlist.policies import SPS, AnytimeSPS
+from shortlist.rounds.race import AUTO, Race
 from shortlist.scores import Raw, Relative, Score, name_of
 
 __all__ = ["VARIANTS", "ListRow", "list_rows", "optimal_lengths", "with_lists"]
@@ -146,7 +145,7 @@ def _race(
     task: ScoredTask, rows: NDArray[np.intp], coverage: float, tracks: list[tuple[Array, Sizes]]
 ) -> tuple[Sizes, NDArray[np.bool_], int]:
     """Return the lengths of the lists shown, which scores they are the union of, and who won."""
-    rounds, chooser, p0 = rows.size, Chooser(len(AUTO)), miss_rate(coverage)
+    rounds, chooser, p0 = rows.size, Race.between(len(AUTO)), miss_rate(coverage)
     owner = np.zeros((rounds, len(AUTO)), dtype=bool)
     cuts = np.array([thresholds for thresholds, _ in tracks]).min(axis=0) > -np.inf
     for t in range(rounds):

@@ -6,7 +6,7 @@ import dataclasses
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -62,18 +62,18 @@ class Rounds:
         return index
 
 
-def shown_fields(listed: Listed, values: Array) -> tuple[Any, ...]:
+def shown_fields(listed: Listed, values: Array) -> dict[str, Any]:
     """Return the fields of what is shown of a list."""
     positions = listed.positions
-    return (
-        listed.round_id,
-        listed.threshold,
-        tuple(positions if listed.ids is None else listed.members),
-        tuple(values[positions].tolist()),
-        values.size,
-        listed.reached,
-        listed.truncated,
-    )
+    return {
+        "round_id": listed.round_id,
+        "threshold": listed.threshold,
+        "members": tuple(positions if listed.ids is None else listed.members),
+        "scores": tuple(values[positions].tolist()),
+        "candidates": values.size,
+        "reached": listed.reached,
+        "truncated": listed.truncated,
+    }
 
 
 class BaseLister(abc.ABC, Generic[List]):
@@ -105,15 +105,9 @@ class BaseLister(abc.ABC, Generic[List]):
         settings = dataclasses.replace(self._settings, policy=self._policy(key, number))
         return make_stream(settings, state=state)
 
-    def _streams_of(self, listed: Listed | None) -> Iterable[Stream]:
-        """Return the streams that a round belongs to."""
-        del listed
-        return self._streams.values()
-
+    @abc.abstractmethod
     def _apply(self, listed: Listed, event: Event) -> None:
-        """Tell a round's streams what happened to it."""
-        for stream in self._streams_of(listed):
-            stream.apply(event)
+        """Apply what happened to a round to the streams that it belongs to."""
 
     # Rounds.
 

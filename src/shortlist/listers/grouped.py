@@ -1,7 +1,7 @@
 """A threshold per group, with one guarantee over all of them."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
@@ -11,11 +11,10 @@ from shortlist._validation import Member, check_ids, check_number, check_scores,
 from shortlist.errors import InvalidParameter
 from shortlist.listers._base import BaseLister, shown_fields
 from shortlist.policies import AnytimeSPS, Policy
-from shortlist.rounds.events import Listed
+from shortlist.rounds.events import Event, Listed
 from shortlist.rounds.progress import Counts, Summary, count, summarize
 from shortlist.rounds.settings import OptionsDict, Settings, with_options
 from shortlist.rounds.shown import Shown
-from shortlist.rounds.stream import Stream
 
 __all__ = ["GroupShown", "GroupedShortlister", "GroupedSummary"]
 
@@ -103,8 +102,8 @@ class GroupedShortlister(BaseLister[GroupShown]):
     def _policy(self, key: Group, number: int) -> Policy:  # noqa: ARG002 - all have the same coverage
         return AnytimeSPS(self._base_policy.coverage, self._base_policy.delta / (number * (number + 1)))
 
-    def _streams_of(self, listed: Listed) -> Iterable[Stream]:
-        return (self._streams[listed.group],)
+    def _apply(self, listed: Listed, event: Event) -> None:
+        self._streams[listed.group].apply(event)
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -148,9 +147,9 @@ class GroupedShortlister(BaseLister[GroupShown]):
             listed = stream.decide(self._rounds.next_id, values, names, truncated_below)._replace(group=group)
             stream.apply(listed)
             self._open(listed)
-        return GroupShown(*shown_fields(listed, values), group=group)
+        return GroupShown(**shown_fields(listed, values), group=group)
 
-    def summary(self, group: Group | None = None) -> GroupedSummary | Summary:  # type: ignore[override]
+    def summary(self, group: Group | None = None) -> GroupedSummary | Summary:
         """Return what has happened so far: in all groups together, or in one `group`."""
         with self._lock:
             if group is not None:

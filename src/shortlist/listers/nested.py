@@ -180,7 +180,7 @@ class NestedShortlister(BaseLister[NestedShown]):
                 mine = lists[coverage]
                 stream.apply(longest._replace(threshold=mine.threshold, epoch=mine.epoch, reached=mine.reached))
             self._open(longest)
-        return NestedShown(*shown_fields(longest, values), cuts=cuts)
+        return NestedShown(**shown_fields(longest, values), cuts=cuts)
 
     def summary(self) -> NestedSummary:
         """Return what has happened so far, which guarantee holds for what, and more of each coverage."""

@@ -175,7 +175,7 @@ class Shortlister(BaseLister[Shown]):
             listed.round_id,
             listed.threshold,
             tuple(listed.positions if names is None else listed.members),
-            tuple(listed.comparable if stream.score is None else values[listed.positions].tolist()),  # type: ignore[arg-type]
+            tuple(listed.comparable if stream.is_raw else values[listed.positions].tolist()),  # type: ignore[arg-type]
             values.size,
             listed.reached,
             listed.truncated,

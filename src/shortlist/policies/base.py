@@ -73,10 +73,12 @@ class State:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Return the state that `to_dict` described."""
-        kinds = {field.name: get_origin(field.type) or _tuples for field in dataclasses.fields(cls)}
-        plain = (str, int, float)
+        kinds: dict[str, Any] = {field.name: get_origin(field.type) or _tuples for field in dataclasses.fields(cls)}
         return cls(
-            **{name: value if isinstance(value, plain) else kinds[name](_tuples(value)) for name, value in data.items()}
+            **{
+                name: kinds[name](_tuples(value)) if isinstance(value, (list, tuple)) else value
+                for name, value in data.items()
+            }
         )
 
 

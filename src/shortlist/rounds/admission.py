@@ -1,14 +1,12 @@
-"""May this answer be taken?
+"""Which answers are taken.
 
 A round's first answer counts. The same answer again changes nothing; a different one is refused, and so is
 a member that was not shown: each with its own error, before anything has changed.
 """
 
-from typing import Any, Final
-
 from shortlist._validation import Member
 from shortlist.errors import ConflictingAnswer, NotShown, RoundClosed
-from shortlist.rounds.events import Absent, Answer, Event, Expired, Hit, Listed, Miss, RoundName, Skip
+from shortlist.rounds.events import Absent, Answer, Event, Expired, Hit, Listed, Miss, RoundName, Skip, kind_of
 
 __all__ = ["admit", "answer_of"]
 
@@ -39,7 +37,8 @@ def admit(
         The member was not in the list.
     """
     if given is not None:
-        return _again(name if listed is None else listed.round_id, answer, given)
+        _check_again(name if listed is None else listed.round_id, answer, given)
+        return None
     assert listed is not None  # noqa: S101 - a round without an answer has its list
     if type(answer) is not Answer:
         shown = listed.positions if listed.ids is None else listed.members
@@ -50,20 +49,17 @@ def admit(
             )
         place = shown.index(answer)  # type: ignore[arg-type]
         position = listed.positions[place]
-        score = listed.scores[position] if listed.comparable is None else listed.comparable[place]
-        race = listed.race and {index: made[position] for index, (_, made) in listed.race.items()}
+        score = float(listed.scores[position]) if listed.comparable is None else listed.comparable[place]
+        race = None if listed.race is None else {i: made[position] for i, (_, made) in listed.race.items()}
         return Hit(listed.round_id, answer, score, place >= listed.reached, listed.complete, race)  # type: ignore[arg-type]
     if answer is Answer.MISS:
         return Miss(listed.round_id, listed.truncated, listed.complete)
     if answer is Answer.ABSENT:
         return Absent(listed.round_id, listed.believes_absent, listed.truncated, listed.complete)
-    return _SILENT[answer](listed.round_id)
+    return Skip(listed.round_id) if answer is Answer.SKIP else Expired(listed.round_id)
 
 
-_SILENT: Final[dict[Answer, Any]] = {Answer.SKIP: Skip, Answer.EXPIRED: Expired}
-
-
-def _again(name: RoundName, answer: Member | Answer, given: Member | Answer) -> None:
+def _check_again(name: RoundName, answer: Member | Answer, given: Member | Answer) -> None:
     """Refuse an answer that differs from the first; one that ends the waiting comes too late, and does not matter."""
     if answer is Answer.EXPIRED or (answer == given and type(answer) is type(given)):
         return
@@ -80,4 +76,4 @@ def _in_words(answer: Member | Answer) -> str:
 
 def answer_of(event: Event) -> Member | Answer:
     """Return the answer that an event was."""
-    return event.member if isinstance(event, Hit) else Answer(event.kind)
+    return event.member if isinstance(event, Hit) else Answer(kind_of(event))

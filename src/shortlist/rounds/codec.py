@@ -29,12 +29,13 @@ __all__ = ["decode", "encode", "from_json", "to_json"]
 
 #: What stands for a type that a file cannot hold whole: a policy or a score of one's own, a policy's class of state.
 Stand = Mapping[Any, Any]
+Decoder = Callable[[Any, Stand], Any]
 _PLAIN: Final = (str, int, type(None))
 
 
 def to_json(value: Any) -> str:
     """Return a value as JSON."""
-    if _defaults(type(value)) is not None:
+    if _is_record(value):
         value = {name: _shallow(item) for name, item in _chosen(value)}
     try:  # most have nothing in them that JSON has not
         return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
@@ -55,22 +56,17 @@ def encode(value: Any) -> Any:
         return [value.value]
     if isinstance(value, _PLAIN):
         return value
-    if isinstance(value, Policy):
-        return value.to_dict()
-    defaults = _defaults(type(value))
-    if defaults is not None:
-        if callable(value):
-            return score_to_dict(value)
-        return {name: encode(item) for name, item in _chosen(value)}
     if isinstance(value, np.ndarray):
         return value.tolist()
-    if isinstance(value, Mapping):
-        if all(isinstance(key, str) for key in value):
-            return {key: encode(item) for key, item in value.items()}
-        return [[encode(key), encode(item)] for key, item in value.items()]
-    if isinstance(value, (list, tuple, deque, set)):
-        return [encode(item) for item in value]
-    return score_to_dict(value)
+    if isinstance(value, Policy):
+        return value.to_dict()
+    if callable(value):
+        return score_to_dict(value)
+    if _is_record(value):
+        return {name: encode(item) for name, item in _chosen(value)}
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {key: encode(item) for key, item in value.items()}
+    return [encode(item) for item in (value.items() if isinstance(value, Mapping) else value)]
 
 
 def decode(kind: Any, plain: Any, stand: Stand | None = None) -> Any:
@@ -90,7 +86,8 @@ def decode(kind: Any, plain: Any, stand: Stand | None = None) -> Any:
 
 def _chosen(record: Any) -> Iterator[tuple[str, Any]]:
     """Yield the fields of a record that have not their default."""
-    for name, default in _defaults(type(record)) or ():
+    kind: Any = type(record)
+    for name, default in _defaults(kind):
         item = getattr(record, name)
         if default is dataclasses.MISSING or (item is not default and item != default):
             yield name, item
@@ -101,58 +98,65 @@ def _shallow(item: Any) -> Any:
     return item if type(item) in (list, str, int, bool) else encode(item)
 
 
+def _is_record(value: Any) -> bool:
+    return dataclasses.is_dataclass(value) or hasattr(value, "_field_defaults")
+
+
 @functools.cache
-def _defaults(kind: Any) -> list[tuple[str, Any]] | None:
-    """Return the fields of a record with their defaults; None for what is no record."""
+def _defaults(kind: Any) -> list[tuple[str, Any]]:
+    """Return the fields of a record with their defaults."""
     if dataclasses.is_dataclass(kind):
         return [(field.name, field.default) for field in dataclasses.fields(kind) if field.init]
-    if hasattr(kind, "_field_defaults"):
-        return [(name, kind._field_defaults.get(name, dataclasses.MISSING)) for name in kind._fields]
-    return None
+    return [(name, kind._field_defaults.get(name, dataclasses.MISSING)) for name in kind._fields]
 
 
 @functools.cache
-def _decoder(kind: Any) -> Callable[[Any, Stand], Any]:
+def _decoder(kind: Any) -> Decoder:
     """Return what makes a type of plain data."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
-    if kind is NUMBERS:
+    if kind is NUMBERS or kind is float:
         return _numbers
-    if kind is float:
-        return lambda plain, _: -math.inf if plain is None else float(plain) if isinstance(plain, str) else plain
     if State in getattr(kind, "__metadata__", ()):
         return lambda plain, stand: _decoder(stand[State])(plain, stand)
-    if kind is Policy:
-        return lambda plain, stand: policy_from_dict(plain, stand.get(Policy))
-    if kind is Score:
-        return lambda plain, stand: score_from_dict(plain, stand.get(Score))
+    if kind in _OWN:
+        return _OWN[kind]
     if origin in (typing.Union, types.UnionType):
         return _union(inner)
-    if origin in (list, deque, set):
-        item = _decoder(inner[0])
-        return lambda plain, stand: origin(item(each, stand) for each in plain)
-    if origin is tuple:
-        items = [_decoder(each) for each in inner if each is not ...]
-        if inner[-1] is ...:
-            return lambda plain, stand: tuple(items[0](each, stand) for each in plain)
-        return lambda plain, stand: tuple(item(each, stand) for item, each in zip(items, plain, strict=True))
-    if origin is dict:
-        key, item = map(_decoder, inner)
-        return lambda plain, stand: {
-            key(name, stand): item(each, stand) for name, each in (plain.items() if isinstance(plain, dict) else plain)
-        }
-    if isinstance(kind, type) and _defaults(kind) is not None:
+    if origin in (list, deque, set, tuple, dict):
+        return _container(origin, inner)
+    if _is_record(kind):
         return _record(kind)
     return lambda plain, _: plain
 
 
+#: What a file holds the parameters of, and a stand is needed for where it is not one of ours.
+_OWN: Final[dict[Any, Decoder]] = {
+    Policy: lambda plain, stand: policy_from_dict(plain, stand.get(Policy)),
+    Score: lambda plain, stand: score_from_dict(plain, stand.get(Score)),
+}
+
+
+def _container(origin: Any, inner: tuple[Any, ...]) -> Decoder:
+    """Return what makes a list, a tuple or a dictionary."""
+    items = [_decoder(each) for each in inner if each is not ...]
+    if origin is dict:
+        key, item = items
+        return lambda plain, stand: {
+            key(name, stand): item(each, stand) for name, each in (plain.items() if isinstance(plain, dict) else plain)
+        }
+    if origin is tuple and ... not in inner:
+        return lambda plain, stand: tuple(item(each, stand) for item, each in zip(items, plain, strict=True))
+    return lambda plain, stand: origin(items[0](each, stand) for each in plain)
+
+
 def _numbers(plain: Any, stand: Stand) -> Any:
-    """Return nested tuples of numbers: there is nothing else in them, so null is minus infinity."""
+    """Return a number, or nested tuples of them: there is nothing else in them, so null is minus infinity."""
     if isinstance(plain, list):
         return tuple(_numbers(each, stand) for each in plain)
     return -math.inf if plain is None else float(plain) if isinstance(plain, str) else plain
 
 
-def _union(inner: tuple[Any, ...]) -> Callable[[Any, Stand], Any]:
+def _union(inner: tuple[Any, ...]) -> Decoder:
     """Return what tells the types of a union apart: null, a list for an enum, and the rest."""
     if Score in inner:  # by name, or with its parameters
         score = _decoder(Score)
@@ -170,10 +174,10 @@ def _union(inner: tuple[Any, ...]) -> Callable[[Any, Stand], Any]:
     return decoded
 
 
-def _record(kind: Any) -> Callable[[Any, Stand], Any]:
+def _record(kind: Any) -> Decoder:
     """Return what fills a record's fields."""
     hints = typing.get_type_hints(kind, include_extras=True)
-    fields = {name: _decoder(hints[name]) for name, _ in _defaults(kind) or ()}
+    fields = {name: _decoder(hints[name]) for name, _ in _defaults(kind)}
 
     def decoded(plain: Any, stand: Stand) -> Any:
         return kind(**{name: fields[name](each, stand) for name, each in plain.items()})

@@ -12,10 +12,11 @@ import enum
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from shortlist._validation import Member
+from shortlist._validation import Array, Member
 
 __all__ = [
     "EVENTS",
+    "LISTED",
     "Absent",
     "Answer",
     "Configured",
@@ -27,6 +28,7 @@ __all__ = [
     "RoundName",
     "Skip",
     "WarmStarted",
+    "kind_of",
 ]
 
 #: What a round is called: a lister numbers them, a service has ids.
@@ -48,8 +50,8 @@ class Listed(NamedTuple):
     round_id: RoundName
     #: The candidates' ids; None where they are called by their positions.
     ids: list[Member] | None
-    #: The raw score of each candidate.
-    scores: Sequence[float]
+    #: The raw score of each candidate: an array where it was decided, a list where it was read.
+    scores: Sequence[float] | Array
     #: The positions of those shown, best first.
     positions: list[int]
     threshold: float
@@ -72,10 +74,8 @@ class Listed(NamedTuple):
     group: Member | None = None
     #: For each coverage, where there are several, how many members its own list has.
     cuts: dict[float, int] | None = None
-    #: While scores are compared: for each its threshold, and what it made of all candidates.
+    #: While scores are compared: for each its threshold, and what it made of all candidates; the leading one first.
     race: dict[int, tuple[float, list[float]]] | None = None
-
-    kind = "listed"
 
     @property
     def members(self) -> list[Member]:
@@ -102,8 +102,6 @@ class Hit(NamedTuple):
     #: While scores are compared: what each made of it.
     race: dict[int, float] | None = None
 
-    kind = "hit"
-
 
 class Miss(NamedTuple):
     """None of the members was right."""
@@ -112,15 +110,11 @@ class Miss(NamedTuple):
     truncated: bool = False
     complete: bool = False
 
-    kind = "miss"
-
 
 class Skip(NamedTuple):
     """No answer will come."""
 
     round_id: RoundName
-
-    kind = "skip"
 
 
 class Absent(NamedTuple):
@@ -132,15 +126,11 @@ class Absent(NamedTuple):
     truncated: bool = False
     complete: bool = False
 
-    kind = "absent"
-
 
 class Expired(NamedTuple):
     """The answer was waited for too long."""
 
     round_id: RoundName
-
-    kind = "expired"
 
 
 class WarmStarted(NamedTuple):
@@ -148,19 +138,29 @@ class WarmStarted(NamedTuple):
 
     scores: dict[int, list[float]]
 
-    kind = "warm-started"
-
 
 class Configured(NamedTuple):
     """Settings were changed."""
 
     changes: dict[str, Any]
 
-    kind = "configured"
-
 
 Event = Listed | Hit | Miss | Skip | Absent | Expired | WarmStarted | Configured
-#: Every kind of event that can be stored.
+#: Every event by its kind, as it is stored.
 EVENTS: Final[dict[str, Any]] = {
-    event.kind: event for event in (Listed, Hit, Miss, Skip, Absent, Expired, WarmStarted, Configured)
+    "listed": Listed,
+    "hit": Hit,
+    "miss": Miss,
+    "skip": Skip,
+    "absent": Absent,
+    "expired": Expired,
+    "warm-started": WarmStarted,
+    "configured": Configured,
 }
+_KINDS: Final = {event: kind for kind, event in EVENTS.items()}
+LISTED: Final = _KINDS[Listed]
+
+
+def kind_of(event: Event) -> str:
+    """Return an event's kind, as it is stored."""
+    return _KINDS[type(event)]

@@ -33,12 +33,12 @@ from shortlist.rounds.selection import select
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.stream import Stream, StreamState, comparable, highest_missing, true_comparable
 from shortlist.rounds.tracker import Tracker, make_tracker
-from shortlist.scores import Margin, Raw, Relative, Score, name_of
+from shortlist.scores import Margin, Raw, Relative, name_of
 
 __all__ = ["AUTO", "Race", "RaceStream", "estimate", "make_stream"]
 
 #: The scores that ``score="auto"`` chooses from.
-AUTO: Final[tuple[Score, ...]] = (Raw(), Margin(), Relative(0.3), Relative(0.5), Relative(1.0))
+AUTO: Final = (Raw(), Margin(), Relative(0.3), Relative(0.5), Relative(1.0))
 #: How many rounds are compared before a score may be dropped.
 _FIRST: Final = 100
 #: How many rounds are compared before all but the best are dropped.
@@ -162,12 +162,16 @@ class RaceStream(Stream):
         values: Array,
         ids: list[Member] | None = None,
         truncated_below: float | None = None,
+        again: Listed | None = None,
     ) -> Listed:
         """Return what to show of a list, and change nothing."""
-        made = {i: comparable(AUTO[i], values) for i in self._tracks}
-        thresholds = {i: tracker.threshold for i, tracker in self._tracks.items()}
-        reached = np.logical_or.reduce([made[i] >= threshold for i, threshold in thresholds.items()])
         leader = self.race.leader
+        thresholds = {leader: self.tracker.threshold} | {i: each.threshold for i, each in self._tracks.items()}
+        if again is not None and again.race is not None:
+            thresholds = {i: threshold for i, (threshold, _) in again.race.items()}
+            leader = next(iter(thresholds))
+        made = {i: comparable(AUTO[i], values) for i in thresholds}
+        reached = np.logical_or.reduce([made[i] >= threshold for i, threshold in thresholds.items()])
         order, count, truncated = select(values, made[leader], reached, self.settings)
         if truncated_below is not None and not truncated:
             truncated = any(
@@ -180,14 +184,19 @@ class RaceStream(Stream):
             values,
             order.tolist(),
             thresholds[leader],
-            self._tracks[leader].epoch,
+            self.tracker.epoch,
             count,
             truncated,
             order.size == values.size and (thresholds[leader] == -math.inf or self.settings.shadow),
             made[leader][order].tolist(),
             truncated_below,
-            race={i: (thresholds[i], made[i].tolist()) for i in self._tracks},
+            race={i: (thresholds[i], made[i].tolist()) for i in thresholds},
         )
+
+    def allows(self, listed: Listed) -> bool:
+        """Return whether no threshold of a list of this epoch is above today's."""
+        assert listed.race is not None  # noqa: S101 - `decide` has put it there
+        return all(listed.race[i][0] <= tracker.threshold for i, tracker in self._tracks.items())
 
     def _show(self, event: Listed) -> None:
         assert event.race is not None  # noqa: S101 - `decide` has put it there

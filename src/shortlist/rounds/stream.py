@@ -85,6 +85,8 @@ class Stream:
         self.tally = Tally() if state is None else state.tally
         self.tracker = make_tracker(settings, share, None if state is None else state.trackers[0])
         score = settings.score
+        #: Whether raw scores are compared with the threshold.
+        self.is_raw = isinstance(score, Raw)
         #: What makes scores comparable; None where they are compared as they are.
         self.score: Score | None = None if isinstance(score, (Raw, str)) else score
 
@@ -113,6 +115,7 @@ class Stream:
         values: Array,
         ids: list[Member] | None = None,
         truncated_below: float | None = None,
+        again: Listed | None = None,
     ) -> Listed:
         """Return what to show of a list, and change nothing.
 
@@ -126,9 +129,11 @@ class Stream:
             Their checked ids; their positions otherwise.
         truncated_below
             The score at or below which candidates may have been cut off before they came here.
+        again
+            A decision to be made again, at its own thresholds.
         """
         settings, state, score = self.settings, self.tracker.state.policy, self.score
-        threshold: float = state.carry[0]
+        threshold: float = state.carry[0] if again is None else again.threshold
         made = values if score is None else comparable(score, values)
         order, reached, truncated = select(values, made, made >= threshold, settings)
         if truncated_below is not None and not truncated:
@@ -147,6 +152,10 @@ class Stream:
             made[order].tolist(),
             truncated_below,
         )
+
+    def allows(self, listed: Listed) -> bool:
+        """Return whether the threshold of a list of this epoch is not above today's."""
+        return listed.threshold <= self.threshold
 
     def apply(self, event: Event) -> None:
         """Take an event."""

@@ -7,6 +7,7 @@ brought up to date with the log.
 
 import asyncio
 import contextlib
+import dataclasses
 import functools
 import json
 import logging
@@ -16,6 +17,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
+import numpy as np
+
 from shortlist._validation import Member, check_ids, check_number, check_scores
 from shortlist.errors import (
     ConflictingStream,
@@ -23,14 +26,16 @@ from shortlist.errors import (
     UnknownRound,
     UnknownStream,
 )
+from shortlist.rounds.events import LISTED, Answer
+from shortlist.rounds.stream import comparable
 from shortlist.service.engine.batch import Close, Command, Propose
-from shortlist.service.engine.export import export_cut, export_page
+from shortlist.service.engine.export import export_extent, export_page
 from shortlist.service.engine.memory import Memory, damage, load
 from shortlist.service.engine.rounds import Round
 from shortlist.service.engine.settings import Settings
-from shortlist.service.engine.stream import Stream
+from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.engine.writer import Writer
-from shortlist.service.store import Event, Store, StreamRow, Text
+from shortlist.service.store import Entry, Reader, Store, StreamRow, Text
 
 __all__ = ["Engine"]
 
@@ -42,6 +47,8 @@ _STILL_HERE: Final = 15.0
 _POLL: Final = 1.0
 
 Result = TypeVar("Result")
+#: A round with its texts, and what was compared with the threshold for each candidate.
+Seen = tuple[Round, Text | None, Sequence[float]]
 
 
 class Engine:
@@ -118,7 +125,7 @@ class Engine:
         other = next((key for key in wanted if wanted[key] != mine[key]), None)
         if other is not None:
             raise ConflictingStream(
-                f"stream {name} is there with {other} {json.dumps(mine[other])}, not {json.dumps(wanted[other])}; "
+                f"stream {name} exists with {other} {json.dumps(mine[other])}, not {json.dumps(wanted[other])}; "
                 "settings are fixed when a stream is made: choose another name, or delete it first"
             )
         return (await self._fresh(name)).summary(), created
@@ -143,7 +150,7 @@ class Engine:
 
     async def threshold(self, name: str) -> float:
         """Return the threshold in force."""
-        return (await self._stream(name)).cutter.leader.threshold
+        return (await self._stream(name)).threshold
 
     def figures(self, limit: int) -> list[dict[str, Any]]:
         """Return the figures of the streams in memory."""
@@ -211,46 +218,47 @@ class Engine:
 
     async def answer(self, name: str, round_id: str, kind: str, member: Member | None = None) -> tuple[Round, bool]:
         """Take a round's answer (hit, miss, skip or absent); return the round and whether it is new."""
-        return await self._submit(name, lambda stream: Close(stream, round_id, kind, member))
+        answer = member if kind == "hit" and member is not None else Answer(kind)
+        return await self._submit(name, lambda stream: Close(stream, round_id, answer))
 
     async def rounds(
         self, name: str, *, after: int = 0, limit: int = 100, only_open: bool = False, newest: bool = False
-    ) -> list[tuple[Round, Text | None]]:
-        """Return rounds in the order shown (or the newest first), each with what people read in it."""
+    ) -> list[Seen]:
+        """Return rounds in the order shown (or the newest first), each with its texts and what was compared."""
         stream = await self._fresh(name)
         wanted = [round_id for round_id, number in stream.open.items() if number > after][:limit] if only_open else []
 
-        def read(reader: Any) -> list[tuple[Round, Text | None]]:
+        def read(reader: Reader) -> list[tuple[Round, Text | None]]:
             if only_open:
                 return _with_texts(reader, stream.id, reader.rounds(stream.id, wanted))
-            shown = reader.page(stream.id, after, limit, kind="shown", newest=newest)
+            shown = reader.page(stream.id, after, limit, kind=LISTED, newest=newest)
             return _with_texts(reader, stream.id, shown)
 
-        found = await self._read_of(stream, read)
-        return found[::-1] if newest else found
+        rows = [(*row, compared(stream, row[0])) for row in await self._read_of(stream, read)]
+        return rows[::-1] if newest else rows
 
-    async def round(self, name: str, round_id: str) -> tuple[Round, Text | None]:
+    async def round(self, name: str, round_id: str) -> Seen:
         """Return one round."""
         stream = await self._stream(name)
-        found = await self._read_of(
+        rows = await self._read_of(
             stream, lambda reader: _with_texts(reader, stream.id, reader.rounds(stream.id, [round_id]))
         )
-        if not found:
+        if not rows:
             raise UnknownRound(f"round {round_id} of stream {name} was never shown")
-        return found[0]
+        return (*rows[0], compared(stream, rows[0][0]))
 
     async def series(self, name: str) -> dict[str, Any]:
         """Return a stream's history in a few hundred points, and how often which score was chosen."""
         stream = await self._fresh(name)
-        return {"points": stream.series.points(), "chosen": stream.series.chosen.to_dict()}
+        return {"points": stream.series.points(), "chosen": dataclasses.asdict(stream.series.chosen)}
 
     async def export(self, name: str, form: str) -> AsyncIterator[str]:
         """Yield a stream's log as text, page by page."""
         stream = await self._stream(name)
-        cut = await self._read_of(stream, lambda reader: export_cut(reader, name))
+        extent = await self._read_of(stream, lambda reader: export_extent(reader, name))
         after: int | None = 0
         while after is not None:
-            page = functools.partial(export_page, cut=cut, after=after, form=form)
+            page = functools.partial(export_page, extent=extent, after=after, form=form)
             text, after = await self._read_of(stream, page)
             yield text
 
@@ -261,7 +269,7 @@ class Engine:
         stream = await self._fresh(name)
         names = list(stream.open)
         rounds = await self._read_of(stream, lambda reader: reader.rounds(stream.id, names))
-        overdue = [event.round_id for event in rounds if event.kind == "shown" and event.at < before]
+        overdue = [entry.round_id for entry in rounds if entry.is_list and entry.at < before]
         closed = (self.answer(name, round_id, "expired") for round_id in overdue)
         return sum(new for _, new in await asyncio.gather(*closed))
 
@@ -339,15 +347,15 @@ class Engine:
 
     # How it is done.
 
-    async def _submit(self, name: str, make: Callable[[Stream], Command]) -> tuple[Round, bool]:
+    async def _submit(self, name: str, make: Callable[[LoggedStream], Command]) -> tuple[Round, bool]:
         stream = await self._stream(name)
         try:
             return await self._writer.submit(make(stream))
         except UnknownStream:
-            # Another process may have deleted the stream that we knew, and made it anew.
+            # Another process may have deleted the stream that we knew, and made it again.
             return await self._writer.submit(make(await self._stream(name)))
 
-    async def _stream(self, name: str) -> Stream:
+    async def _stream(self, name: str) -> LoggedStream:
         """Return a stream, from memory or from the log."""
         stream = self._memory.by_name.get(name)
         if stream is not None:
@@ -373,7 +381,7 @@ class Engine:
             )
         return row
 
-    async def _fresh(self, name: str) -> Stream:
+    async def _fresh(self, name: str) -> LoggedStream:
         """Return a stream, brought up to date with what others wrote."""
         stream = await self._stream(name)
         if not self.store.shared:
@@ -390,14 +398,14 @@ class Engine:
                 raise failed[stream.id]
         return stream
 
-    async def _read_of(self, stream: Stream, work: Callable[[Any], Result]) -> Result:
+    async def _read_of(self, stream: LoggedStream, work: Callable[[Reader], Result]) -> Result:
         """Read something of a stream; if its log is damaged there, it is listed as damaged from now on."""
         try:
             return await self._read(work)
         except DamagedLog as error:
             raise self._memory.mark_damaged(stream.id, stream.name, error) from None
 
-    async def _read(self, work: Callable[[Any], Result]) -> Result:
+    async def _read(self, work: Callable[[Reader], Result]) -> Result:
         def job() -> Result:
             with self.store.reading() as reader:
                 return work(reader)
@@ -405,13 +413,23 @@ class Engine:
         return await asyncio.get_running_loop().run_in_executor(self._thread, job)
 
 
-def _with_texts(reader: Any, stream_id: int, events: list[Event]) -> list[tuple[Round, Text | None]]:
+def _with_texts(reader: Reader, stream_id: int, entries: list[Entry]) -> list[tuple[Round, Text | None]]:
     """Return the rounds that events have shown, with their answers and texts."""
-    shown = sorted((event for event in events if event.kind == "shown"), key=lambda event: event.number)
+    shown = sorted((entry for entry in entries if entry.is_list), key=lambda entry: entry.number)
     closed = {
-        event.round_id: event
-        for event in reader.rounds(stream_id, [event.round_id for event in shown])
-        if event.kind != "shown"
+        entry.round_id: entry
+        for entry in reader.rounds(stream_id, [entry.round_id for entry in shown])
+        if not entry.is_list
     }
-    texts = reader.texts(stream_id, [event.number for event in shown])
-    return [(Round(event, closed.get(event.round_id)), texts.get(event.number)) for event in shown]
+    texts = reader.texts(stream_id, [entry.number for entry in shown])
+    return [(Round(entry, closed.get(entry.round_id)), texts.get(entry.number)) for entry in shown]
+
+
+def compared(stream: LoggedStream, shown: Round) -> Sequence[float]:
+    """Return what was compared with the threshold, for each candidate of a list."""
+    listed = shown.listed
+    if listed.race is not None:
+        return next(iter(listed.race.values()))[1]
+    values = np.asarray(listed.scores, dtype=np.float64)
+    made: list[float] = comparable(stream.rounds.score, values).tolist()
+    return made

@@ -2,14 +2,15 @@
 
 import csv
 import io
-import json
 from collections.abc import Iterator
 from typing import IO, Any, Final, NamedTuple
 
 from shortlist.errors import UnknownStream
-from shortlist.service.store import Event, Store, StreamRow
+from shortlist.rounds.codec import encode, to_json
+from shortlist.rounds.events import LISTED, Absent, Hit, Listed, kind_of
+from shortlist.service.store import Entry, Reader, Store, StreamRow
 
-__all__ = ["COLUMNS", "Cut", "export_cut", "export_page", "export_stream"]
+__all__ = ["COLUMNS", "Extent", "export_extent", "export_page", "export_stream"]
 
 #: How many events or rounds are read at a time.
 _PAGE: Final = 1_000
@@ -52,81 +53,84 @@ def export_stream(store: Store, name: str, file: IO[str], form: str = "jsonl") -
         if reader.stream(name) is None:
             raise UnknownStream(f"there is no stream {name!r} in {store.shown_address}")
         count = -(form == "csv")
-        cut = export_cut(reader, name)
+        extent = export_extent(reader, name)
         after: int | None = 0
         while after is not None:
-            text, after = export_page(reader, cut, after, form)
+            text, after = export_page(reader, extent, after, form)
             file.write(text)
             count += text.count("\n")
         return count
 
 
-class Cut(NamedTuple):
+class Extent(NamedTuple):
     """What is fixed when an export begins, however long it takes."""
 
     stream: StreamRow
     #: Which of the stream's scores was in use in its last list.
-    leader: str
+    leader: int
 
 
-def export_cut(reader: Any, name: str) -> Cut:
+def export_extent(reader: Reader, name: str) -> Extent:
     """Return what an export of a stream is about: its log up to now, and the score in use at its end."""
     row = reader.stream(name)
-    last = reader.page(row.id, 0, 1, kind="shown", newest=True)
-    return Cut(row, str(last[0].body["leader"]) if last else "0")
+    assert row is not None  # noqa: S101 - the caller has looked
+    last = reader.page(row.id, 0, 1, kind=LISTED, newest=True)
+    listed = last[0].event if last else None
+    race = listed.race if isinstance(listed, Listed) else None
+    return Extent(row, next(iter(race)) if race else 0)
 
 
-def export_page(reader: Any, cut: Cut, after: int, form: str) -> tuple[str, int | None]:
+def export_page(reader: Reader, extent: Extent, after: int, form: str) -> tuple[str, int | None]:
     """Return the next part of a stream's log, and the number to go on after, if there is more."""
     out = io.StringIO()
-    page = reader.page(cut.stream.id, after, _PAGE, kind="shown" if form == "csv" else None)
+    page = reader.page(extent.stream.id, after, _PAGE, kind=LISTED if form == "csv" else None)
     more = page[-1].number if len(page) == _PAGE else None
-    page = [event for event in page if event.number <= cut.stream.last_number]  # what came later is not part of it
+    page = [entry for entry in page if entry.number <= extent.stream.last_number]  # what came later is not part of it
     if form == "csv":
         writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
         if after == 0:
             writer.writeheader()
-        writer.writerows(_rows(reader, cut, page))
+        writer.writerows(_rows(reader, extent, page))
     else:
-        for event in page:
-            plain = event._asdict() | {"stream": cut.stream.name}
-            plain.pop("stream_id")
-            out.write(json.dumps(plain, allow_nan=False, ensure_ascii=False) + "\n")
+        for entry in page:
+            about = {"stream": extent.stream.name, "number": entry.number, "at": entry.at, "kind": kind_of(entry.event)}
+            out.write(to_json(about | encode(entry.event)) + "\n")
     return out.getvalue(), more
 
 
-def _rows(reader: Any, cut: Cut, shown: list[Event]) -> Iterator[dict[str, Any]]:
+def _rows(reader: Reader, extent: Extent, shown: list[Entry]) -> Iterator[dict[str, Any]]:
     """Yield the rounds that count, or may: all but those that were withdrawn before they could have been counted."""
-    stream, leader = cut
+    stream, leader = extent
     closed = {
-        event.round_id: event
-        for event in reader.rounds(stream.id, [event.round_id for event in shown])
-        if event.kind != "shown" and event.number <= stream.last_number
+        entry.round_id: entry
+        for entry in reader.rounds(stream.id, [entry.round_id for entry in shown])
+        if not entry.is_list and entry.number <= stream.last_number
     }
-    for event in shown:
-        body, answer = event.body, closed.get(event.round_id)
-        if _is_withdrawn(reader, cut, event, answer):
+    for entry in shown:
+        listed, answer = entry.event, closed.get(entry.round_id)
+        if not isinstance(listed, Listed) or _is_withdrawn(reader, extent, entry, answer):
             continue
-        picked = answer.body if answer is not None and answer.kind == "hit" else None
+        picked = answer.event if answer is not None and isinstance(answer.event, Hit) else None
+        threshold = listed.race[leader][0] if listed.race else listed.threshold
         yield {
-            "round_id": event.round_id,
-            "shown_at": event.at,
-            "epoch": body["epoch"],
-            "threshold": body["thresholds"][leader],
-            "candidates": len(body["ids"]),
-            "list_length": len(body["positions"]),
-            "truncated": body["truncated"],
-            "answer": None if answer is None else answer.kind,
-            "member": picked and picked["member"],
-            "raw_score": picked and body["scores"][body["ids"].index(picked["member"])],
-            "true_score": picked and picked["made"][leader],
+            "round_id": entry.round_id,
+            "shown_at": entry.at,
+            "epoch": listed.epoch,
+            "threshold": encode(threshold),
+            "candidates": len(listed.scores),
+            "list_length": len(listed.positions),
+            "truncated": listed.truncated,
+            "answer": None if answer is None else kind_of(answer.event),
+            "member": picked and picked.member,
+            "raw_score": picked and listed.scores[(listed.ids or ()).index(picked.member)],
+            "true_score": picked and (picked.race[leader] if picked.race else picked.score),
             "answered_at": None if answer is None else answer.at,
         }
 
 
-def _is_withdrawn(reader: Any, cut: Cut, shown: Event, answer: Event | None) -> bool:
-    """Return whether a round left the sample: absent, believed, and told before `patience` later ones were shown."""
-    if answer is None or answer.kind != "absent" or not answer.body["believed"]:
+def _is_withdrawn(reader: Reader, extent: Extent, shown: Entry, answer: Entry | None) -> bool:
+    """Return whether a round left the sample: absent, believed, and said before `patience` later ones were shown."""
+    if answer is None or not isinstance(answer.event, Absent) or not answer.event.believed:
         return False
-    later: int = reader.count_shown(cut.stream.id, shown.number, answer.number)
-    return bool(later < cut.stream.settings["patience"])
+    later = reader.count_shown(extent.stream.id, shown.number, answer.number)
+    return bool(later < extent.stream.settings["patience"])

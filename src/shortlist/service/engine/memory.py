@@ -3,12 +3,11 @@
 import asyncio
 import logging
 from collections.abc import Iterable
-from typing import Any
 
 from shortlist.errors import DamagedLog, ServiceUnavailable
 from shortlist.service.engine.rounds import RoundCache
-from shortlist.service.engine.stream import STATE_VERSION, Stream
-from shortlist.service.store import Event, StreamRow
+from shortlist.service.engine.stream import STATE_VERSION, LoggedStream
+from shortlist.service.store import Entry, Reader, StreamRow
 
 __all__ = ["Memory", "damage", "load"]
 
@@ -19,8 +18,8 @@ class Memory:
     """The streams in memory. Only the event loop's thread touches it."""
 
     def __init__(self) -> None:
-        self.by_name: dict[str, Stream] = {}
-        self.by_id: dict[int, Stream] = {}
+        self.by_name: dict[str, LoggedStream] = {}
+        self.by_id: dict[int, LoggedStream] = {}
         #: The number of each stream's last snapshot.
         self.snapshots: dict[int, int] = {}
         self.cache = RoundCache()
@@ -28,13 +27,13 @@ class Memory:
         #: Streams whose log cannot be read, by id: why. They are not read again until they are deleted.
         self.damaged: dict[int, DamagedLog] = {}
 
-    def add(self, stream: Stream, snapshot: int) -> None:
+    def add(self, stream: LoggedStream, snapshot: int) -> None:
         """Take a stream in."""
         self.by_name[stream.name] = self.by_id[stream.id] = stream
         self.snapshots[stream.id] = snapshot
 
-    def forget(self, stream: Stream, *, deleted: bool = False) -> None:
-        """Drop a stream: it is gone, or must be read anew."""
+    def forget(self, stream: LoggedStream, *, deleted: bool = False) -> None:
+        """Drop a stream: it is gone, or must be read again."""
         stream.deleted = stream.deleted or deleted
         if self.by_id.get(stream.id) is stream:
             del self.by_id[stream.id]
@@ -44,27 +43,27 @@ class Memory:
         self.cache.forget(stream.id)
         self._wake(stream.id)
 
-    def fold(self, events: Iterable[Event]) -> dict[int, ServiceUnavailable]:
-        """Apply events that are in the log; return the streams that could not take theirs, and what to tell.
+    def fold(self, entries: Iterable[Entry]) -> dict[int, ServiceUnavailable]:
+        """Apply entries of the log; return the streams that could not take theirs, and what to tell.
 
         Such a stream is dropped: it is read from the log when it is next asked for. No other one is touched.
         """
         touched, failed = set(), dict[int, ServiceUnavailable]()
-        for event in events:
-            if event.stream_id in failed:
+        for entry in entries:
+            if entry.stream_id in failed:
                 continue
-            stream = self.by_id[event.stream_id]
+            stream = self.by_id[entry.stream_id]
             try:
-                stream.apply(event)
+                stream.apply(entry)
             except Exception:  # noqa: BLE001 - whatever it was, the other streams go on
-                _log.exception("event %s of stream %s cannot be folded: it is read again", event.number, stream.name)
-                failed[event.stream_id] = ServiceUnavailable(
+                _log.exception("event %s of stream %s cannot be folded: it is read again", entry.number, stream.name)
+                failed[entry.stream_id] = ServiceUnavailable(
                     f"stream {stream.name!r} is being read again from its log: try again"
                 )
                 self.forget(stream)
                 continue
-            self.cache.add(event)
-            touched.add(event.stream_id)
+            self.cache.add(entry)
+            touched.add(entry.stream_id)
         for stream_id in touched:
             self._wake(stream_id)
         return failed
@@ -111,40 +110,40 @@ def damage(name: str, error: Exception) -> DamagedLog:
     )
 
 
-def load(reader: Any, row: StreamRow) -> tuple[Stream, int]:
+def load(reader: Reader, row: StreamRow) -> tuple[LoggedStream, int]:
     """Return a stream as its log gives it, from the last good snapshot on, and that snapshot's number.
 
     What the database itself cannot do now is not damage: it is raised as it is.
     """
     try:
-        stream = Stream(row)
+        stream = LoggedStream(row)
     except Exception as error:  # noqa: BLE001 - settings can be damaged in any way
         raise damage(row.name, error) from None
     stream, kept = _last_snapshot(reader, row, stream)
     try:
-        for event in reader.events(row.id, after=stream.number):
-            _apply(stream, event)
+        for entry in reader.events(row.id, after=stream.number):
+            _apply(stream, entry)
     except DamagedLog as error:
         raise damage(row.name, error) from None
     return stream, kept
 
 
-def _apply(stream: Stream, event: Event) -> None:
+def _apply(stream: LoggedStream, entry: Entry) -> None:
     try:
-        stream.apply(event)
+        stream.apply(entry)
     except MemoryError:
         raise
     except Exception as error:
-        what = f"event {event.number} cannot be applied ({type(error).__name__}: {error})"
+        what = f"event {entry.number} cannot be applied ({type(error).__name__}: {error})"
         raise DamagedLog(what) from error
 
 
-def _last_snapshot(reader: Any, row: StreamRow, fresh: Stream) -> tuple[Stream, int]:
+def _last_snapshot(reader: Reader, row: StreamRow, fresh: LoggedStream) -> tuple[LoggedStream, int]:
     """Return a stream as its newest good snapshot has it, and that snapshot's number; as new, and 0, if none is."""
     for snapshot in reader.snapshots(row.id):
         if snapshot.version != STATE_VERSION or snapshot.number > row.last_number:
             continue
-        stream = Stream(row)
+        stream = LoggedStream(row)
         try:
             stream.restore(snapshot)
         except Exception as error:  # noqa: BLE001 - the log has everything

@@ -7,6 +7,7 @@ lengths and chosen scores are kept as histograms, from which quantiles are read;
 
 import math
 from collections import deque
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 __all__ = ["Histogram", "Lengths", "Series"]
@@ -23,28 +24,24 @@ _RECENT: Final = 200
 _LARGEST: Final = 1e306
 
 
+@dataclass(slots=True)
 class Lengths:
     """Histogram of list lengths: exact up to 20, then in bins 10 % wide."""
 
-    def __init__(self, bins: list[list[int]] | None = None) -> None:
-        # For each bin how many lengths are in it, and their sum.
-        self._bins = {place: (count, total) for place, count, total in bins or ()}
+    #: For each bin how many lengths are in it, and their sum.
+    bins: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def add(self, length: int) -> None:
         """Count a list."""
         place = length if length <= _EXACT else _EXACT + math.ceil(math.log(length / _EXACT, _GROWTH))
-        count, total = self._bins.get(place, (0, 0))
-        self._bins[place] = (count + 1, total + length)
+        count, total = self.bins.get(place, (0, 0))
+        self.bins[place] = (count + 1, total + length)
 
     def merge(self, other: "Lengths") -> None:
         """Count what another has counted."""
-        for place, (more, sum_) in other._bins.items():
-            count, total = self._bins.get(place, (0, 0))
-            self._bins[place] = (count + more, total + sum_)
-
-    def to_list(self) -> list[list[int]]:
-        """Return it as plain data."""
-        return [[place, count, total] for place, (count, total) in self._bins.items()]
+        for place, (more, sum_) in other.bins.items():
+            count, total = self.bins.get(place, (0, 0))
+            self.bins[place] = (count + more, total + sum_)
 
     def quantile(self, share: float) -> float | None:
         """Return a quantile, or None if nothing was counted.
@@ -55,24 +52,25 @@ class Lengths:
         >>> lengths.quantile(0.5), lengths.quantile(1.0)
         (2.0, 1000.0)
         """
-        everything = sum(count for count, _ in self._bins.values())
+        everything = sum(count for count, _ in self.bins.values())
         seen = 0
-        for place in sorted(self._bins):
-            count, total = self._bins[place]
+        for place in sorted(self.bins):
+            count, total = self.bins[place]
             seen += count
             if seen >= share * everything:
                 return total / count
         return None
 
 
+@dataclass(slots=True)
 class Histogram:
     """How often which score was chosen. The range doubles whenever a score lies outside of it."""
 
-    def __init__(self) -> None:
-        #: Which score this is of; another one starts anew.
-        self.of: int | None = None
-        self.low = self.width = 0.0
-        self.counts: list[int] = []
+    #: Which score this is of; another one starts from scratch.
+    of: int | None = None
+    low: float = 0.0
+    width: float = 0.0
+    counts: list[int] = field(default_factory=list)
 
     def add(self, of: int, value: float) -> None:
         """Count a score; one whose bins would be wider than floats reach is left out."""
@@ -95,30 +93,21 @@ class Histogram:
             self.counts = merged + [0] * (_BINS // 2)
         self.width *= 2
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return {"of": self.of, "low": self.low, "width": self.width, "counts": self.counts}
 
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "Histogram":
-        """Return what `to_dict` described."""
-        made = cls()
-        made.of, made.low, made.width, made.counts = data["of"], data["low"], data["width"], data["counts"]
-        return made
-
-
-class _Block:
+@dataclass(slots=True)
+class Block:
     """A few rounds in a row, and the answers that came meanwhile."""
 
-    __slots__ = ("at", "candidates", "hits", "lengths", "level", "misses", "rounds", "threshold")
+    rounds: int = 0
+    hits: int = 0
+    misses: int = 0
+    candidates: int = 0
+    at: float = 0.0
+    threshold: float = -math.inf
+    level: float | None = None
+    lengths: Lengths = field(default_factory=Lengths)
 
-    def __init__(self) -> None:
-        self.rounds = self.hits = self.misses = self.candidates = 0
-        self.at, self.threshold = 0.0, -math.inf
-        self.level: float | None = None
-        self.lengths = Lengths()
-
-    def merge(self, later: "_Block") -> None:
+    def merge(self, later: "Block") -> None:
         self.rounds += later.rounds
         self.hits += later.hits
         self.misses += later.misses
@@ -126,40 +115,32 @@ class _Block:
         self.at, self.threshold, self.level = later.at, later.threshold, later.level
         self.lengths.merge(later.lengths)
 
-    def to_list(self) -> list[Any]:
-        plain = [self.rounds, self.hits, self.misses, self.candidates, self.at, self.threshold, self.level]
-        return [*plain, self.lengths.to_list()]
 
-    @classmethod
-    def from_list(cls, data: list[Any]) -> "_Block":
-        made = cls()
-        *plain, lengths = data
-        made.rounds, made.hits, made.misses, made.candidates, made.at, made.threshold, made.level = plain
-        made.lengths = Lengths(lengths)
-        return made
-
-
+@dataclass(slots=True)
 class Series:
     """The history of a stream."""
 
-    def __init__(self) -> None:
-        self._size = 1
-        self._blocks: list[_Block] = []
-        # The length of the last lists, and of how many candidates each.
-        self._recent: deque[tuple[int, int]] = deque(maxlen=_RECENT)
-        self.chosen = Histogram()
+    #: How many rounds are in a block.
+    size: int = 1
+    blocks: list[Block] = field(default_factory=list)
+    #: The length of the last lists, and of how many candidates each.
+    recent_lists: deque[tuple[int, int]] = field(default_factory=deque)
+    chosen: Histogram = field(default_factory=Histogram)
+
+    def __post_init__(self) -> None:
+        self.recent_lists = deque(self.recent_lists, maxlen=_RECENT)
 
     def show(self, length: int, candidates: int) -> None:
         """Take a list that was shown."""
-        if not self._blocks or self._blocks[-1].rounds >= self._size:
-            self._blocks.append(_Block())
-            if len(self._blocks) > _MOST_BLOCKS:
+        if not self.blocks or self.blocks[-1].rounds >= self.size:
+            self.blocks.append(Block())
+            if len(self.blocks) > _MOST_BLOCKS:
                 self._merge()
-        block = self._blocks[-1]
+        block = self.blocks[-1]
         block.rounds += 1
         block.candidates += candidates
         block.lengths.add(length)
-        self._recent.append((length, candidates))
+        self.recent_lists.append((length, candidates))
 
     def recent(self) -> dict[str, float | None]:
         """Return median and 90th percentile of the length of the last lists, and their median of candidates.
@@ -170,9 +151,9 @@ class Series:
         >>> history.recent()
         {'list_length_median': 1, 'list_length_p90': 1, 'candidates_median': 100}
         """
-        lengths = sorted(length for length, _ in self._recent)
-        candidates = sorted(count for _, count in self._recent)
-        last = len(self._recent) - 1
+        lengths = sorted(length for length, _ in self.recent_lists)
+        candidates = sorted(count for _, count in self.recent_lists)
+        last = len(self.recent_lists) - 1
         return {
             "list_length_median": lengths[last // 2] if lengths else None,
             "list_length_p90": lengths[math.ceil(0.9 * last)] if lengths else None,
@@ -181,29 +162,33 @@ class Series:
 
     def answer(self, kind: str) -> None:
         """Take an answer."""
-        if not self._blocks:  # the charts have just started again
-            self._blocks.append(_Block())
-        self._blocks[-1].hits += kind == "hit"
-        self._blocks[-1].misses += kind == "miss"
+        if not self.blocks:  # the charts have just started again
+            self.blocks.append(Block())
+        self.blocks[-1].hits += kind == "hit"
+        self.blocks[-1].misses += kind == "miss"
+
+    def pick(self, of: int, score: float) -> None:
+        """Take what was picked: what the score `of` made of it."""
+        self.chosen.add(of, score)
 
     def mark(self, at: float, threshold: float, level: float | None) -> None:
         """Say where things stand after an event."""
-        block = self._blocks[-1]
+        block = self.blocks[-1]
         block.at, block.threshold, block.level = at, threshold, level
 
     def _merge(self) -> None:
-        last = self._blocks.pop()
-        for first, second in zip(self._blocks[::2], self._blocks[1::2], strict=True):
+        last = self.blocks.pop()
+        for first, second in zip(self.blocks[::2], self.blocks[1::2], strict=True):
             first.merge(second)
-        self._blocks = [*self._blocks[::2], last]
-        self._size *= 2
+        self.blocks = [*self.blocks[::2], last]
+        self.size *= 2
 
     def points(self) -> dict[str, list[Any]]:
         """Return the history column by column; cumulative where that is what one draws."""
         names = ["round", "at", "threshold", "hits", "misses", "list_median", "list_p90", "candidates", "level"]
         columns: dict[str, list[Any]] = {name: [] for name in names}
         rounds = 0
-        for block in self._blocks:
+        for block in self.blocks:
             rounds += block.rounds
             values = (
                 rounds,
@@ -222,24 +207,5 @@ class Series:
 
     def spark(self, most: int = 40) -> list[float]:
         """Return the thresholds at up to so many points."""
-        step = max(1, math.ceil(len(self._blocks) / most))
-        return [block.threshold for block in self._blocks[::-1][::step][::-1]]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return {
-            "size": self._size,
-            "blocks": [block.to_list() for block in self._blocks],
-            "recent": [list(pair) for pair in self._recent],
-            "chosen": self.chosen.to_dict(),
-        }
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "Series":
-        """Return what `to_dict` described."""
-        made = cls()
-        made._size = data["size"]
-        made._blocks = [_Block.from_list(block) for block in data["blocks"]]
-        made._recent.extend((length, count) for length, count in data["recent"])
-        made.chosen = Histogram.from_dict(data["chosen"])
-        return made
+        step = max(1, math.ceil(len(self.blocks) / most))
+        return [block.threshold for block in self.blocks[::-1][::step][::-1]]

@@ -1,44 +1,56 @@
-"""A stream in memory: the fold of its events.
+"""A stream of the service: the fold of its entries in the log.
 
-`apply` is the only way in which a stream changes, and it looks at nothing but the event: each carries
-the threshold and the epoch of its list, and what was made of its scores, so that the same log gives
-the same bits on any machine. What is only shown to people (`series`) is folded beside it: if that
-fails, the charts start again and the stream goes on.
+`apply` is the only way in which a stream changes, and it looks at nothing but the entry. What is only shown
+to people (`series`) is folded beside it: if that fails, the charts start again and the stream goes on.
 """
 
 import logging
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-import numpy as np
-
-from shortlist import savefile
-from shortlist.cutter import Cut, Cutter
+from shortlist.policies import State
+from shortlist.rounds.codec import from_json, to_json
+from shortlist.rounds.events import Absent, Hit, Listed, kind_of
+from shortlist.rounds.progress import figures, summarize
+from shortlist.rounds.race import RaceStream, make_stream
+from shortlist.rounds.stream import Stream, StreamState
 from shortlist.service.engine.series import Series
 from shortlist.service.engine.settings import Settings
-from shortlist.service.store import Event, Snapshot, StreamRow
+from shortlist.service.store import Entry, Snapshot, StreamRow
 
-__all__ = ["STATE_VERSION", "Stream", "cut_from_body", "cut_to_body", "from_json", "to_json"]
+__all__ = ["STATE_VERSION", "LoggedStream"]
 
 _log = logging.getLogger("shortlist.service")
 
 #: Raised when the state changes its form: older snapshots are then not used, and the log is.
-STATE_VERSION: Final = 4
-_COUNTED: Final = {"hit": "hits", "miss": "misses", "skip": "skipped", "absent": "absent", "expired": "expired"}
+STATE_VERSION: Final = 5
 
 
-class Stream:
-    """The state of one stream after its last folded event."""
+@dataclass
+class Remembered:
+    """What a snapshot holds."""
+
+    rounds: StreamState
+    open: dict[str, int]
+    scorer_version: str | None
+    last_at: float | None
+    series: Series = field(default_factory=Series)
+    charts_dropped: int = 0
+
+
+class LoggedStream:
+    """The state of one stream after its last folded entry."""
 
     def __init__(self, row: StreamRow) -> None:
         self.id, self.name, self.created = row.id, row.name, row.created
         self.settings = Settings(**row.settings)
-        #: The number of the last event in it.
+        #: The number of the last entry in it.
         self.number = 0
-        self.cutter = self.settings.cutter()
-        #: The rounds without an answer, oldest first, each with the number of its first event.
+        self.rounds: Stream = make_stream(self.settings.rounds)
+        #: The rounds without an answer, oldest first, each with the number of its list.
         self.open: dict[str, int] = {}
-        self.counts = {"hits": 0, "misses": 0, "skipped": 0, "absent": 0, "expired": 0}
         self.series = Series()
         #: How often the charts had to start again, because an event could not be drawn.
         self.charts_dropped = 0
@@ -49,107 +61,97 @@ class Stream:
         #: When something last happened.
         self.last_at: float | None = None
 
-    def apply(self, event: Event) -> None:
-        """Take the next event."""
-        if event.number != self.number + 1:
-            raise ValueError(f"event {event.number} of stream {self.name} does not follow {self.number}")
-        name, body = event.round_id, event.body
-        if event.kind == "shown":
-            self.cutter.show(name, cut_from_body(body))
-            self.open[name] = event.number
-            self.scorer_version = body.get("scorer_version") if event.number == 1 else self.scorer_version
+    @property
+    def threshold(self) -> float:
+        """The threshold in force for the next list."""
+        return self.rounds.threshold
+
+    def apply(self, entry: Entry) -> None:
+        """Take the next entry."""
+        if entry.number != self.number + 1:
+            raise ValueError(f"event {entry.number} of stream {self.name} does not follow {self.number}")
+        event = entry.event
+        if isinstance(event, Listed):
+            self.open[entry.round_id] = entry.number
+            self.scorer_version = event.scorer_version if entry.number == 1 else self.scorer_version
         else:
-            del self.open[name]
-            kind = _kind(event)
-            self.counts[_COUNTED[kind]] += 1
-            if kind == "hit":
-                made = {int(i): value for i, value in body["made"].items()}
-                self.cutter.hit(name, made, beyond=body["beyond"], complete=body["complete"])
-            elif kind == "miss":
-                self.cutter.miss(name, truncated=body["truncated"], complete=body["complete"])
-            elif kind == "absent":
-                self.cutter.withdraw(name)
-            else:
-                self.cutter.silence(name)
-        self.number, self.last_at = event.number, event.at
+            del self.open[entry.round_id]
+        self.rounds.apply(event)
+        self.number, self.last_at = entry.number, entry.at
         try:
-            self._chart(event)
+            self._chart(entry)
         except Exception:  # noqa: BLE001 - a picture must not be able to destroy what it is a picture of
-            _log.exception("the charts of stream %s start again: event %s cannot be drawn", self.name, event.number)
+            _log.exception("the charts of stream %s start again: event %s cannot be drawn", self.name, entry.number)
             self.series = Series()
             self.charts_dropped += 1
 
-    def _chart(self, event: Event) -> None:
-        """Take the event into the stream's history."""
-        body, learner = event.body, self.cutter.leader
-        if event.kind == "shown":
-            length = body["reached"] if self.settings.shadow else len(body["positions"])
-            self.series.show(length, len(body["ids"]))
+    def _chart(self, entry: Entry) -> None:
+        """Take the entry into the stream's history."""
+        event, tracker = entry.event, self.rounds.tracker
+        if isinstance(event, Listed):
+            length = event.reached if self.settings.shadow else len(event.positions)
+            self.series.show(length, len(event.scores))
         else:
-            self.series.answer(_kind(event))
-            if event.kind == "hit":
-                leader = self.cutter.chooser.leader
-                self.series.chosen.add(leader, body["made"][str(leader)])
-        level = None if learner.detector is None else learner.detector.level(learner.drift)
-        self.series.mark(event.at, learner.threshold, level)
+            self.series.answer("miss" if isinstance(event, Absent) and not event.believed else kind_of(event))
+            if isinstance(event, Hit):
+                self.series.pick(*self._picked(event))
+        level = None if tracker.detector is None else tracker.detector.level(tracker.state.drift)
+        self.series.mark(entry.at, tracker.threshold, level)
+
+    def _picked(self, event: Hit) -> tuple[int, float]:
+        """Return which of the scores is in use, and what it made of the pick."""
+        if not isinstance(self.rounds, RaceStream) or event.race is None:
+            return 0, event.score
+        leader = self.rounds.race.leader
+        return leader, event.race[leader]
 
     def snapshot(self) -> Snapshot:
         """Return the state as text, the same bits for the same events."""
-        state = {
-            "cutter": self.cutter.to_dict(),
-            "open": list(self.open.items()),
-            "counts": self.counts,
-            "scorer_version": self.scorer_version,
-            "last_at": self.last_at,
-            "series": self.series.to_dict(),
-            "charts_dropped": self.charts_dropped,
-        }
-        return Snapshot(self.number, STATE_VERSION, savefile.to_text(state))
+        state = Remembered(
+            self.rounds.state, self.open, self.scorer_version, self.last_at, self.series, self.charts_dropped
+        )
+        return Snapshot(self.number, STATE_VERSION, to_json(state))
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go to the state of a snapshot."""
-        state = savefile.from_text(snapshot.state)
-        self.cutter = Cutter.from_dict(state["cutter"])
-        self.open = dict(state["open"])
-        self.counts = state["counts"]
-        self.scorer_version = state["scorer_version"]
-        self.last_at = state["last_at"]
-        self.series = Series.from_dict(state["series"])
-        self.charts_dropped = state["charts_dropped"]
+        policy = self.settings.rounds.policy
+        state: Remembered = from_json(Remembered, snapshot.state, {State: policy.state_type})
+        self.rounds = make_stream(self.settings.rounds, state=state.rounds)
+        self.open, self.scorer_version, self.last_at = state.open, state.scorer_version, state.last_at
+        self.series, self.charts_dropped = state.series, state.charts_dropped
         self.number = snapshot.number
 
     def figures(self) -> dict[str, Any]:
         """Return the figures that change with every event: cheap, for many streams at once."""
-        hits, answered = self.counts["hits"], self.counts["hits"] + self.counts["misses"]
-        return {
-            "name": self.name,
-            "events": self.number,
-            "last_event": self.last_at,
-            "rounds": self.cutter.rounds,
-            **self.counts,
-            "open": len(self.open),
-            "coverage_target": self.settings.coverage,
-            "coverage_seen": hits / answered if answered else None,
-            "coverage_interval": list(wilson(hits, answered)) if answered else None,
-            **self.series.recent(),
-            **self.cutter.figures(),
-        }
+        return self._about() | _plain(figures(self.rounds, len(self.open)))
 
     def summary(self) -> dict[str, Any]:
-        """Return all there is to tell, as plain data: settings, figures, and what is waited for."""
+        """Return all there is to say, as plain data: settings, figures, and what is waited for."""
         return {
-            **self.figures(),
+            **self._about(),
+            **_plain(summarize(self.rounds, len(self.open))),
             "created": self.created,
             "settings": self.settings.to_dict(),
             "scorer_version": self.scorer_version,
             "spark": self.series.spark(),
-            **self.cutter.summary(),
+        }
+
+    def _about(self) -> dict[str, Any]:
+        hits, answered = self.rounds.tally.hits, self.rounds.tally.hits + self.rounds.tally.misses
+        return {
+            "name": self.name,
+            "events": self.number,
+            "last_event": self.last_at,
+            "coverage_target": self.settings.coverage,
+            "coverage_interval": list(wilson(hits, answered)) if answered else None,
+            **self.series.recent(),
         }
 
 
-def _kind(event: Event) -> str:
-    """Return what an answer counts as: absent, where nobody can have looked through everything, is a miss."""
-    return "miss" if event.kind == "absent" and not event.body["believed"] else event.kind
+def _plain(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Return figures as JSON has them; the policy is among the settings."""
+    plain = {name: figures[name] for name in figures if name != "policy"}
+    return plain | {"drift": plain["drift"] and dict(plain["drift"])}
 
 
 def wilson(hits: int, of: int, z: float = 1.959963984540054) -> tuple[float, float]:
@@ -164,44 +166,3 @@ def wilson(hits: int, of: int, z: float = 1.959963984540054) -> tuple[float, flo
     middle = (share + spread / 2) / (1 + spread)
     half = z * math.sqrt(share * (1 - share) / of + spread / of / 4) / (1 + spread)
     return max(0.0, middle - half), min(1.0, middle + half)
-
-
-def to_json(threshold: float) -> float | None:
-    """Return a threshold as JSON has it: -inf is null."""
-    return None if threshold == -math.inf else threshold
-
-
-def from_json(threshold: float | None) -> float:
-    """Return the threshold that JSON had."""
-    return -math.inf if threshold is None else threshold
-
-
-def cut_to_body(cut: Cut, ids: list[Any], values: np.ndarray) -> dict[str, Any]:
-    """Return a decision as the body of an event: everything that was looked at, and what came of it."""
-    return {
-        "ids": ids,
-        "scores": values.tolist(),
-        "made": {str(i): made.tolist() for i, made in cut.comparable.items() if made is not values},
-        "threshold": to_json(cut.threshold),
-        "leader": cut.leader,
-        "thresholds": {str(i): to_json(threshold) for i, threshold in cut.thresholds.items()},
-        "epoch": cut.epoch,
-        "positions": cut.positions.tolist(),
-        "reached": cut.reached,
-        "truncated": cut.truncated,
-    }
-
-
-def cut_from_body(body: dict[str, Any]) -> Cut:
-    """Return the decision that an event's body tells of."""
-    made = body["made"]
-    return Cut(
-        positions=np.array(body["positions"], dtype=np.intp),
-        reached=body["reached"],
-        truncated=body["truncated"],
-        threshold=from_json(body["threshold"]),
-        leader=body["leader"],
-        epoch=body["epoch"],
-        thresholds={int(i): from_json(threshold) for i, threshold in body["thresholds"].items()},
-        comparable={int(i): np.asarray(made.get(i, body["scores"])) for i in body["thresholds"]},
-    )

@@ -1,20 +1,22 @@
-"""Does the log give the state? Every stream is built anew from its first event, and compared.
+"""Does the log give the state? Every stream is built again from its first event, and compared.
 
-Looked at are: numbers without gaps; one list and one answer for each round; each list cut where its
-thresholds say, and none of them above what the log gave at that time; answers that fit their list;
-and every snapshot, bit for bit.
+Looked at are: numbers without gaps; one list and one answer for each round; each list as `decide` cuts it
+again at its thresholds, and none of these above what the log gave at that time; each answer as `admit` takes
+it again; and every snapshot, bit for bit. Comparable scores may differ by 1e-9, for `exp` is not the same on
+every machine.
 """
 
 import math
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from shortlist.errors import DamagedLog, StoreUnavailable
-from shortlist.service.engine.rounds import Round
-from shortlist.service.engine.stream import STATE_VERSION, Stream, cut_from_body
-from shortlist.service.store import Event, Snapshot, Store, StreamRow
+from shortlist.errors import DamagedLog, ShortlistError, StoreUnavailable
+from shortlist.rounds.admission import admit, answer_of
+from shortlist.rounds.events import Event, Hit, Listed
+from shortlist.service.engine.stream import STATE_VERSION, LoggedStream
+from shortlist.service.store import Entry, Reader, Snapshot, Store, StreamRow
 
 __all__ = ["Finding", "verify"]
 
@@ -41,9 +43,9 @@ def _silent(name: str, done: int, of: int) -> None:
     """Tell nobody."""
 
 
-def _verify(reader: Any, row: StreamRow, progress: Callable[[str, int, int], None]) -> Finding:
+def _verify(reader: Reader, row: StreamRow, progress: Callable[[str, int, int], None]) -> Finding:
     try:
-        stream = Stream(row)
+        stream = LoggedStream(row)
     except Exception as error:  # noqa: BLE001 - settings can be damaged in any way
         return Finding(row.name, 0, 0, -math.inf, 0, [f"its settings cannot be read: {type(error).__name__}: {error}"])
     snapshots = {
@@ -64,82 +66,80 @@ def _verify(reader: Any, row: StreamRow, progress: Callable[[str, int, int], Non
     if not problems:
         problems += [f"there is a snapshot after event {number}, which is not in the log" for number in snapshots]
     progress(row.name, row.last_number, row.last_number)
-    threshold = stream.cutter.leader.threshold
-    return Finding(row.name, stream.number, stream.cutter.rounds, threshold, compared, problems)
+    return Finding(row.name, stream.number, stream.rounds.tally.rounds, stream.threshold, compared, problems)
 
 
 def _walk(
-    reader: Any,
+    reader: Reader,
     row: StreamRow,
-    stream: Stream,
+    stream: LoggedStream,
     snapshots: dict[int, Snapshot],
     progress: Callable[[str, int, int], None],
 ) -> Iterator[str]:
     """Fold the log into a fresh stream; yield what is wrong, and end at the first event that is."""
-    lists: dict[str, Round | None] = {}
-    for event in reader.events(row.id):
-        if event.number % 1000 == 0:
-            progress(row.name, event.number, row.last_number)
-        problems = [f"event {event.number}: {problem}" for problem in _check(stream, event, lists)]
+    lists: dict[str, Listed | None] = {}
+    for entry in reader.events(row.id):
+        if entry.number % 1000 == 0:
+            progress(row.name, entry.number, row.last_number)
+        problems = [f"event {entry.number}: {problem}" for problem in _check(stream, entry, lists)]
         yield from problems
         if problems:
             return
-        stream.apply(event)
-        if event.number in snapshots and stream.snapshot() != snapshots.pop(event.number):
-            yield f"the snapshot after event {event.number} is not what the log gives"
+        stream.apply(entry)
+        if entry.number in snapshots and stream.snapshot() != snapshots.pop(entry.number):
+            yield f"the snapshot after event {entry.number} is not what the log gives"
 
 
-def _check(stream: Stream, event: Event, lists: dict[str, Round | None]) -> Iterator[str]:
-    """Yield what is wrong with the next event, given the state before it and the open lists."""
-    if event.number != stream.number + 1:
+def _check(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None]) -> Iterator[str]:
+    """Yield what is wrong with the next entry, given the state before it and the open lists."""
+    if entry.number != stream.number + 1:
         yield f"follows event {stream.number}"
-    elif event.kind == "shown":
-        if event.round_id in lists:
-            yield f"round {event.round_id} is shown again"
-        lists[event.round_id] = Round(event)
-        yield from _check_list(stream, event.body)
-    elif event.round_id not in stream.open:
-        yield f"round {event.round_id} is not open"
+    elif isinstance(entry.event, Listed):
+        if entry.round_id in lists:
+            yield f"round {entry.round_id} is shown again"
+        lists[entry.round_id] = entry.event
+        yield from _check_list(stream, entry.event)
+    elif entry.round_id not in stream.open:
+        yield f"round {entry.round_id} is not open"
     else:
-        shown = lists[event.round_id]
-        lists[event.round_id] = None  # known, and closed
-        assert shown is not None  # noqa: S101 - it is open
-        if event.kind == "hit":
-            yield from _check_hit(shown.shown.body, event.body)
-        truth = {
-            "truncated": shown.shown.body["truncated"],
-            "complete": shown.complete,
-            "believed": shown.absent_is_believed,
-        }
-        for name in event.body.keys() & truth.keys():
-            if event.body[name] != truth[name]:
-                yield f"says of its list that {name} is {event.body[name]}"
+        listed = lists[entry.round_id]
+        lists[entry.round_id] = None  # known, and closed
+        assert listed is not None  # noqa: S101 - it is open
+        yield from _check_answer(listed, entry.event)
 
 
-def _check_list(stream: Stream, body: dict[str, Any]) -> Iterator[str]:
-    cut = cut_from_body(body)
-    leader = stream.cutter.leader
-    if cut.epoch > leader.epoch:
-        yield f"has epoch {cut.epoch}, and the log gives {leader.epoch}"
-    if cut.epoch == leader.epoch:
-        for i, learner in stream.cutter.tracks.items():
-            if cut.thresholds[i] > learner.threshold:
-                yield f"was cut at {cut.thresholds[i]}, above the {learner.threshold} that the log gives"
-    reached = np.logical_or.reduce([cut.comparable[i] >= tau for i, tau in cut.thresholds.items()])
-    hidden = set(np.flatnonzero(reached).tolist()) - set(cut.positions.tolist())
-    if hidden and not cut.truncated:
-        yield f"hides candidate {body['ids'][min(hidden)]!r}, which reaches the threshold"
+def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
+    rounds = stream.rounds
+    if listed.epoch > rounds.tracker.epoch:
+        yield f"has epoch {listed.epoch}, and the log gives {rounds.tracker.epoch}"
+    if listed.epoch == rounds.tracker.epoch and not rounds.allows(listed):
+        yield f"was cut at {listed.threshold}, above the {rounds.threshold} that the log gives"
+    values = np.asarray(listed.scores, dtype=np.float64)
+    again = rounds.decide(listed.round_id, values, listed.ids, listed.truncated_below, again=listed)
+    for name in ("positions", "reached", "truncated", "complete"):
+        if getattr(again, name) != getattr(listed, name):
+            yield f"says that {name} is {getattr(listed, name)}, and its scores give {getattr(again, name)}"
+    if listed.comparable is not None and not _near(again.comparable or (), listed.comparable):
+        yield "has other comparable scores than its scores give"
 
 
-def _check_hit(body: dict[str, Any], answer: dict[str, Any]) -> Iterator[str]:
-    shown = [body["ids"][i] for i in body["positions"]]
-    if answer["member"] not in shown:
-        yield f"candidate {answer['member']!r} was not shown"
+def _check_answer(listed: Listed, event: Event) -> Iterator[str]:
+    try:
+        again = admit(listed, answer_of(event))
+    except ShortlistError as error:
+        yield str(error)
         return
-    place = shown.index(answer["member"])
-    if answer["beyond"] != (place >= body["reached"]):
-        yield f"says of candidate {answer['member']!r} that beyond is {answer['beyond']}"
-    position = body["positions"][place]
-    made = {i: body["made"].get(i, body["scores"])[position] for i in body["thresholds"]}
-    if made != answer["made"]:
-        yield f"candidate {answer['member']!r} has another score than in its list"
+    if isinstance(event, Hit) and isinstance(again, Hit):
+        if not _near([again.score], [event.score]):
+            yield f"candidate {event.member!r} has another score than in its list"
+        event = event._replace(score=again.score)
+    if again != event:
+        yield f"is {event}, and its list gives {again}"
+
+
+def _near(some: Sequence[float], others: Sequence[float]) -> bool:
+    return len(some) == len(others) and all(map(_close_to, some, others))
+
+
+def _close_to(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)

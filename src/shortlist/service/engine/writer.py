@@ -5,7 +5,7 @@ events in one transaction, and only when that is on disk folds them into memory 
 transaction is being synced the next batch gathers, so that requests that arrive together share a sync.
 
 A transaction that fails changes nothing in memory: its requests are told so, and since nobody knows
-whether a broken connection had committed, the streams are read anew from the log before the next one.
+whether a broken connection had committed, the streams are read again from the log before the next one.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 from shortlist.errors import ServiceUnavailable, ShortlistError, UnknownStream
 from shortlist.service.engine.batch import Batch, Command, Propose
 from shortlist.service.engine.memory import Memory
-from shortlist.service.engine.rounds import Round
-from shortlist.service.engine.stream import Stream
+from shortlist.service.engine.rounds import Key, Round
+from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Store
 
 __all__ = ["Writer"]
@@ -140,17 +140,15 @@ class Writer:
 
     async def _store_all(self, commands: list[Command]) -> tuple[list[Outcome | ShortlistError], int]:
         """Return what came of each request, and how many events were written."""
-        held = await self._look(commands)
-        draft = Batch(self._memory.cache, time.time(), self._open_limit)
+        draft = Batch(await self._look(commands), time.time(), self._open_limit)
         outcomes = [self._judge(draft, command) for command in commands]
-        held.clear()
-        if draft.events:
-            await self.do(self._store.append, draft.events, draft.texts)
-            failed = self._memory.fold(draft.events)
+        if draft.entries:
+            await self.do(self._store.append, draft.entries, draft.texts)
+            failed = self._memory.fold(draft.entries)
             outcomes = [failed.get(command.stream.id, out) for command, out in zip(commands, outcomes, strict=True)]
         else:
             await self.do(self._store.rollback)
-        return outcomes, len(draft.events)
+        return outcomes, len(draft.entries)
 
     def _judge(self, draft: Batch, command: Command) -> Outcome | ShortlistError:
         if self._memory.by_id.get(command.stream.id) is not command.stream:
@@ -161,10 +159,10 @@ class Writer:
             return ServiceUnavailable(f"stream {command.stream.name!r} is being read again from its log: try again")
         return draft.judge(command)
 
-    async def _look(self, commands: list[Command]) -> list[Round | None]:
-        """Fetch what memory does not have: rounds of the past, and events of other writers.
+    async def _look(self, commands: list[Command]) -> dict[Key, Round]:
+        """Return the rounds that the commands are about, from memory or from the log.
 
-        Returns the rounds that the commands are about: while they are held, the cache has them.
+        What other processes have written in the meantime is folded first.
         """
         memory = self._memory
         keys = {
@@ -172,10 +170,10 @@ class Writer:
             for command in commands
             if not (isinstance(command, Propose) and command.fresh)
         }
-        held = {key: memory.cache.get(key) for key in keys}
-        missing = [key for key, known in held.items() if known is None]
+        missing = [key for key in keys if memory.cache.get(key) is None]
         ids = {command.stream.id for command in commands}
         behind = ids if self._store.shared else ids & self._unsure
+        read: dict[Key, Round] = {}
         if missing or behind:
             folded = {stream_id: memory.by_id[stream_id].number for stream_id in behind if stream_id in memory.by_id}
             view = await self.do(self._store.begin, folded, missing)
@@ -187,15 +185,18 @@ class Writer:
             for stream_id, tail in view.tails.items():
                 if stream_id in memory.by_id:
                     memory.fold(tail)
-            for event in view.rounds:
-                if event.stream_id not in memory.by_id:
+            for entry in view.rounds:  # the list first, then what closed it
+                if entry.stream_id not in memory.by_id:
                     continue
-                memory.cache.add(event)
-                held[event.stream_id, event.round_id] = memory.cache.get((event.stream_id, event.round_id))
+                memory.cache.add(entry)
+                key = (entry.stream_id, entry.round_id)
+                if entry.is_list or key in read:
+                    read[key] = Round(entry) if entry.is_list else Round(read[key].shown, entry)
             self._unsure -= behind
-        return list(held.values())
+        at_hand = ((key, memory.cache.get(key) or read.get(key)) for key in keys)
+        return {key: known for key, known in at_hand if known is not None}
 
-    async def _keep_snapshot(self, stream: Stream) -> None:
+    async def _keep_snapshot(self, stream: LoggedStream) -> None:
         snapshot = stream.snapshot()
         try:
             await self.do(self._store.save_snapshot, stream.id, snapshot)

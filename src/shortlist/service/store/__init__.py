@@ -1,6 +1,7 @@
 """The log on disk: streams, their events, snapshots and texts, on SQLite or PostgreSQL. No statistics."""
 
 from shortlist.service.store.log import Store
-from shortlist.service.store.rows import Event, Snapshot, StreamRow, Text, View
+from shortlist.service.store.reading import Reader
+from shortlist.service.store.rows import Entry, Snapshot, StreamRow, Text, View
 
-__all__ = ["Event", "Snapshot", "Store", "StreamRow", "Text", "View"]
+__all__ = ["Entry", "Reader", "Snapshot", "Store", "StreamRow", "Text", "View"]

@@ -7,7 +7,6 @@ except where the connection broke in the middle of a commit: `begin` tells the n
 """
 
 import contextlib
-import json
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -17,9 +16,11 @@ from typing import Any
 import sqlalchemy as sa
 
 from shortlist.errors import DamagedLog, InvalidParameter, StoreUnavailable, UnwritableFile
+from shortlist.rounds.codec import to_json
+from shortlist.rounds.events import kind_of
 from shortlist.service.store import database
 from shortlist.service.store.reading import Reader, events_where, rounds_of, stream_named
-from shortlist.service.store.rows import SHOWN, Event, Snapshot, StreamRow, Text, View
+from shortlist.service.store.rows import Entry, Snapshot, StreamRow, Text, View
 from shortlist.service.store.tables import events, heartbeat, snapshots, streams, texts
 
 __all__ = ["Store"]
@@ -74,7 +75,7 @@ class Store:
                     ).all()
                 )
             )
-            tails, rounds, damaged = {}, list[Event](), dict[int, DamagedLog]()
+            tails, rounds, damaged = {}, list[Entry](), dict[int, DamagedLog]()
             for stream_id, number in found.items():
                 if number > folded[stream_id]:
                     with _contained(damaged, stream_id):
@@ -85,14 +86,14 @@ class Store:
                     rounds += rounds_of(connection, stream_id, [name for of, name in keys if of == stream_id])
             return View(tails, set(folded) - set(found), rounds, damaged)
 
-    def append(self, new: Sequence[Event], written: Sequence[Text] = ()) -> None:
+    def append(self, new: Sequence[Entry], written: Sequence[Text] = ()) -> None:
         """Add events, and what people read in them, and commit: when this returns it is on disk."""
         connection = self._begun()
         with self._or_rollback():
-            connection.execute(events.insert(), [_event_row(event) for event in new])
+            connection.execute(events.insert(), [_entry_row(entry) for entry in new])
             if written:
                 connection.execute(texts.insert(), [_text_row(text) for text in written])
-            last = {event.stream_id: event.number for event in new}
+            last = {entry.stream_id: entry.number for entry in new}
             connection.execute(
                 streams.update().where(streams.c.id == sa.bindparam("of")).values(last_number=sa.bindparam("last")),
                 [{"of": stream_id, "last": number} for stream_id, number in last.items()],
@@ -107,7 +108,7 @@ class Store:
             if found is not None:
                 self.rollback()
                 return found, False
-            values = {"name": name, "settings": _dump(settings), "created": at, "last_number": 0}
+            values = {"name": name, "settings": to_json(settings), "created": at, "last_number": 0}
             try:
                 connection.execute(streams.insert().values(values))
                 self._commit()
@@ -263,14 +264,19 @@ def _contained(damaged: dict[int, DamagedLog], stream_id: int) -> Iterator[None]
         damaged[stream_id] = error
 
 
-def _event_row(event: Event) -> dict[str, Any]:
-    return event._asdict() | {"phase": int(event.kind != SHOWN), "body": _dump(event.body)}
+def _entry_row(entry: Entry) -> dict[str, Any]:
+    event = entry.event
+    return {
+        "stream_id": entry.stream_id,
+        "number": entry.number,
+        "phase": int(not entry.is_list),
+        "kind": kind_of(event),
+        "round_id": entry.round_id,
+        "at": entry.at,
+        "body": to_json(event),
+    }
 
 
 def _text_row(text: Text) -> dict[str, Any]:
     # As JSON, for PostgreSQL takes no zero character in a text.
-    return text._asdict() | {"question": _dump(text.question), "texts": _dump(text.texts)}
-
-
-def _dump(value: Any) -> str:
-    return json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
+    return text._asdict() | {"question": to_json(text.question), "texts": to_json(text.texts)}

@@ -7,14 +7,16 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from shortlist.errors import DamagedLog
-from shortlist.service.store.rows import SHOWN, Event, Snapshot, StreamRow, Text
+from shortlist.rounds.codec import from_json
+from shortlist.rounds.events import EVENTS, LISTED
+from shortlist.service.store.rows import Entry, Snapshot, StreamRow, Text
 from shortlist.service.store.tables import events, snapshots, streams, texts
 
 __all__ = ["Reader", "events_where", "rounds_of", "stream_named"]
 
 #: How many keys go into one query.
 _CHUNK: Final = 200
-_EVENT: Final = (events.c.stream_id, events.c.number, events.c.kind, events.c.round_id, events.c.at, events.c.body)
+_ENTRY: Final = (events.c.stream_id, events.c.number, events.c.kind, events.c.at, events.c.body)
 
 
 class Reader:
@@ -42,7 +44,7 @@ class Reader:
         )
         return [Snapshot(*row) for row in rows]
 
-    def events(self, stream_id: int, after: int = 0, *, kind: str | None = None) -> Iterator[Event]:
+    def events(self, stream_id: int, after: int = 0, *, kind: str | None = None) -> Iterator[Entry]:
         """Yield a stream's events in their order, without holding them all."""
         while page := self.page(stream_id, after, 1000, kind=kind):
             yield from page
@@ -50,7 +52,7 @@ class Reader:
 
     def page(
         self, stream_id: int, after: int, limit: int, *, kind: str | None = None, newest: bool = False
-    ) -> list[Event]:
+    ) -> list[Entry]:
         """Return up to `limit` events after a number, the newest of them first if that is wanted."""
         mine = [events.c.stream_id == stream_id, events.c.number > after]
         if kind is not None:
@@ -60,10 +62,10 @@ class Reader:
     def count_shown(self, stream_id: int, after: int, before: int) -> int:
         """Return how many lists were shown between two events."""
         between = events.c.number.between(after + 1, before - 1)
-        query = sa.select(sa.func.count()).where(events.c.stream_id == stream_id, events.c.kind == SHOWN, between)
+        query = sa.select(sa.func.count()).where(events.c.stream_id == stream_id, events.c.kind == LISTED, between)
         return int(self._connection.execute(query).scalar_one())
 
-    def rounds(self, stream_id: int, round_ids: Iterable[str]) -> list[Event]:
+    def rounds(self, stream_id: int, round_ids: Iterable[str]) -> list[Entry]:
         """Return the events of some rounds."""
         return rounds_of(self._connection, stream_id, list(round_ids))
 
@@ -93,30 +95,30 @@ def _stream_row(row: Any) -> StreamRow:
 
 def events_where(
     connection: sa.Connection, *where: sa.ColumnElement[bool], limit: int | None = None, newest: bool = False
-) -> list[Event]:
+) -> list[Entry]:
     """Return events in their order, or the newest first."""
     order = events.c.number.desc() if newest else events.c.number
-    query = sa.select(*_EVENT).where(*where).order_by(events.c.stream_id, order).limit(limit)
+    query = sa.select(*_ENTRY).where(*where).order_by(events.c.stream_id, order).limit(limit)
     # All rows are fetched before any is read: a cursor left open by a damaged one would hold SQLite's view of the past.
-    return [_event(row) for row in connection.execute(query).all()]
+    return [_entry(row) for row in connection.execute(query).all()]
 
 
-def _event(row: Any) -> Event:
-    stream_id, number, kind, round_id, at, body = row
+def _entry(row: Any) -> Entry:
+    stream_id, number, kind, at, body = row
     try:
-        return Event(stream_id, number, kind, round_id, at, json.loads(body))
-    except ValueError:
-        raise DamagedLog(f"event {number} cannot be read: its body is not JSON") from None
+        return Entry(stream_id, number, at, from_json(EVENTS[kind], body))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise DamagedLog(f"event {number} cannot be read: {type(error).__name__}: {error}") from None
 
 
-def rounds_of(connection: sa.Connection, stream_id: int, round_ids: list[str]) -> list[Event]:
+def rounds_of(connection: sa.Connection, stream_id: int, round_ids: list[str]) -> list[Entry]:
     """Return the events of some rounds, by number."""
     found = []
     for chunk in _chunks(round_ids):
         # Without ORDER BY, and stream by stream: else SQLite scans the whole stream rather than use the index.
-        query = sa.select(*_EVENT).where(events.c.stream_id == stream_id, events.c.round_id.in_(chunk))
-        found += [_event(row) for row in connection.execute(query).all()]
-    return sorted(found, key=lambda event: event.number)
+        query = sa.select(*_ENTRY).where(events.c.stream_id == stream_id, events.c.round_id.in_(chunk))
+        found += [_entry(row) for row in connection.execute(query).all()]
+    return sorted(found, key=lambda entry: entry.number)
 
 
 def _chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:

@@ -1,13 +1,11 @@
 """What is stored, as the rest of the service sees it."""
 
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from shortlist.errors import DamagedLog
+from shortlist.rounds.events import Event, Listed
 
-__all__ = ["SHOWN", "Event", "Snapshot", "StreamRow", "Text", "View"]
-
-#: The kind of event that opens a round; every other kind closes one.
-SHOWN: Final = "shown"
+__all__ = ["Entry", "Snapshot", "StreamRow", "Text", "View"]
 
 
 class StreamRow(NamedTuple):
@@ -20,15 +18,23 @@ class StreamRow(NamedTuple):
     last_number: int
 
 
-class Event(NamedTuple):
-    """Something that happened to a round. Events of a stream are numbered from 1, without gaps."""
+class Entry(NamedTuple):
+    """An event in the log. Those of a stream are numbered from 1, without gaps."""
 
     stream_id: int
     number: int
-    kind: str
-    round_id: str
     at: float
-    body: dict[str, Any]
+    event: Event
+
+    @property
+    def round_id(self) -> str:
+        """The round that it is about."""
+        return str(self.event.round_id)  # type: ignore[union-attr]
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it opens a round."""
+        return type(self.event) is Listed
 
 
 class Text(NamedTuple):
@@ -49,9 +55,9 @@ class Snapshot(NamedTuple):
 
 
 class View(NamedTuple):
-    """What `begin` found: new events, streams that are gone, rounds that were asked for, streams that are damaged."""
+    """What `begin` read: new events, streams that are gone, rounds that were asked for, streams that are damaged."""
 
-    tails: dict[int, list[Event]]
+    tails: dict[int, list[Entry]]
     gone: set[int]
-    rounds: list[Event]
+    rounds: list[Entry]
     damaged: dict[int, DamagedLog]

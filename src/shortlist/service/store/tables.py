@@ -32,9 +32,10 @@ events = sa.Table(
     metadata,
     _of_stream(),
     sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("phase", sa.SmallInteger, nullable=False),
+    # 0 for the list and 1 for what closes it: a round has one of each. Null for what may happen more than once.
+    sa.Column("phase", sa.SmallInteger),
     sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("round_id", sa.Text, nullable=False),
+    sa.Column("round_id", sa.Text),
     sa.Column("at", sa.Double, nullable=False),
     sa.Column("body", sa.Text, nullable=False),
     sa.UniqueConstraint("stream_id", "round_id", "phase", name="one_list_one_answer"),

@@ -13,6 +13,7 @@ from fastapi.routing import APIRoute
 
 import shortlist
 from shortlist.errors import ShortlistError
+from shortlist.rounds.codec import to_json
 from shortlist.service.engine import Engine, Settings
 from shortlist.service.keys import KeyFile
 from shortlist.service.web import models, replies
@@ -21,7 +22,7 @@ from shortlist.service.web.gate import Gate
 from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.pages import add_pages
 from shortlist.service.web.problems import handle_problems, problem, responses
-from shortlist.service.web.views import as_json, dump, round_view, shown_view
+from shortlist.service.web.views import as_json, round_view, shown_view
 
 __all__ = ["create_app"]
 
@@ -197,7 +198,7 @@ def _add_streams(app: FastAPI) -> None:
                 if summary is None:
                     yield ": still here\n\n"
                 else:
-                    yield f"event: stream\nid: {summary['events']}\ndata: {dump(summary)}\n\n"
+                    yield f"event: stream\nid: {summary['events']}\ndata: {to_json(summary)}\n\n"
             yield "event: end\ndata: {}\n\n"
 
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}

@@ -1,11 +1,13 @@
 """Rounds and summaries as plain JSON: -inf becomes null."""
 
-import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import Response
 
+from shortlist.rounds.codec import to_json
+from shortlist.rounds.events import Listed
 from shortlist.service.engine.rounds import Round
 from shortlist.service.store import Text
 
@@ -13,86 +15,62 @@ __all__ = ["as_json", "round_view", "shown_view"]
 
 
 def as_json(content: Any, status: int = 200) -> Response:
-    """Return plain data as a response; what is infinite in it becomes null."""
-    return Response(dump(content), status, media_type="application/json")
+    """Return plain data as a response."""
+    return Response(to_json(content), status, media_type="application/json")
 
 
-def dump(content: Any) -> str:
-    """Return plain data as JSON."""
-    try:
-        return json.dumps(content, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    except ValueError:
-        return json.dumps(_finite(content), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-
-
-def _finite(content: Any) -> Any:
-    if isinstance(content, float):
-        return content if math.isfinite(content) else None
-    if isinstance(content, dict):
-        return {key: _finite(value) for key, value in content.items()}
-    if isinstance(content, (list, tuple)):
-        return [_finite(value) for value in content]
-    return content
-
-
-def shown_view(made: Round) -> dict[str, Any]:
+def shown_view(shown: Round) -> dict[str, Any]:
     """Return what is shown of a round."""
-    body = made.shown.body
+    listed = shown.listed
     return {
-        "round_id": made.shown.round_id,
-        "threshold": body["threshold"],
-        "members": made.members,
-        "reached": body["reached"],
-        "truncated": body["truncated"],
+        "round_id": listed.round_id,
+        "threshold": listed.threshold,
+        "members": listed.members,
+        "reached": listed.reached,
+        "truncated": listed.truncated,
     }
 
 
-def round_view(made: Round, text: Text | None) -> dict[str, Any]:
-    """Return a round as it is in the log."""
-    body = made.shown.body
-    shown = set(body["positions"])
-    comparable = body["made"].get(str(body["leader"]), body["scores"])
-    texts = text.texts if text is not None and text.texts is not None else [None] * len(body["ids"])
+def round_view(logged: Round, text: Text | None, comparable: Sequence[float]) -> dict[str, Any]:
+    """Return a round as it is in the log, with what was compared with the threshold."""
+    listed, shown = logged.listed, set(logged.listed.positions)
+    texts = text.texts if text is not None and text.texts is not None else [None] * len(listed.scores)
     return {
-        "round_id": made.shown.round_id,
-        "number": made.shown.number,
-        "shown_at": made.shown.at,
+        "round_id": listed.round_id,
+        "number": logged.shown.number,
+        "shown_at": logged.shown.at,
         "question": None if text is None else text.question,
-        "threshold": body["threshold"],
-        "epoch": body["epoch"],
-        "truncated": body["truncated"],
-        "members": made.members,
+        "threshold": listed.threshold,
+        "epoch": listed.epoch,
+        "truncated": listed.truncated,
+        "members": listed.members,
         "candidates": [
             {
                 "id": name,
                 "score": score,
                 "comparable": comparable[i],
                 "shown": i in shown,
-                "why": _why(body, i, comparable[i], shown),
+                "why": _why(listed, i, comparable[i], shown),
                 "text": texts[i],
             }
-            for i, (name, score) in enumerate(zip(body["ids"], body["scores"], strict=True))
+            for i, (name, score) in enumerate(zip(listed.ids or (), listed.scores, strict=True))
         ],
-        "answer": made.answer(),
-        "answered_at": None if made.closed is None else made.closed.at,
+        "answer": logged.answer(),
+        "answered_at": None if logged.closed is None else logged.closed.at,
     }
 
 
-def _why(body: dict[str, Any], place: int, value: float, shown: set[int]) -> str:
+def _why(listed: Listed, position: int, value: float, shown: set[int]) -> str:
     """Say why a candidate was shown or hidden."""
-    threshold = body["threshold"]
-    if threshold is None:
+    threshold = listed.threshold
+    if threshold == -math.inf:
         reached = "no threshold yet: everything is shown"
     elif value >= threshold:
         reached = f"{value:.4g} reaches the threshold {threshold:.4g}"
-    elif any(_made(body, i)[place] >= tau for i, tau in body["thresholds"].items() if tau is not None):
+    elif any(made[position] >= tau > -math.inf for tau, made in (listed.race or {}).values()):
         reached = "it reaches the threshold of another score that is still in the race"
-    elif place in shown:
+    elif position in shown:
         return f"{value:.4g} is below the threshold {threshold:.4g}; shown because more are always shown"
     else:
         return f"{value:.4g} is below the threshold {threshold:.4g}"
-    return reached if place in shown else f"{reached}; hidden because no more may be shown"
-
-
-def _made(body: dict[str, Any], index: str) -> Any:
-    return body["made"].get(index, body["scores"])
+    return reached if position in shown else f"{reached}; hidden because no more may be shown"
