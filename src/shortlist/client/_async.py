@@ -88,6 +88,10 @@ class AsyncClient(Calls):
         """
         await self._do(self._answer(round_id, {"absent": True}))
 
+    async def reveal(self, round_id: Any, right: Member | None) -> None:
+        """Take the `right` answer of the list with this `round_id`, shown or not: a hit if it is in it, else a miss."""
+        await self._do(self._reveal(round_id, right))
+
     async def answer_many(self, answers: Iterable[tuple[str, dict[str, Any]]]) -> list[ShortlistError | None]:
         """Send many `answers` at once; return what was wrong with each, or None."""
         return await self._do(self._answer_many(answers))

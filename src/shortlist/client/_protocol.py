@@ -17,12 +17,15 @@ from numpy.typing import ArrayLike
 from shortlist import errors
 from shortlist._validation import Member, check_ids, check_number, check_scores, plain_member
 from shortlist.errors import (
+    ConflictingAnswer,
     InvalidParameter,
     NotAllowed,
+    NotShown,
     ServiceError,
     ServiceUnavailable,
     ShortlistError,
 )
+from shortlist.rounds.events import from_null
 from shortlist.rounds.shown import Shown
 
 __all__ = ["Call", "Calls", "Request", "Result"]
@@ -140,7 +143,7 @@ class Calls:
         score = dict(zip(names, values, strict=True))
         return Shown(
             round_id=shown["round_id"],
-            threshold=_threshold(shown["threshold"]),
+            threshold=from_null(shown["threshold"]),
             members=tuple(shown["members"]),
             scores=tuple(score[member] for member in shown["members"]),
             candidates=len(values),
@@ -152,6 +155,16 @@ class Calls:
         if not isinstance(round_id, str) or not round_id.strip("."):
             raise errors.UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
         yield from self._send(Request("PUT", self._path("rounds", round_id, "feedback"), answer))
+
+    def _reveal(self, round_id: Any, right: Member | None) -> Call[None]:
+        if right is not None:
+            try:
+                yield from self._answer(round_id, {"hit": plain_member(right)})
+            except (NotShown, ConflictingAnswer):
+                pass  # not in the list; or answered before, which says itself whether it was a miss
+            else:
+                return
+        yield from self._answer(round_id, {"miss": True})
 
     def _answer_many(self, answers: Iterable[tuple[str, dict[str, Any]]]) -> Call[list[ShortlistError | None]]:
         listed = [
@@ -167,7 +180,7 @@ class Calls:
 
     def _summary(self) -> Call[dict[str, Any]]:
         summary: dict[str, Any] = yield from self._send(Request("GET", self._path()))
-        summary["threshold"] = _threshold(summary["threshold"])
+        summary["threshold"] = from_null(summary["threshold"])
         return summary
 
     def _rounds(self, after: int, limit: int, only_open: bool) -> Call[dict[str, Any]]:
@@ -229,7 +242,3 @@ def _asked_pause(answer: Any) -> float | None:
         return float(answer.headers["Retry-After"]) * random.uniform(0.5, 1.0)
     except (AttributeError, KeyError, ValueError):
         return None
-
-
-def _threshold(value: float | None) -> float:
-    return float("-inf") if value is None else value

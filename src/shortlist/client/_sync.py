@@ -153,6 +153,10 @@ class Client(Calls):
         """
         self._do(self._answer(round_id, {"absent": True}))
 
+    def reveal(self, round_id: Any, right: Member | None) -> None:
+        """Take the `right` answer of the list with this `round_id`, shown or not: a hit if it is in it, else a miss."""
+        self._do(self._reveal(round_id, right))
+
     def answer_many(self, answers: Iterable[tuple[str, dict[str, Any]]]) -> list[ShortlistError | None]:
         """Send many `answers` at once, as ``(round_id, {"hit": member})``; return what was wrong with each, or None."""
         return self._do(self._answer_many(answers))

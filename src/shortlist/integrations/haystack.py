@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from shortlist.errors import InvalidParameter, MissingExtra
-from shortlist.integrations.offering import Answering, Offering, Results
+from shortlist.integrations._adapter import Adapter, FeedbackMixin, SearchResult
 from shortlist.listers import Shortlister
+from shortlist.rounds.events import to_null
 
 try:
     from haystack import Document, component, default_from_dict, default_to_dict
@@ -28,7 +29,7 @@ __all__ = ["ShortlistFilter"]
 
 
 @component
-class ShortlistFilter(Answering):
+class ShortlistFilter(FeedbackMixin):
     """Keeps the documents that reach the learned threshold.
 
     If the last document it is given would still be shown, there may be more behind it, and the documents are
@@ -68,7 +69,7 @@ class ShortlistFilter(Answering):
         self.coverage, self.delta, self.score = coverage, delta, score
         self.path, self.url, self.stream, self._api_key = path, url, stream, api_key
         self.higher_is_better, self.complete = higher_is_better, complete
-        self._offering = Offering(self._lister(), higher_is_better=higher_is_better)
+        self._adapter = Adapter(self._lister(), higher_is_better=higher_is_better)
 
     def _lister(self) -> Any:
         if self.url is not None:
@@ -82,7 +83,7 @@ class ShortlistFilter(Answering):
     @property
     def lister(self) -> Any:
         """What learns: a Shortlister, or a Client."""
-        return self._offering.lister
+        return self._adapter.lister
 
     def save(self) -> None:
         """Write the lister to its file."""
@@ -106,27 +107,25 @@ class ShortlistFilter(Answering):
         made: ShortlistFilter = default_from_dict(cls, data)
         return made
 
-    def _results(self, documents: list[Document]) -> Results[Document]:
-        return Results(documents, [document.score for document in documents], more=not self.complete)  # type: ignore[misc]
+    def _results(self, documents: list[Document]) -> SearchResult[Document]:
+        return SearchResult(documents, [document.score for document in documents], more=not self.complete)  # type: ignore[misc]
 
     @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
     def run(self, documents: list[Document], query: str | None = None) -> dict[str, Any]:
         """Keep the documents that reach the threshold, best first."""
         ids = [document.id for document in documents]
-        return self._result(*self._offering.offer(self._results(documents), ids, **_words(query, documents)))
+        return self._result(*self._adapter.offer(self._results(documents), ids, **_words(query, documents)))
 
     @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
     async def run_async(self, documents: list[Document], query: str | None = None) -> dict[str, Any]:
         """Do the same without blocking the loop."""
         ids = [document.id for document in documents]
-        return self._result(
-            *await self._offering.offer_async(self._results(documents), ids, **_words(query, documents))
-        )
+        return self._result(*await self._adapter.offer_async(self._results(documents), ids, **_words(query, documents)))
 
     def _result(self, shown: Any, kept: list[Document]) -> dict[str, Any]:
-        notes = self._offering.notes(shown)
+        notes = self._adapter.metadata(shown)
         marked = [replace(each, meta={**each.meta, **note}) for each, note in zip(kept, notes, strict=True)]
-        threshold = None if shown.threshold == float("-inf") else shown.threshold
+        threshold = to_null(shown.threshold)
         return {
             "documents": marked,
             "round_id": shown.round_id,
@@ -135,7 +134,7 @@ class ShortlistFilter(Answering):
         }
 
     @staticmethod
-    def _notes_of(item: Any) -> Any:
+    def _metadata_of(item: Any) -> Any:
         return item.meta
 
 

@@ -9,7 +9,7 @@ retriever.miss(documents[0].metadata["round_id"]) # or: none of these
 from typing import Any
 
 from shortlist.errors import InvalidInput, MissingExtra
-from shortlist.integrations.offering import Answering, Offering, Results
+from shortlist.integrations._adapter import Adapter, FeedbackMixin, SearchResult
 
 try:
     from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -25,7 +25,7 @@ except ImportError:
 __all__ = ["ShortlistRetriever"]
 
 
-class ShortlistRetriever(Answering, BaseRetriever):
+class ShortlistRetriever(FeedbackMixin, BaseRetriever):
     """A retriever over any vector store that gives scores.
 
     Each document's metadata carries ``round_id``, ``member``, ``score``, ``threshold`` and ``truncated``. Early
@@ -53,24 +53,24 @@ class ShortlistRetriever(Answering, BaseRetriever):
     fetch_k: int = 50
     higher_is_better: bool = True
     search_kwargs: dict[str, Any] = Field(default_factory=dict)
-    _offering: Offering = PrivateAttr()
+    _adapter: Adapter = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
         """Check the settings that belong together."""
         super().model_post_init(context)
-        self._offering = Offering(self.lister, higher_is_better=self.higher_is_better)
+        self._adapter = Adapter(self.lister, higher_is_better=self.higher_is_better)
         if self.fetch_k < 1:
             raise InvalidInput(f"fetch_k is {self.fetch_k}; it must be at least 1")
 
-    def _results(self, pairs: list[tuple[Document, float]]) -> Results[Document]:
-        return Results([pair[0] for pair in pairs], [pair[1] for pair in pairs], more=len(pairs) >= self.fetch_k)
+    def _results(self, pairs: list[tuple[Document, float]]) -> SearchResult[Document]:
+        return SearchResult([pair[0] for pair in pairs], [pair[1] for pair in pairs], more=len(pairs) >= self.fetch_k)
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002
         results = self._results(
             self.vectorstore.similarity_search_with_score(query, k=self.fetch_k, **self.search_kwargs)
         )
         ids = [document.id for document in results.items]
-        return self._marked(*self._offering.offer(results, ids, **_words(query, results)))
+        return self._marked(*self._adapter.offer(results, ids, **_words(query, results)))
 
     async def _aget_relevant_documents(
         self,
@@ -82,18 +82,18 @@ class ShortlistRetriever(Answering, BaseRetriever):
             await self.vectorstore.asimilarity_search_with_score(query, k=self.fetch_k, **self.search_kwargs)
         )
         ids = [document.id for document in results.items]
-        return self._marked(*await self._offering.offer_async(results, ids, **_words(query, results)))
+        return self._marked(*await self._adapter.offer_async(results, ids, **_words(query, results)))
 
     def _marked(self, shown: Any, documents: list[Document]) -> list[Document]:
         return [
             document.model_copy(update={"metadata": {**document.metadata, **note}})
-            for document, note in zip(documents, self._offering.notes(shown), strict=True)
+            for document, note in zip(documents, self._adapter.metadata(shown), strict=True)
         ]
 
     @staticmethod
-    def _notes_of(item: Any) -> Any:
+    def _metadata_of(item: Any) -> Any:
         return item.metadata
 
 
-def _words(query: str, results: Results[Document]) -> dict[str, Any]:
+def _words(query: str, results: SearchResult[Document]) -> dict[str, Any]:
     return {"question": query[:20_000], "texts": [document.page_content[:20_000] for document in results.items]}

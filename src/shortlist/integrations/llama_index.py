@@ -9,7 +9,7 @@ postprocessor.hit(nodes[0])
 from typing import Any
 
 from shortlist.errors import MissingExtra
-from shortlist.integrations.offering import Answering, Offering, Results
+from shortlist.integrations._adapter import Adapter, FeedbackMixin, SearchResult
 
 try:
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -23,7 +23,7 @@ except ImportError:
 __all__ = ["ShortlistPostprocessor"]
 
 
-class ShortlistPostprocessor(Answering, BaseNodePostprocessor):
+class ShortlistPostprocessor(FeedbackMixin, BaseNodePostprocessor):
     """Keeps the nodes of a retrieval that reach the learned threshold.
 
     If the last node it is given would still be shown, there may be more behind it, and the nodes are marked
@@ -44,37 +44,37 @@ class ShortlistPostprocessor(Answering, BaseNodePostprocessor):
     lister: Any = None
     higher_is_better: bool = True
     complete: bool = False
-    _offering: Offering = PrivateAttr()
+    _adapter: Adapter = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
         """Check the settings that belong together."""
         super().model_post_init(context)
-        self._offering = Offering(self.lister, higher_is_better=self.higher_is_better)
+        self._adapter = Adapter(self.lister, higher_is_better=self.higher_is_better)
 
     @classmethod
     def class_name(cls) -> str:
         """Return the name that LlamaIndex writes down."""
         return "ShortlistPostprocessor"
 
-    def _results(self, nodes: list[NodeWithScore]) -> Results[NodeWithScore]:
-        return Results(nodes, [node.score for node in nodes], more=not self.complete)  # type: ignore[misc]
+    def _results(self, nodes: list[NodeWithScore]) -> SearchResult[NodeWithScore]:
+        return SearchResult(nodes, [node.score for node in nodes], more=not self.complete)  # type: ignore[misc]
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         results, ids = self._results(nodes), [node.node_id for node in nodes]
-        return self._marked(*self._offering.offer(results, ids, **_words(query_bundle, nodes)))
+        return self._marked(*self._adapter.offer(results, ids, **_words(query_bundle, nodes)))
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         results, ids = self._results(nodes), [node.node_id for node in nodes]
-        return self._marked(*await self._offering.offer_async(results, ids, **_words(query_bundle, nodes)))
+        return self._marked(*await self._adapter.offer_async(results, ids, **_words(query_bundle, nodes)))
 
     def _marked(self, shown: Any, kept: list[NodeWithScore]) -> list[NodeWithScore]:
         """Return copies with the notes in their metadata, where no model and no embedding reads them."""
         marked = []
-        for each, note in zip(kept, self._offering.notes(shown), strict=True):
+        for each, note in zip(kept, self._adapter.metadata(shown), strict=True):
             node = each.node.model_copy()
             node.metadata = {**node.metadata, **note}
             node.excluded_llm_metadata_keys = [*node.excluded_llm_metadata_keys, *note]
@@ -83,7 +83,7 @@ class ShortlistPostprocessor(Answering, BaseNodePostprocessor):
         return marked
 
     @staticmethod
-    def _notes_of(item: Any) -> Any:
+    def _metadata_of(item: Any) -> Any:
         return item.node.metadata
 
 

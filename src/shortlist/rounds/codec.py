@@ -23,6 +23,7 @@ import numpy as np
 
 from shortlist.policies import Policy, State, policy_from_dict
 from shortlist.policies.base import NUMBERS
+from shortlist.rounds.events import from_null, to_null
 from shortlist.scores import Score, score_from_dict, score_to_dict
 
 __all__ = ["decode", "encode", "from_json", "to_json"]
@@ -51,7 +52,7 @@ def from_json(kind: Any, text: str, stand: Stand | None = None) -> Any:
 def encode(value: Any) -> Any:
     """Return a value as plain data."""
     if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None if value < 0 else str(value)
+        return to_null(float(value)) if value < math.inf else str(value)
     if isinstance(value, enum.Enum):
         return [value.value]
     if isinstance(value, _PLAIN):
@@ -153,7 +154,7 @@ def _numbers(plain: Any, stand: Stand) -> Any:
     """Return a number, or nested tuples of them: there is nothing else in them, so null is minus infinity."""
     if isinstance(plain, list):
         return tuple(_numbers(each, stand) for each in plain)
-    return -math.inf if plain is None else float(plain) if isinstance(plain, str) else plain
+    return float(plain) if isinstance(plain, str) else from_null(plain)
 
 
 def _union(inner: tuple[Any, ...]) -> Decoder:

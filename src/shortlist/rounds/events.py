@@ -5,10 +5,11 @@ that its effect depends on: the threshold and the epoch of its list, and what th
 So a stream is a fold of its events, and the same events give the same bits on any machine.
 
 The log stores an event as its kind and its fields (`codec`); fields that have their default are left out,
-so a kind can gain one without touching what is stored.
+so a kind can gain one without touching what is stored. JSON has no infinities: minus infinity is null.
 """
 
 import enum
+import math
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -28,7 +29,9 @@ __all__ = [
     "RoundName",
     "Skip",
     "WarmStarted",
+    "from_null",
     "kind_of",
+    "to_null",
 ]
 
 #: What a round is called: a lister numbers them, a service has ids.
@@ -164,3 +167,13 @@ LISTED: Final = _KINDS[Listed]
 def kind_of(event: Event) -> str:
     """Return an event's kind, as it is stored."""
     return _KINDS[type(event)]
+
+
+def to_null(number: float) -> float | None:
+    """Return a number as JSON has it: minus infinity is null."""
+    return None if number == -math.inf else number
+
+
+def from_null(number: float | None) -> float:
+    """Return the number that JSON has: null is minus infinity."""
+    return -math.inf if number is None else number

@@ -15,15 +15,16 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from shortlist._validation import Member
 from shortlist.errors import InvalidInput, InvalidParameter, InvalidScores
-from shortlist.listers import Shortlister
+from shortlist.listers import GroupedShortlister, Lister
+from shortlist.rounds.events import to_null
 from shortlist.rounds.shown import Shown
 
-__all__ = ["Answering", "Offering", "Results"]
+__all__ = ["Adapter", "FeedbackMixin", "SearchResult"]
 
 Item = TypeVar("Item")
 
 
-class Results(NamedTuple, Generic[Item]):
+class SearchResult(NamedTuple, Generic[Item]):
     """What a search returned."""
 
     items: Sequence[Item]
@@ -33,7 +34,7 @@ class Results(NamedTuple, Generic[Item]):
     more: bool
 
 
-class Offering:
+class Adapter:
     """A lister, local or remote, as an adapter uses it.
 
     Parameters
@@ -44,11 +45,12 @@ class Offering:
         False for distances.
     """
 
-    def __init__(self, lister: Any, *, higher_is_better: bool = True) -> None:
-        propose = getattr(lister, "propose", None)
-        if propose is None or "truncated_below" not in inspect.signature(propose).parameters:
+    def __init__(self, lister: Lister, *, higher_is_better: bool = True) -> None:
+        if not isinstance(lister, Lister) or isinstance(lister, GroupedShortlister):
             raise InvalidParameter(f"lister is {lister!r}; it must be a Shortlister, a Client or an AsyncClient")
         self.lister = lister
+        # Only a service keeps what people read, and only a service is waited for.
+        self._is_remote = "texts" in inspect.signature(lister.propose).parameters
         self.sign = 1.0 if higher_is_better else -1.0
         self._last: contextvars.ContextVar[Any] = contextvars.ContextVar("last_round_id", default=None)
 
@@ -62,31 +64,33 @@ class Offering:
         """The last round of this thread or task: for a list that is empty, and has no document to ask."""
         return self._last.get()
 
-    def turned(self, scores: Sequence[float | None]) -> list[float]:
+    def oriented(self, scores: Sequence[float | None]) -> list[float]:
         """Return scores of which larger is better."""
         for position, score in enumerate(scores):
             if score is None:
                 raise InvalidScores(f"result {position} has no score; shortlist needs the score of every result")
         return [self.sign * float(score) for score in scores if score is not None]
 
-    def _arguments(self, results: Results[Any], ids: Sequence[Any], words: dict[str, Any]) -> dict[str, Any]:
-        values = self.turned(results.scores)
+    def _arguments(self, results: SearchResult[Any], ids: Sequence[Any], words: dict[str, Any]) -> dict[str, Any]:
+        values = self.oriented(results.scores)
         arguments: dict[str, Any] = {
             "scores": values,
             "ids": _distinct(ids),
             "truncated_below": min(values) if results.more and values else None,
             "allow_empty": True,  # a search that finds nothing is a round too
         }
-        if not isinstance(self.lister, Shortlister):
-            arguments |= words  # only a service keeps what people read
+        if self._is_remote:
+            arguments |= words
         return arguments
 
-    def offer(self, results: Results[Item], ids: Sequence[Any], **words: Any) -> tuple[Shown, list[Item]]:
+    def offer(self, results: SearchResult[Item], ids: Sequence[Any], **words: Any) -> tuple[Shown, list[Item]]:
         """Show a list; return it, and its items, best first."""
         arguments = self._arguments(results, ids, words)
         return self._take(results, arguments["ids"], self.lister.propose(**arguments))
 
-    async def offer_async(self, results: Results[Item], ids: Sequence[Any], **words: Any) -> tuple[Shown, list[Item]]:
+    async def offer_async(
+        self, results: SearchResult[Item], ids: Sequence[Any], **words: Any
+    ) -> tuple[Shown, list[Item]]:
         """Do the same without blocking the loop."""
         arguments = self._arguments(results, ids, words)
         return self._take(results, arguments["ids"], await self.call_async("propose", **arguments))
@@ -96,18 +100,18 @@ class Offering:
         work: Callable[..., Any] = getattr(self.lister, verb)
         if self.is_async:
             return await work(*arguments, **named)
-        if isinstance(self.lister, Shortlister):
+        if not self._is_remote:
             return work(*arguments, **named)
         return await asyncio.to_thread(work, *arguments, **named)
 
-    def _take(self, results: Results[Item], ids: list[Member], shown: Shown) -> tuple[Shown, list[Item]]:
+    def _take(self, results: SearchResult[Item], ids: list[Member], shown: Shown) -> tuple[Shown, list[Item]]:
         self._last.set(shown.round_id)
         by_id = dict(zip(ids, results.items, strict=True))
         return shown, [by_id[member] for member in shown.members]
 
-    def notes(self, shown: Shown) -> list[dict[str, Any]]:
+    def metadata(self, shown: Shown) -> list[dict[str, Any]]:
         """Return what to write into the metadata of each item shown."""
-        threshold = None if shown.threshold == float("-inf") else shown.threshold
+        threshold = to_null(shown.threshold)
         return [
             {
                 "round_id": shown.round_id,
@@ -120,18 +124,18 @@ class Offering:
         ]
 
 
-class Answering:
+class FeedbackMixin:
     """The verbs of an adapter: from something that was shown to its answer, in one line."""
 
-    _offering: Offering
+    _adapter: Adapter
 
     @staticmethod
-    def _notes_of(item: Any) -> Any:
+    def _metadata_of(item: Any) -> Any:
         """Return the metadata of something that was shown."""
         raise NotImplementedError
 
     def _answered(self, item: Any) -> tuple[Any, Member]:
-        notes = self._notes_of(item)
+        notes = self._metadata_of(item)
         if "round_id" not in notes or "member" not in notes:
             raise InvalidInput(f"this was not shown by a {type(self).__name__}: its metadata has no round_id")
         return notes["round_id"], notes["member"]
@@ -139,35 +143,35 @@ class Answering:
     @property
     def last_round_id(self) -> Any:
         """The last round of this thread or task; for a list that was empty."""
-        return self._offering.last_round_id
+        return self._adapter.last_round_id
 
     def summary(self) -> Any:
         """Return what was learned, which score is in use and why."""
-        return self._offering.lister.summary()
+        return self._adapter.lister.summary()
 
     def hit(self, item: Any) -> None:
         """Say that this one was right."""
-        self._offering.lister.hit(*self._answered(item))
+        self._adapter.lister.hit(*self._answered(item))
 
     def miss(self, round_id: Any) -> None:
         """Say that the right one was not in the list."""
-        self._offering.lister.miss(round_id)
+        self._adapter.lister.miss(round_id)
 
     def skip(self, round_id: Any) -> None:
         """Say that no answer will come."""
-        self._offering.lister.skip(round_id)
+        self._adapter.lister.skip(round_id)
 
     def absent(self, round_id: Any) -> None:
         """Say that somebody looked through everything and none is right; a miss if the list says ``truncated``."""
-        self._offering.lister.absent(round_id)
+        self._adapter.lister.absent(round_id)
 
     async def ahit(self, item: Any) -> None:
         """Say that this one was right, without blocking the loop."""
-        await self._offering.call_async("hit", *self._answered(item))
+        await self._adapter.call_async("hit", *self._answered(item))
 
     async def amiss(self, round_id: Any) -> None:
         """Say that the right one was not in the list, without blocking the loop."""
-        await self._offering.call_async("miss", round_id)
+        await self._adapter.call_async("miss", round_id)
 
 
 def _distinct(ids: Sequence[Any]) -> list[Member]:
