@@ -26,18 +26,7 @@ import pyperf
 sys.path.insert(0, __file__.rpartition("/")[0])
 from peers import COVERAGE, PEERS, Ours
 
-from shortlist import (
-    ACI,
-    DLR,
-    SPS,
-    AnytimeSPS,
-    ConservativeETC,
-    ExploreThenCommit,
-    Greedy,
-    Policy,
-    Shortlister,
-    replay,
-)
+from shortlist import ACI, DLR, SPS, AnytimeSPS, ConservativeETC, ExploreThenCommit, Greedy, Policy, Shortlister, replay
 
 HORIZON = 10_000_000
 POLICIES: dict[str, Policy] = {

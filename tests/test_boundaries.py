@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 import shortlist
-from shortlist import DKW, BetaBinomial, Binomial, Calibrated, InvalidParameter, crossing_probability
+from shortlist import DKW, BetaBinomial, Binomial, Calibrated, crossing_probability
 from shortlist.boundaries import Held, Quantile
 from shortlist.boundaries.crossing import crossing
+from shortlist.errors import InvalidParameter
 from tests.policies import brute_force
 from tests.strategies import COVERAGES
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shortlist import DriftDetector, InvalidParameter
+from shortlist import DriftDetector
 from shortlist.drift import RATIOS
+from shortlist.errors import InvalidParameter
 
 
 def distances(detector, probability, streams, seed, limit):

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist import InvalidParameter, InvalidScores, metrics
+from shortlist import metrics
+from shortlist.errors import InvalidParameter, InvalidScores
 from tests.strategies import COVERAGES
 
 POPULATION = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=40)

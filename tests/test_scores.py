@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist import InvalidParameter, MissingScore, metrics
+from shortlist import metrics
+from shortlist.errors import InvalidParameter, MissingScore
 from shortlist.lab.tasks import load_task
 from shortlist.scores import (
     SCORES,

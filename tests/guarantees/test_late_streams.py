@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from shortlist import AnytimeSPS
-from shortlist.learner import Learner
+from tests.rounds.driving import make, show, take
 
 COVERAGE, DELTA, ROUNDS = 0.9, 0.05, 5_000
 FALSE_ALARM = 1e-6
@@ -19,23 +19,23 @@ def passes(seed, delays, unanswered="miss", silent=0.0, patience=200):
     hit_delay, miss_delay = delays
     rng = np.random.default_rng([seed, 31])
     scores, quiet = rng.random(ROUNDS).tolist(), (rng.random(ROUNDS) < silent).tolist()
-    learner = Learner(AnytimeSPS(COVERAGE, DELTA), unanswered=unanswered, patience=patience)
+    tracker = make(AnytimeSPS(COVERAGE, DELTA), unanswered=unanswered, patience=patience)
     due: list[list[tuple[int, float | None]]] = [[] for _ in range(ROUNDS + max(delays) + 1)]
     for i, score in enumerate(scores):
         for round_id, answered in due[i]:
-            learner.answer(round_id, answered)
-        threshold = learner.threshold
-        learner.show(i)
+            take(tracker, round_id, answered)
+        threshold = tracker.threshold
+        show(tracker, i)
         if not quiet[i]:
             answered, delay = (None, miss_delay) if score < threshold else (score, hit_delay)
             if delay:
                 due[i + delay].append((i, answered))
             else:
-                learner.answer(i, answered)
+                take(tracker, i, answered)
     for late in due[ROUNDS:]:
         for round_id, answered in late:
-            learner.answer(round_id, answered)
-    return learner.threshold > 1 - COVERAGE  # it never falls
+            take(tracker, round_id, answered)
+    return tracker.threshold > 1 - COVERAGE  # it never falls
 
 
 KINDS = {
@@ -83,25 +83,25 @@ NEVER = 1e-7
 
 
 def end(patience, stream, delay):
-    learner = Learner(AnytimeSPS(COVERAGE, NEVER), patience=patience)
+    tracker = make(AnytimeSPS(COVERAGE, NEVER), patience=patience)
     shown_with = []
     for i in range(len(stream)):
-        shown_with.append(learner.threshold)
-        learner.show(i)
+        shown_with.append(tracker.threshold)
+        show(tracker, i)
         if i >= delay:
             late = stream[i - delay]
-            learner.answer(i - delay, late if late >= shown_with[i - delay] else None)
-    return learner.threshold
+            take(tracker, i - delay, late if late >= shown_with[i - delay] else None)
+    return tracker.threshold
 
 
 def test_patience_beyond_the_delay_loses_only_the_delay():
     """All answers 300 rounds late: with patience 500 the bits of prompt answers at round 4,700. False alarm 2e-7."""
     stream = np.random.default_rng(77).random(ROUNDS).tolist()
-    prompt = Learner(AnytimeSPS(COVERAGE, NEVER))
+    prompt = make(AnytimeSPS(COVERAGE, NEVER))
     for i, score in enumerate(stream[:4700]):
         threshold = prompt.threshold
-        prompt.show(i)
-        prompt.answer(i, score if score >= threshold else None)
+        show(prompt, i)
+        take(prompt, i, score if score >= threshold else None)
     patient, hasty = end(500, stream, 300), end(0, stream, 300)
     assert patient == prompt.threshold > 0.06
     assert hasty < 0.6 * patient  # far behind

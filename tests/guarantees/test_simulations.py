@@ -10,16 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shortlist import (
-    SPS,
-    AnytimeSPS,
-    BetaBinomial,
-    Calibrated,
-    OrderStatistic,
-    crossing_probability,
-    metrics,
-    replay,
-)
+from shortlist import SPS, AnytimeSPS, BetaBinomial, Calibrated, OrderStatistic, crossing_probability, metrics, replay
 from shortlist.boundaries import Quantile
 
 COVERAGE, ROUNDS, RUNS = 0.9, 10_000, 2_000

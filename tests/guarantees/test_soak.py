@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shortlist import AnytimeSPS, BetaBinomial, OrderStatistic, replay
-from shortlist.savefile import write
+from shortlist.rounds.codec import to_json
 
 pytestmark = pytest.mark.soak
 
@@ -27,7 +27,7 @@ def test_ten_million_rounds_streamed(tmp_path):
     early, late = np.median(costs[:20]), np.median(costs[-20:])
     print(f"\nup to round 200,000: {early * 1e6:.2f} us a round; last 200,000: {late * 1e6:.2f} us")
     print(f"ratio {late / early:.2f}; first 10,000 rounds: {costs[0] * 1e6:.2f} us")
-    write(tmp_path / "state.json", "soak", 1, state.to_dict())
+    (tmp_path / "state.json").write_text(to_json(state))
     size = (tmp_path / "state.json").stat().st_size
     print(f"saved state: {size:,} bytes")
     assert size < 1_000_000

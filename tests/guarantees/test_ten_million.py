@@ -3,7 +3,7 @@
 import numpy as np
 
 from shortlist import AnytimeSPS, BetaBinomial, OrderStatistic, replay
-from shortlist.savefile import write
+from shortlist.rounds.codec import to_json
 
 
 def test_ten_million_rounds_replayed_with_and_without_a_window():
@@ -23,6 +23,6 @@ def test_a_million_rounds_streamed_end_in_a_small_state(tmp_path):
     for score in scores.tolist():
         policy.update(state, score)
     assert state.threshold == replay(policy, np.append(scores, 0.0))[-1]
-    write(tmp_path / "state.json", "test", 1, state.to_dict())
+    (tmp_path / "state.json").write_text(to_json(state))
     assert (tmp_path / "state.json").stat().st_size < 500_000
     assert state.low + len(state.values) + state.dropped == state.rounds == 1_000_000

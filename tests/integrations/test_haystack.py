@@ -8,7 +8,8 @@ from haystack.components.retrievers.in_memory import InMemoryEmbeddingRetriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
 
-from shortlist import InvalidInput, InvalidParameter
+from shortlist import InvalidInput
+from shortlist.errors import InvalidParameter
 from shortlist.integrations.haystack import ShortlistFilter
 from tests.integrations.world import check, questions, vector
 from tests.service.running import running

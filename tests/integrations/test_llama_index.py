@@ -8,7 +8,8 @@ from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 from llama_index.core.vector_stores import SimpleVectorStore, VectorStoreQuery
 
-from shortlist import InvalidInput, InvalidScores, NestedShortlister, Shortlister
+from shortlist import InvalidInput, NestedShortlister, Shortlister
+from shortlist.errors import InvalidScores
 from shortlist.integrations.llama_index import ShortlistPostprocessor
 from tests.integrations.test_langchain import learnt
 from tests.integrations.world import check, questions, vector

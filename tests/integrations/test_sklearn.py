@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from shortlist import InvalidParameter
+from shortlist.errors import InvalidParameter
 from shortlist.integrations.sklearn import ShortlistClassifier
 from tests.integrations.world import check, questions
 

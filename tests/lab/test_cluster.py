@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shortlist import InvalidParameter
+from shortlist.errors import InvalidParameter
 from shortlist.lab.executors import finish, workplace
 from shortlist.lab.logs import LogFiles
 from shortlist.lab.replays import replay_files, replay_stream

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from shortlist import AnytimeSPS, InvalidParameter, metrics, replay
+from shortlist import AnytimeSPS, metrics, replay
 from shortlist.cli import app
+from shortlist.errors import InvalidParameter
 from shortlist.lab.field import METHODS, RESTART, WINDOW, _worst_window, field_rows, run_field
 from shortlist.lab.shifts import STEPS, TURN, WORLDS, Changing, chance_of_second, second_face
 from shortlist.lab.spec import Spec

@@ -7,18 +7,7 @@ over 10 runs; images within 5 %, for ours are half of its images.
 import numpy as np
 import pytest
 
-from shortlist import (
-    ACI,
-    DLR,
-    SPS,
-    AnytimeSPS,
-    ConservativeETC,
-    ExploreThenCommit,
-    Greedy,
-    Oracle,
-    metrics,
-    replay,
-)
+from shortlist import ACI, DLR, SPS, AnytimeSPS, ConservativeETC, ExploreThenCommit, Greedy, Oracle, metrics, replay
 from shortlist.lab.run import law_of
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import load_task

@@ -10,8 +10,8 @@ import sys
 import numpy as np
 import pytest
 
-from shortlist import InvalidParameter
 from shortlist.__main__ import main
+from shortlist.errors import InvalidParameter
 from shortlist.lab import sweeps
 from shortlist.lab.claims import claims
 from shortlist.lab.output import write_results

@@ -20,7 +20,7 @@ torch = pytest.importorskip("torch", reason="torch is in the extra models: make 
 transformers = pytest.importorskip("transformers", reason="transformers is in the extra models: make test-models")
 Image = pytest.importorskip("PIL.Image", reason="pillow is in the extra models: make test-models")
 
-from shortlist import InvalidParameter, InvalidScores  # noqa: E402 - after the skips
+from shortlist.errors import InvalidParameter, InvalidScores  # noqa: E402 - after the skips
 from shortlist.lab.scoring.classifiers import load_classifier  # noqa: E402
 from shortlist.lab.scoring.encoders import load_dpr, load_minilm  # noqa: E402
 from shortlist.lab.scoring.images import Picture, decode  # noqa: E402

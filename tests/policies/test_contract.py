@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist import InvalidParameter, replay, savefile
+from shortlist import replay
+from shortlist.errors import InvalidParameter
 from shortlist.policies import POLICIES as REGISTRY
 from shortlist.policies import policy_from_dict
+from shortlist.rounds.codec import from_json, to_json
 from tests.policies.every import POLICIES
 from tests.strategies import SCORES
 
@@ -45,8 +47,7 @@ def test_fresh_states_are_equal(policy):
 def test_snapshot_and_resume_at_any_round(policy, scores, at):
     expected, end = stream(policy, scores)
     before, state = stream(policy, scores[:at])
-    plain = savefile._decode(json.loads(savefile._dump(savefile._encode(state.to_dict()))))
-    after, resumed = stream(policy, scores[at:], policy.state_type.from_dict(plain))
+    after, resumed = stream(policy, scores[at:], from_json(policy.state_type, to_json(state)))
     assert before + after == expected
     assert resumed == end
 

@@ -14,18 +14,8 @@ import types
 import numpy as np
 import pytest
 
-from shortlist import (
-    ACI,
-    DLR,
-    MVP,
-    SAOCP,
-    ConformalPID,
-    DtACI,
-    InvalidParameter,
-    ScaleFreeOGD,
-    ThresholdTracking,
-    replay,
-)
+from shortlist import ACI, DLR, MVP, SAOCP, ConformalPID, DtACI, ScaleFreeOGD, ThresholdTracking, replay
+from shortlist.errors import InvalidParameter
 
 COVERAGE, P0 = 0.9, 0.1
 MISSES = ("dropped", "threshold", "beyond")

@@ -32,7 +32,7 @@ def test_it_has_the_verbs_of_a_lister(service):
     page = client.rounds(limit=3)
     assert len(page["rounds"]) == 3
     client.delete()
-    with pytest.raises(shortlist.UnknownStream):
+    with pytest.raises(shortlist.errors.UnknownStream):
         client.summary()
     client.close()
 
@@ -44,24 +44,24 @@ def test_an_error_is_the_error_it_was(service):
         client.hit(shown.round_id, "a")
         client.hit(shown.round_id, "a")
         for error, call in (
-            (shortlist.ConflictingAnswer, lambda: client.miss(shown.round_id)),
-            (shortlist.ConflictingStream, lambda: client.create(coverage=0.5)),
-            (shortlist.ConflictingRound, lambda: client.propose([1.0], round_id=shown.round_id)),
-            (shortlist.UnknownRound, lambda: client.miss("nothing")),
-            (shortlist.UnknownRound, lambda: client.miss(3)),
-            (shortlist.InvalidScores, lambda: client.propose([float("nan")])),
-            (shortlist.DuplicateIds, lambda: client.propose([1, 2], ids=["a", "a"])),
-            (shortlist.InvalidParameter, lambda: client.propose([1, 2], texts=["a"])),
+            (shortlist.errors.ConflictingAnswer, lambda: client.miss(shown.round_id)),
+            (shortlist.errors.ConflictingStream, lambda: client.create(coverage=0.5)),
+            (shortlist.errors.ConflictingRound, lambda: client.propose([1.0], round_id=shown.round_id)),
+            (shortlist.errors.UnknownRound, lambda: client.miss("nothing")),
+            (shortlist.errors.UnknownRound, lambda: client.miss(3)),
+            (shortlist.errors.InvalidScores, lambda: client.propose([float("nan")])),
+            (shortlist.errors.DuplicateIds, lambda: client.propose([1, 2], ids=["a", "a"])),
+            (shortlist.errors.InvalidParameter, lambda: client.propose([1, 2], texts=["a"])),
             (shortlist.InvalidInput, lambda: client.propose([1, 2], round_id="a b")),
             (shortlist.InvalidInput, lambda: client.create(coverage=7)),
-            (shortlist.NotShown, lambda: client.hit(client.propose([1]).round_id, "z")),
-            (shortlist.InvalidParameter, lambda: Client("nowhere", "docs")),
+            (shortlist.errors.NotShown, lambda: client.hit(client.propose([1]).round_id, "z")),
+            (shortlist.errors.InvalidParameter, lambda: Client("nowhere", "docs")),
         ):
             with pytest.raises(error):
                 call()
         told = client.answer_many([(shown.round_id, {"hit": "a"}), (shown.round_id, {"miss": True})])
         assert told[0] is None
-        assert isinstance(told[1], shortlist.ConflictingAnswer)
+        assert isinstance(told[1], shortlist.errors.ConflictingAnswer)
 
 
 def test_the_async_twin_does_the_same(service):
@@ -77,7 +77,7 @@ def test_the_async_twin_does_the_same(service):
             summary = await client.summary()
             assert (summary["hits"], summary["misses"], summary["open"]) == (10, 2, 6)
             assert len((await client.rounds(only_open=True))["rounds"]) == 6
-            with pytest.raises(shortlist.ConflictingAnswer):
+            with pytest.raises(shortlist.errors.ConflictingAnswer):
                 await client.hit(shown[10].round_id, "a")
             await client.delete()
 
@@ -124,7 +124,7 @@ def test_a_service_that_is_not_there_is_said_so(monkeypatch):
     monkeypatch.setattr("shortlist.client.time.sleep", pauses.append)
     with (
         Client(f"http://127.0.0.1:{free_port()}", "docs", retries=6) as client,
-        pytest.raises(shortlist.ServiceUnavailable, match=r"cannot be reached .* is the service running there"),
+        pytest.raises(shortlist.errors.ServiceUnavailable, match=r"cannot be reached .* is the service running there"),
     ):
         client.summary()
     assert len(pauses) == 6

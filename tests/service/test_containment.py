@@ -10,7 +10,7 @@ import re
 import pytest
 import sqlalchemy as sa
 
-from shortlist import DamagedLog
+from shortlist.errors import DamagedLog
 from shortlist.service.engine import series, verify
 from shortlist.service.engine.series import Histogram, Series
 from shortlist.service.keys import SCOPES, KeyFile

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from shortlist import (
-    AnytimeSPS,
+from shortlist import AnytimeSPS, Shortlister
+from shortlist.errors import (
     ConflictingAnswer,
     ConflictingRound,
     ConflictingStream,
@@ -16,7 +16,6 @@ from shortlist import (
     NotShown,
     RoundClosed,
     ScorerChanged,
-    Shortlister,
     StoreUnavailable,
     UnknownRound,
     UnknownStream,

@@ -8,7 +8,8 @@ import time
 import pytest
 from fastapi.routing import APIRoute
 
-from shortlist import AsyncClient, Client, InvalidParameter, NotAllowed
+from shortlist import AsyncClient, Client
+from shortlist.errors import InvalidParameter, NotAllowed
 from shortlist.service.keys import SCOPES, KeyFile
 from shortlist.service.web import create_app
 from shortlist.service.web.gate import is_public, scope_of

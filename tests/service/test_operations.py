@@ -14,7 +14,7 @@ import time
 import httpx
 import pytest
 
-from shortlist import InvalidParameter
+from shortlist.errors import InvalidParameter
 from shortlist.service.engine import Engine, Settings, verify
 from shortlist.service.store import Store
 from shortlist.service.web import logs

@@ -12,7 +12,8 @@ import pytest
 import sqlalchemy as sa
 
 import shortlist
-from shortlist import Client, ScorerChanged, UnknownStream
+from shortlist import Client
+from shortlist.errors import ScorerChanged, UnknownStream
 from shortlist.service.engine import Engine, Settings, verify
 from shortlist.service.store import Event, Store, Text, database
 from tests.service.running import running
@@ -85,7 +86,7 @@ def test_a_snapshot_that_cannot_be_kept_stops_nobody(sqlite, monkeypatch, caplog
                 raise MemoryError
 
             monkeypatch.setattr(Store, "save_snapshot", fail)
-            with pytest.raises(shortlist.ServiceUnavailable):
+            with pytest.raises(shortlist.errors.ServiceUnavailable):
                 await play(engine, 20)
             monkeypatch.undo()
             await play(engine, 20)
@@ -104,7 +105,7 @@ def test_the_client_escapes_names(service):
         with Client(service.url, name) as client, pytest.raises(shortlist.ShortlistError):
             client.delete()
     for name in ("", ".", ".."):
-        with pytest.raises(shortlist.InvalidParameter):
+        with pytest.raises(shortlist.errors.InvalidParameter):
             Client(service.url, name)
     assert service.http.get("/v1/streams/docs").status_code == 200
 
@@ -241,7 +242,7 @@ def test_many_answers_are_sent_in_parts(sqlite):
         client.create()
         told = client.answer_many((f"r{i}", {"miss": True}) for i in range(1500))
         assert len(told) == 1500
-        assert all(isinstance(each, shortlist.UnknownRound) for each in told)
+        assert all(isinstance(each, shortlist.errors.UnknownRound) for each in told)
 
 
 def test_a_client_that_leaves_harms_nobody(sqlite):

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
-from shortlist import DatabaseInUse, InvalidParameter, NewerDatabase, StoreUnavailable
+from shortlist.errors import DatabaseInUse, InvalidParameter, NewerDatabase, StoreUnavailable
 from shortlist.service.store import Event, Store, Text, database, tables
 from tests.service.conftest import PostgreSQL
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from shortlist import AnytimeSPS, UnknownStream, replay
+from shortlist import AnytimeSPS, replay
+from shortlist.errors import UnknownStream
 from shortlist.service.engine import Engine, Settings, export_stream, verify
 from shortlist.service.store import Store, database
 from tests.service.test_engine import play

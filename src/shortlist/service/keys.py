@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from shortlist import savefile
+from shortlist.listers import savefile
 from shortlist.errors import InvalidParameter, SaveFileError
 
 __all__ = ["SCOPES", "Key", "KeyFile"]
@@ -113,7 +113,7 @@ class KeyFile:
 
     def _reload(self) -> None:
         stamp = self._stamp() if self.path.exists() else None
-        content = savefile.read(self.path, _KIND, 1)
+        content = savefile.read(self.path, _KIND)
         self._keys = {plain["id"]: Key(**plain | {"scopes": tuple(plain["scopes"])}) for plain in content["keys"]}
         self._seen = stamp
 
@@ -125,7 +125,7 @@ class KeyFile:
         if not self.path.exists():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.touch(mode=0o600)
-        savefile.write(self.path, _KIND, 1, {"keys": [asdict(key) for key in self._keys.values()]})
+        savefile.write(self.path, _KIND, {"keys": [asdict(key) for key in self._keys.values()]})
         self._seen = self._stamp()
 
 

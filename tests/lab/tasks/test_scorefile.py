@@ -5,7 +5,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from shortlist import InvalidScores
+from shortlist.errors import InvalidScores
 from shortlist.lab.tasks import read_scores, task_from_file, write_scores
 
 TRUE = np.array([0.5, 0.25, -1.0], dtype=np.float32)

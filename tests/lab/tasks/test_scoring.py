@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from shortlist import InvalidParameter, InvalidScores, MissingExtra
 from shortlist.cli import app
+from shortlist.errors import InvalidParameter, InvalidScores, MissingExtra
 from shortlist.lab.scoring.bm25 import BM25
 from shortlist.lab.scoring.encoders import Command
 from shortlist.lab.scoring.images import find_pictures, to_classes

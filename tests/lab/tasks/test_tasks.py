@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shortlist import InvalidParameter, InvalidScores, metrics
+from shortlist import metrics
+from shortlist.errors import InvalidParameter, InvalidScores
 from shortlist.lab.run import law_of
 from shortlist.lab.tasks import (
     TASKS,

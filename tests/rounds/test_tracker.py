@@ -5,8 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from shortlist import AnytimeSPS, Greedy, InvalidParameter, InvalidScores, RoundClosed, Shortlister, metrics, replay
-from shortlist.learner import Learner
+from shortlist import AnytimeSPS, Greedy, Shortlister, metrics, replay
+from shortlist.errors import InvalidParameter, InvalidScores, RoundClosed
+from shortlist.rounds.progress import waiting_for
+from tests.listers.inside import everything, policy_state
+from tests.rounds.driving import make, show, take
 
 
 def answer(lister, shown, member=0):
@@ -18,18 +21,18 @@ def answer(lister, shown, member=0):
 
 def test_silence_lowers_the_level_that_is_reached():
     """A share f of silence at random: the level tends to (p0 - f) / (1 - f), 0.0526 for 5 %. False alarm 7e-8."""
-    learner = Learner(AnytimeSPS(0.9, 1e-7), patience=10)
+    tracker = make(AnytimeSPS(0.9, 1e-7), patience=10)
     rng = np.random.default_rng(0)
     scores, silent = rng.random(400_000), rng.random(400_000) < 0.05
     for i, (score, quiet) in enumerate(zip(scores.tolist(), silent.tolist(), strict=True)):
-        threshold = learner.threshold
-        learner.show(i)
+        threshold = tracker.threshold
+        show(tracker, i)
         if quiet:
-            learner.silence(i)
+            tracker.silence(i)
         else:
-            learner.answer(i, score if score >= threshold else None)
-    assert 0.0526 * 0.88 < learner.threshold <= 0.0526
-    assert learner.waiting_for().startswith("at least")
+            take(tracker, i, score if score >= threshold else None)
+    assert 0.0526 * 0.88 < tracker.threshold <= 0.0526
+    assert waiting_for(tracker).startswith("at least")
 
 
 def test_too_much_silence_stops_the_threshold_safely_and_says_why():
@@ -124,8 +127,8 @@ def test_after_a_restart_coverage_returns_to_target():
 def test_a_restart_spends_a_share_of_delta_and_forgets_older_answers():
     lister = Shortlister(0.9, on_drift="restart", false_alarm_rounds=1000)
     plain = Shortlister(0.9)
-    assert lister._learner.state.share == 0.5
-    assert plain._learner.state.share == 1.0
+    assert policy_state(lister).share == 0.5
+    assert policy_state(plain).share == 1.0
     lister.warm_start(np.full(300, 4.0))  # from here on a miss is a miss of the threshold
     shown = []
     for i in range(200):
@@ -135,41 +138,44 @@ def test_a_restart_spends_a_share_of_delta_and_forgets_older_answers():
             lister.miss(item.round_id)  # round 0 to 99 stay open until patience is over
     for item in shown[:100]:
         lister.miss(item.round_id)
-    assert lister._learner.epoch >= 1
-    assert lister._learner.state.share == pytest.approx(1 / ((lister._learner.epoch + 1) * (lister._learner.epoch + 2)))
-    fresh = lister._learner.state.rounds
-    leftover = [item for item in shown if item.round_id in lister._book.open]
+    assert lister.summary().epoch >= 1
+    assert policy_state(lister).share == pytest.approx(
+        1 / ((lister.summary().epoch + 1) * (lister.summary().epoch + 2))
+    )
+    fresh = policy_state(lister).rounds
+    open_rounds = {int(name) for name, _ in everything(lister)["rounds"]["open"]}
+    leftover = [item for item in shown if item.round_id in open_rounds]
     for item in leftover:
         lister.hit(item.round_id, 1)
-    assert lister._learner.state.rounds == fresh
+    assert policy_state(lister).rounds == fresh
 
 
 def false_alarms(seed, *, silent, late):
-    """Alarms in a world that does not change: as fed by the learner, and as fed wrongly.
+    """Alarms in a world that does not change: as fed by the tracker, and as fed wrongly.
 
     A share `silent` never answers; hits come within five rounds, misses too, or if `late` those of
     the first 2,000 rounds all together after them.
     """
     rng = np.random.default_rng(seed)
-    learner = Learner(AnytimeSPS(0.9, 1e-9), on_drift="report", false_alarm_rounds=10**12, patience=500)
-    learner.warm_start(rng.random(5000))
-    detector = learner.detector
+    tracker = make(AnytimeSPS(0.9, 1e-9), on_drift="report", false_alarm_rounds=10**12, patience=500)
+    tracker.warm_start(rng.random(5000))
+    detector = tracker.detector
     arrival, eager = detector.init(), detector.init()
     wrong = {"by arrival": 0, "silence as misses": 0}
     due: dict[int, list[tuple[int, float | None]]] = {}
     for i in range(3000):
         for round_id, answered in due.pop(i, []):
-            learner.answer(round_id, answered)
+            take(tracker, round_id, answered)
             wrong["by arrival"] += detector.update(arrival, answered is None) is not None
-        score, threshold = float(rng.random()), learner.threshold
-        learner.show(i)
+        score, threshold = float(rng.random()), tracker.threshold
+        show(tracker, i)
         quiet = rng.random() < silent
         wrong["silence as misses"] += detector.update(eager, quiet or score < threshold) is not None
         if not quiet:
             missed = score < threshold
             when = 2000 if late and missed and i < 2000 else i + 1 + int(rng.integers(5))
             due.setdefault(when, []).append((i, None if missed else score))
-    return learner.alarm_count, wrong
+    return tracker.alarm_count, wrong
 
 
 def test_silence_and_late_answers_raise_no_alarm():
@@ -240,7 +246,7 @@ def test_shadow_mode_knows_at_least():
     lister = Shortlister(0.9, shadow=True, at_least=20)
     for _ in range(300):
         shown = lister.propose(np.linspace(0, 1, 20))
-        assert shown.cut == 20
+        assert shown.reached == 20
         lister.hit(shown.round_id, 10)
     assert lister.threshold > -np.inf
     assert (lister.summary()["hidden_share"], lister.summary()["would_have_missed"]) == (0.0, 0)
@@ -282,7 +288,7 @@ def test_everything_survives_a_save(tmp_path):
     for twin in (lister, loaded):
         drifting(twin, 500, change=100, seed=3)
     assert loaded.summary() == lister.summary()
-    assert loaded._learner.to_dict() == lister._learner.to_dict()
+    assert everything(loaded) == everything(lister)
 
 
 def test_coverage_is_held_on_the_real_retrieval_scores():

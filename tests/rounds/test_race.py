@@ -4,23 +4,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shortlist import (
-    AnytimeSPS,
-    Greedy,
-    InvalidParameter,
-    InvalidScores,
-    MissingScore,
-    Shortlister,
-    crossing_probability,
-    metrics,
-    replay,
-)
-from shortlist.chooser import Chooser
-from shortlist.cutter import AUTO
+from shortlist import AnytimeSPS, Greedy, Shortlister, crossing_probability, metrics, replay
+from shortlist.errors import InvalidParameter, InvalidScores, MissingScore
 from shortlist.lab.lists import VARIANTS, _race, _scored, list_rows, optimal_lengths
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import load_task
-from shortlist.scores import Margin, Relative, name_of
+from shortlist.rounds.codec import decode, encode
+from shortlist.rounds.race import AUTO, Race
+from shortlist.scores import Margin, Relative, name_of, to_score
+from tests.listers.inside import everything, trackers
 
 DELTA = 0.05
 
@@ -48,7 +40,7 @@ def test_a_score_learns_as_its_policy_would(name):
     rows = rows_of(task, 1500)
     lister = Shortlister(0.9, score=name)
     lists = play(lister, task, rows)
-    scored = _scored(task, lister._cutter.scores[0])
+    scored = _scored(task, to_score(name))
     thresholds = replay(AnytimeSPS(0.9, DELTA), scored.true[rows])
     assert [shown.threshold for shown in lists] == thresholds.tolist()
     assert [len(shown.members) for shown in lists] == scored.sizes(rows, thresholds).tolist()
@@ -70,8 +62,7 @@ def test_auto_in_a_stream_is_auto_in_replay():
     sizes, owner, chosen = _race(task, rows, 0.9, tracks)
     assert [len(shown.members) for shown in lists] == sizes.tolist()
     assert lister.score == name_of(AUTO[chosen])
-    for t, shown in enumerate(lists):
-        assert list(shown.comparable) == np.flatnonzero(owner[t]).tolist()
+    assert np.flatnonzero(owner[-1]).tolist() == [chosen] == list(trackers(lister))
     summary = lister.summary()
     assert "its lists were the shortest" in summary["score_why"]
     assert (
@@ -88,14 +79,10 @@ def test_while_undecided_the_union_is_shown():
     raw = task.scores.candidate_scores[7].astype(np.float64)
     shown = lister.propose(raw)
     union = set()
-    for i, learner in lister._cutter.tracks.items():
-        alone = np.flatnonzero(AUTO[i](raw) >= shown_with(learner, shown.round_id))
+    for i, tracker in trackers(lister).items():
+        alone = np.flatnonzero(AUTO[i](raw) >= tracker.policy.open[shown.round_id][2])
         union |= set(alone.tolist())
     assert set(shown.members) == union
-
-
-def shown_with(learner, round_id):
-    return learner.state.open[round_id][2]
 
 
 def test_the_bars_on_the_real_tasks():
@@ -201,21 +188,21 @@ def test_without_sharing_delta_many_scores_break_the_promise():
     assert not too_many(failures[DELTA / 40], 150)
 
 
-def test_the_chooser():
-    chooser = Chooser(3)
+def test_the_race():
+    race = Race.between(3)
     for i in range(99):
-        chooser.compare([5 + i % 3, 5 + (i + 1) % 3, 50])
-    assert chooser.remaining == [0, 1, 2]  # not before a hundred rounds
-    chooser.compare([5, 6, 50])
-    assert chooser.remaining == [0, 1]
-    again = Chooser.from_dict(chooser.to_dict())
-    for twin in (chooser, again):
+        race.compare([5 + i % 3, 5 + (i + 1) % 3, 50])
+    assert race.remaining == [0, 1, 2]  # not before a hundred rounds
+    race.compare([5, 6, 50])
+    assert race.remaining == [0, 1]
+    again = decode(Race, encode(race))
+    for twin in (race, again):
         for i in range(2000):
             twin.compare([5 + i % 3, 5 + (i + 1) % 3, 50])
-    assert chooser.decided
-    assert chooser.rounds == 1000
-    assert again.remaining == chooser.remaining
-    equal = Chooser(2)
+    assert race.decided
+    assert race.rounds == 1000
+    assert again.remaining == race.remaining
+    equal = Race.between(2)
     for _ in range(1000):
         equal.compare([4, 4])
     assert equal.remaining == [0]  # the first of equals
@@ -234,7 +221,7 @@ def test_save_and_load_in_the_middle_of_the_race(rounds, tmp_path):
             twin.hit(shown.round_id, shown.members[-1])
         play(twin, task, rows_of(task, 700, seed=2))
     assert loaded.summary() == lister.summary()
-    assert loaded._content() == lister._content()
+    assert everything(loaded) == everything(lister)
 
 
 def test_a_score_of_your_own(tmp_path):
@@ -299,7 +286,7 @@ def test_order_and_cut_with_other_scores():
     lister.warm_start(np.array([1.0] * 100), np.array([[1.0, 0.5]] * 100))  # the right one is always best
     shown = lister.propose([0.2, 0.9, 0.9, 0.5])
     assert shown.members == (1, 2, 3, 0)
-    assert (shown.cut, shown.threshold) == (2, 0.0)
+    assert (shown.reached, shown.threshold) == (2, 0.0)
     assert shown.scores == (0.9, 0.9, 0.5, 0.2)
 
 

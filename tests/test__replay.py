@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import shortlist
-from shortlist import DKW, AnytimeSPS, Greedy, InvalidParameter, InvalidScores
+from shortlist import DKW, AnytimeSPS, Greedy
 from shortlist._replay import _functions, _parts, _stamp
+from shortlist.errors import InvalidParameter, InvalidScores
 
 if TYPE_CHECKING:
     import types

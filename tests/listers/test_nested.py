@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from shortlist import AnytimeSPS, InvalidParameter, NestedShortlister, replay
+from shortlist import AnytimeSPS, NestedShortlister, replay
+from shortlist.errors import InvalidParameter
+from tests.listers.inside import everything
 
 
 def run(lister, rounds, seed=0, candidates=20):
@@ -37,7 +39,7 @@ def test_sets_are_nested_and_each_coverage_is_held():
     for shown, scores in lists:
         sizes = [shown.cuts[coverage] for coverage in (0.8, 0.9, 0.95)]
         assert sizes == sorted(sizes)
-        assert sizes[-1] == len(shown.members) == shown.cut
+        assert sizes[-1] == len(shown.members) == shown.reached
         assert list(shown.scores) == sorted(scores, reverse=True)[: sizes[-1]]
         for coverage in held:
             held[coverage] += 0 in shown.members[: shown.cuts[coverage]]
@@ -74,7 +76,7 @@ def test_save_and_load(tmp_path):
     for twin in (lister, loaded):
         twin.hit(pending.round_id, 1)
         run(twin, 200, seed=2)
-    assert loaded._content() == lister._content()
+    assert everything(loaded) == everything(lister)
     assert loaded.summary() == lister.summary()
     assert "NestedShortlister" in repr(loaded)
 
