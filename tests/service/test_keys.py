@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute
 from shortlist import AsyncClient, Client, InvalidParameter, NotAllowed
 from shortlist.service.keys import SCOPES, KeyFile
 from shortlist.service.web import create_app
-from shortlist.service.web.gate import is_public, scope_of
+from shortlist.service.web.scopes import is_public, scope_of
 from tests.service.running import running
 
 #: The scope that each route needs. A new route must be entered here, or the test fails.

@@ -177,7 +177,7 @@ def test_requests_have_ids_and_logs_are_json(sqlite, capsys):
     before = root.handlers[:], root.level, ours.level
     try:
         logs.configure(access=True)
-        ours.info("request", extra={"told": {"request_id": "mine-1", "status": 200}})
+        ours.info("request", extra={"payload": {"request_id": "mine-1", "status": 200}})
         try:
             int("a bug")
         except ValueError:
