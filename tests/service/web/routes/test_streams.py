@@ -12,7 +12,7 @@ from tests.service.web.checks import problem
 
 def test_live_tells_of_changes_until_the_stream_is_gone(service):
     service.make()
-    told = []
+    summaries = []
     first, second = threading.Event(), threading.Event()
 
     def listen():
@@ -20,17 +20,17 @@ def test_live_tells_of_changes_until_the_stream_is_gone(service):
             assert answer.headers["content-type"].startswith("text/event-stream")
             for line in answer.iter_lines():
                 if line.startswith('data: {"name"'):
-                    told.append(json.loads(line.removeprefix("data: ")))
-                    (first if len(told) == 1 else second).set()
+                    summaries.append(json.loads(line.removeprefix("data: ")))
+                    (first if len(summaries) == 1 else second).set()
         return True
 
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         listening = pool.submit(listen)
         assert first.wait(20)
-        assert told[0]["rounds"] == 0
+        assert summaries[0]["rounds"] == 0
         service.propose()
         assert second.wait(20)
-        assert told[-1]["rounds"] == 1
+        assert summaries[-1]["rounds"] == 1
         service.http.delete("/v1/streams/docs")
         assert listening.result(20)
     problem(service.http.get("/v1/streams/docs/live"), 404, "unknown-stream")
