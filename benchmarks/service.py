@@ -21,7 +21,7 @@ from fastapi import FastAPI, Request
 from load import Tally, load
 
 from shortlist.service.store import Store
-from shortlist.service.web import create_app, models, run
+from shortlist.service.web import create_app, requests, run
 
 #: What a commit costs on the slow disk, in seconds.
 SLOW = 0.003
@@ -32,7 +32,7 @@ def bare() -> FastAPI:
     app = FastAPI()
 
     @app.post("/v1/streams/{name}/rounds", status_code=201)
-    async def propose(request: Request, name: str, body: models.NewRound) -> dict[str, Any]:  # noqa: ARG001
+    async def propose(request: Request, name: str, body: requests.NewRound) -> dict[str, Any]:  # noqa: ARG001
         return {
             "round_id": body.round_id,
             "threshold": None,
@@ -42,7 +42,7 @@ def bare() -> FastAPI:
         }
 
     @app.put("/v1/streams/{name}/rounds/{round_id}/feedback")
-    async def answer(name: str, round_id: str, body: models.Answer) -> dict[str, Any]:  # noqa: ARG001
+    async def answer(name: str, round_id: str, body: requests.Answer) -> dict[str, Any]:  # noqa: ARG001
         return {"round_id": round_id, "answer": body.model_dump(), "threshold": None}
 
     return app

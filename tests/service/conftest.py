@@ -8,6 +8,7 @@ import uuid
 import psycopg
 import pytest
 
+from shortlist.service.keys import SCOPES, KeyFile
 from shortlist.service.store import Store
 from tests.service.running import running
 
@@ -88,3 +89,10 @@ def read():
             return store
 
         yield opened
+
+
+@pytest.fixture
+def keys(tmp_path):
+    """A key of each scope, and the file they are in."""
+    file = KeyFile(tmp_path / "keys.json")
+    return {scope: file.create(scope, [scope]) for scope in SCOPES} | {"file": file}

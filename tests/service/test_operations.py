@@ -1,9 +1,6 @@
 """Running it: stopping, backing up, upgrading, watching."""
 
 import asyncio
-import json
-import logging
-import re
 import signal
 import sqlite3
 import subprocess
@@ -17,8 +14,7 @@ import pytest
 from shortlist.errors import InvalidParameter
 from shortlist.service.engine import Engine, Settings, verify
 from shortlist.service.store import Store
-from shortlist.service.web import logs
-from tests.service.running import free_port, process, running
+from tests.service.running import process, running
 from tests.service.test_crash import Person, missing
 from tests.service.test_engine import play
 
@@ -119,38 +115,6 @@ def test_backups_that_cannot_be(sqlite, postgresql, tmp_path):
     store.close()
 
 
-def test_what_prometheus_reads(service):
-    service.make(on_drift="report")
-    for i in range(120):
-        service.propose(round_id=f"r{i}")
-        service.answer(f"r{i}", {"hit": "b"} if i % 10 else {"miss": True})
-    service.propose(round_id="open")
-    page = service.http.get("/metrics").text
-    figures = dict(re.findall(r"^(shortlist_\S+) (\S+)$", page, flags=re.MULTILINE))
-    assert float(figures['shortlist_rounds_total{stream="docs"}']) == 121
-    assert float(figures['shortlist_hits_total{stream="docs"}']) == 108
-    assert float(figures['shortlist_misses_total{stream="docs"}']) == 12
-    assert float(figures['shortlist_open_rounds{stream="docs"}']) == 1
-    assert 'shortlist_drift_level{stream="docs"}' in figures
-    assert float(figures["shortlist_commit_requests_count"]) >= 241
-    route = "/v1/streams/{name}/rounds"
-    assert float(figures[f'shortlist_requests_total{{method="POST",route="{route}",status="201"}}']) == 121
-    assert float(figures[f'shortlist_request_seconds_count{{route="{route}"}}']) == 121
-    assert "docs/rounds" not in page  # routes, never paths: those have no end
-
-
-def test_ready_means_that_writes_are_taken(sqlite):
-    with running(sqlite) as service:
-        service.make()
-        service.in_writer("PRAGMA query_only = ON")
-        assert service.propose().status_code == 503
-        assert service.http.get("/readyz").status_code == 503
-        assert service.http.get("/healthz").status_code == 200
-        service.in_writer("PRAGMA query_only = OFF")
-        time.sleep(1.1)  # it tries once a second at most
-        assert service.http.get("/readyz").status_code == 200
-
-
 def test_old_rounds_and_texts_go_by_themselves(sqlite):
     async def main():
         async with Engine.open(sqlite) as engine:
@@ -163,51 +127,6 @@ def test_old_rounds_and_texts_go_by_themselves(sqlite):
             assert (await engine.round("a", "r"))[1] is None
 
     asyncio.run(main())
-
-
-def test_requests_have_ids_and_logs_are_json(sqlite, capsys):
-    with running(sqlite) as service:
-        service.make()
-        answer = service.http.get("/v1/streams", headers={"X-Request-Id": "mine-1"})
-        assert answer.headers["x-request-id"] == "mine-1"
-        for strange in ("a b", "x" * 100, "é"):
-            answer = service.http.get("/v1/streams", headers={"X-Request-Id": strange.encode()})
-            assert re.fullmatch(r"[0-9a-f]{16}", answer.headers["x-request-id"])
-    root, ours = logging.getLogger(), logging.getLogger("shortlist.access")
-    before = root.handlers[:], root.level, ours.level
-    try:
-        logs.configure(access=True)
-        ours.info("request", extra={"told": {"request_id": "mine-1", "status": 200}})
-        try:
-            int("a bug")
-        except ValueError:
-            logging.getLogger("shortlist.service").exception("it failed")
-    finally:
-        root.handlers[:], root.level, ours.level = before
-    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines() if line.startswith("{")]
-    assert lines[0]["request_id"] == "mine-1"
-    assert "ValueError" in lines[1]["trace"]
-
-
-def test_several_workers_share_a_port_on_postgresql(postgresql):
-    port = free_port()
-    arguments = ["serve", "--database", postgresql, "--port", str(port), "--workers", "2"]
-    child = subprocess.Popen([sys.executable, "-m", "shortlist", *arguments], stderr=subprocess.DEVNULL)
-    try:
-        from shortlist import Client  # noqa: PLC0415
-
-        with Client(f"http://127.0.0.1:{port}", "docs", retries=40) as client:
-            client.create()
-            for _ in range(30):
-                with Client(client.url, "docs", retries=10) as other:  # a new connection each: any worker
-                    other.hit(other.propose([0.5]).round_id, 0)
-            assert client.summary()["hits"] == 30
-        child.send_signal(signal.SIGTERM)
-        assert child.wait(60) == 0
-    finally:
-        if child.poll() is None:
-            child.kill()
-            child.wait()
 
 
 def test_a_backup_is_one_file(sqlite, tmp_path):

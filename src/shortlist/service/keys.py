@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from shortlist.listers import savefile
 from shortlist.errors import InvalidParameter, SaveFileError
+from shortlist.listers import savefile
 
 __all__ = ["SCOPES", "Key", "KeyFile"]
 

@@ -148,6 +148,10 @@ class Engine:
         """Return a stream's summary."""
         return (await self._fresh(name)).summary()
 
+    async def require(self, name: str) -> None:
+        """Raise UnknownStream unless there is such a stream."""
+        await self._stream(name)
+
     async def threshold(self, name: str) -> float:
         """Return the threshold in force."""
         return (await self._stream(name)).threshold

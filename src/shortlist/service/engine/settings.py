@@ -41,6 +41,7 @@ class Settings(settings.Options):
     coverage: float
     policy: dict[str, Any] = field(default_factory=lambda: {"kind": "anytime"})
     scorer_version: str | None = None
+    unanswered: settings.Unanswered = "miss"
     #: The settings of the rounds, checked.
     rounds: settings.Settings = field(init=False, repr=False, compare=False)
 
@@ -58,7 +59,6 @@ class Settings(settings.Options):
         options = {each.name: getattr(self, each.name) for each in dataclasses.fields(settings.Options)}
         options["score"] = _score(self.score)
         put(self, "rounds", settings.Settings(policy=make(self.coverage, *values), **options))
-        put(self, "unanswered", self.rounds.unanswered)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings that a stream may be given, as plain data."""

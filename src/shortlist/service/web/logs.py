@@ -1,4 +1,4 @@
-"""Logs: one JSON object a line, on standard error."""
+"""Logs: one JSON object per line, on standard error."""
 
 import json
 import logging
@@ -11,16 +11,16 @@ __all__ = ["configure"]
 class _Lines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return a record as one line of JSON."""
-        told = {
+        payload = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
-            **getattr(record, "told", {}),
+            **getattr(record, "payload", {}),
         }
         if record.exc_info:
-            told["trace"] = self.formatException(record.exc_info)
-        return json.dumps(told, ensure_ascii=False)
+            payload["trace"] = self.formatException(record.exc_info)
+        return json.dumps(payload, ensure_ascii=False)
 
 
 def configure(*, access: bool) -> None:

@@ -85,6 +85,8 @@ class Metrics:
             buckets=_SECONDS,
             registry=self._registry,
         )
+        #: The two series of each kind of request: looking them up by their labels costs more than counting.
+        self._children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self._batch = Histogram(
             "shortlist_commit_requests", "Requests that shared a commit.", buckets=_SIZES, registry=self._registry
         )
@@ -102,8 +104,13 @@ class Metrics:
     def request(self, scope: Any, status: int, seconds: float) -> None:
         """Count an answered request under its route, never under its path: that would have no end."""
         route = getattr(scope.get("route"), "path", "none")
-        self._requests.labels(route, scope["method"] if route != "none" else "any", str(status)).inc()
-        self._seconds.labels(route).observe(seconds)
+        labels = (route, scope["method"] if route != "none" else "any", status)
+        children = self._children.get(labels)
+        if children is None:
+            children = self._requests.labels(*labels), self._seconds.labels(route)
+            self._children[labels] = children
+        children[0].inc()
+        children[1].observe(seconds)
 
     def commit(self, requests: int, events: int, seconds: float) -> None:
         """Count a commit."""

@@ -2,7 +2,7 @@
 
 import re
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -25,9 +25,10 @@ from shortlist.errors import (
     UnknownStream,
     problem_name,
 )
+from shortlist.service.web.bodies import is_json
 from shortlist.service.web.replies import Problem
 
-__all__ = ["PROBLEM_TYPE", "document", "handle_problems", "problem", "responses"]
+__all__ = ["EVERYWHERE", "PROBLEM_TYPE", "Refusal", "document", "handle_problems", "problem", "responses"]
 
 PROBLEM_TYPE: Final = "application/problem+json"
 #: The first that fits.
@@ -46,8 +47,15 @@ _STATUS: Final = (
 )
 
 
+class Refusal(NamedTuple):
+    """A problem document, and headers to go with it."""
+
+    document: dict[str, Any]
+    headers: dict[str, str] = {}  # noqa: RUF012 - nobody changes it
+
+
 def problem(error: ShortlistError) -> dict[str, Any]:
-    """Return an error of ours as a problem document."""
+    """Return one of the package's errors as a problem document."""
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
     return document(problem_name(type(error)), status, str(error))
 
@@ -58,62 +66,73 @@ def document(kind: str, status: int, detail: str, **more: Any) -> dict[str, Any]
     return {"type": f"urn:shortlist:problem:{kind}", "title": title, "status": status, "detail": detail, **more}
 
 
-def _answer(told: dict[str, Any], headers: dict[str, str] | None = None) -> JSONResponse:
-    headers = dict(headers or {})
-    if told["status"] == 503:
-        headers.setdefault("Retry-After", "1")
-    return JSONResponse(told, status_code=told["status"], headers=headers, media_type=PROBLEM_TYPE)
-
-
 def handle_problems(app: FastAPI) -> None:
-    """Answer every error of this app with a problem document."""
-
-    @app.exception_handler(ShortlistError)
-    def _ours(_request: Request, error: ShortlistError) -> JSONResponse:
-        return _answer(problem(error))
-
-    @app.exception_handler(RequestValidationError)
-    def _invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if request.method in ("POST", "PUT") and kind != "application/json" and not kind.endswith("+json"):
-            told = "send JSON, with the header Content-Type: application/json"
-            return _answer(document("invalid-request", 422, told, errors=[{"where": "body", "what": told}]))
-        if wrong := [each for each in error.errors() if each["type"] == "json_invalid"]:
-            why = wrong[0].get("ctx", {}).get("error") or wrong[0]["msg"]
-            told = f"the body is not JSON: {why.removeprefix('Invalid JSON: ')}"
-            return _answer(document("invalid-request", 422, told, errors=[{"where": "body", "what": told}]))
-        # Without the input: it may be large, or not be JSON at all (NaN).
-        found = list({(_where(e["loc"]), e["msg"].removeprefix("Value error, ")): None for e in error.errors()[:20]})
-        detail = "; ".join(f"{where}: {what}" for where, what in found[:3])
-        listed = [{"where": where, "what": what} for where, what in found]
-        return _answer(document("invalid-request", 422, detail, errors=listed))
-
-    @app.exception_handler(HTTPException)
-    def _http(request: Request, error: HTTPException) -> JSONResponse:
-        kind = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
-        headers = dict(error.headers or {})
-        if error.status_code == 405:
-            headers["Allow"] = ", ".join(_methods(app, request))
-        return _answer(document(kind, error.status_code, str(error.detail)), headers)
-
-    @app.exception_handler(Exception)
-    def _bug(_request: Request, _error: Exception) -> JSONResponse:
-        return _answer(document("internal-error", 500, "the service failed; the log of the service says why"))
+    """Answer every error of an app with a problem document."""
+    app.add_exception_handler(ShortlistError, _of_package)
+    app.add_exception_handler(RequestValidationError, _of_request)
+    app.add_exception_handler(HTTPException, _of_framework)
+    app.add_exception_handler(Exception, _of_bug)
 
 
-def _methods(app: FastAPI, request: Request) -> list[str]:
-    """Return all methods that a request's path knows, whichever route has them."""
-    found: set[str] = set()
-    for route in app.routes:
+# Coroutines, although they await nothing: Starlette would run plain functions in a thread of its pool.
+
+
+async def _of_package(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, ShortlistError)  # noqa: S101 - for the type checker, here and below
+    return _response(problem(error))
+
+
+async def _of_request(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    if request.method in ("POST", "PUT") and not is_json(request):
+        return _invalid_body("send JSON, with the header Content-Type: application/json")
+    if syntax := [each for each in error.errors() if each["type"] == "json_invalid"]:
+        why = syntax[0].get("ctx", {}).get("error") or syntax[0]["msg"]
+        return _invalid_body(f"the body is not JSON: {why.removeprefix('Invalid JSON: ')}")
+    # Without the input: it may be large, or not be JSON at all (NaN).
+    errors = list({(_where(e["loc"]), e["msg"].removeprefix("Value error, ")): None for e in error.errors()[:20]})
+    detail = "; ".join(f"{where}: {what}" for where, what in errors[:3])
+    listed = [{"where": where, "what": what} for where, what in errors]
+    return _response(document("invalid-request", 422, detail, errors=listed))
+
+
+async def _of_framework(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)  # noqa: S101
+    kind = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(_methods(request))
+    return _response(document(kind, error.status_code, str(error.detail)), headers)
+
+
+async def _of_bug(_request: Request, _error: Exception) -> JSONResponse:
+    return _response(document("internal-error", 500, "the service failed; the log of the service says why"))
+
+
+def _invalid_body(detail: str) -> JSONResponse:
+    return _response(document("invalid-request", 422, detail, errors=[{"where": "body", "what": detail}]))
+
+
+def _response(payload: dict[str, Any], headers: dict[str, str] | None = None) -> JSONResponse:
+    headers = dict(headers or {})
+    if payload["status"] == 503:
+        headers.setdefault("Retry-After", "1")
+    return JSONResponse(payload, status_code=payload["status"], headers=headers, media_type=PROBLEM_TYPE)
+
+
+def _methods(request: Request) -> list[str]:
+    """Return all methods that a request's path accepts, over all routes."""
+    methods: set[str] = set()
+    for route in request.app.routes:
         if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
-            found |= route.methods or set()
-    return sorted(found)
+            methods |= route.methods or set()
+    return sorted(methods)
 
 
-def _where(place: tuple[Any, ...]) -> str:
-    """Return the place of an error as one reads it: candidates[3].score."""
+def _where(location: tuple[Any, ...]) -> str:
+    """Return the location of an error in the notation of the body: candidates[3].score."""
     words = ""
-    for part in place[1:] if len(place) > 1 else place:
+    for part in location[1:] if len(location) > 1 else location:
         if isinstance(part, int):
             words += f"[{part}]"
         elif not re.search(r"[^A-Za-z0-9_]|^str$|^int$|^[A-Z]", part):  # else the name of an alternative
@@ -131,3 +150,7 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
         }
         for status in statuses
     }
+
+
+#: What any route may answer with.
+EVERYWHERE: Final = responses(400, 401, 403, 413, 421, 422, 429, 500, 503)

@@ -4,8 +4,6 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from shortlist.service.web.models import Threshold
-
 __all__ = [
     "AnswerResult",
     "AnswerResults",
@@ -23,7 +21,10 @@ __all__ = [
     "SeriesView",
     "StreamPage",
     "StreamView",
+    "Threshold",
 ]
+
+Threshold = Annotated[float | None, Field(description="null stands for minus infinity: everything is shown.")]
 
 
 class _Out(BaseModel):
@@ -31,17 +32,17 @@ class _Out(BaseModel):
 
 
 class Expired(_Out):
-    """How many rounds were closed."""
+    """The result of closing old rounds."""
 
     expired: int
-    """So many."""
+    """How many rounds were closed."""
 
 
 class Erased(_Out):
-    """Of how many rounds the texts were erased."""
+    """The result of erasing texts."""
 
     erased: int
-    """So many."""
+    """The number of rounds whose texts were erased."""
 
 
 class Problem(_Out):
@@ -67,7 +68,7 @@ class RoundShown(_Out):
     threshold: Threshold
     members: Annotated[list[str | int], Field(description="The candidates to show, best first.")]
     reached: Annotated[int, Field(description="How many of them, from the first, reach the threshold.")]
-    truncated: Annotated[bool, Field(description="The promise does not cover this list.")]
+    truncated: Annotated[bool, Field(description="The guarantee does not cover this list.")]
 
 
 class AnswerTaken(_Out):
@@ -81,7 +82,7 @@ class AnswerTaken(_Out):
 
 
 class AnswerResult(_Out):
-    """What came of one answer of a batch."""
+    """The result of one answer of a batch."""
 
     round_id: str
     """The round."""
@@ -94,19 +95,19 @@ class AnswerResult(_Out):
 
 
 class AnswerResults(_Out):
-    """What came of each answer, in their order."""
+    """The result of each answer, in the order sent."""
 
     results: list[AnswerResult]
     """One for each answer."""
 
 
 class CandidateView(_Out):
-    """A candidate of a round, and what became of it."""
+    """A candidate of a round, and whether it was shown."""
 
     id: str | int
     """Its id."""
     score: float
-    """As it was handed in."""
+    """As it was sent."""
     comparable: Annotated[float, Field(description="What was compared with the threshold.")]
     shown: bool
     """Whether it was in the list."""
@@ -121,7 +122,7 @@ class RoundView(_Out):
     round_id: str
     """Its id."""
     number: int
-    """Its place in the order shown; hand it in as `after`."""
+    """Its position in the order shown; send it as `after`."""
     shown_at: float
     """When, in seconds since 1970."""
     question: str | None
@@ -130,7 +131,7 @@ class RoundView(_Out):
     epoch: int
     """How often learning had started over."""
     truncated: bool
-    """The promise does not cover this list."""
+    """The guarantee does not cover this list."""
     members: list[str | int]
     """What was shown, best first."""
     candidates: list[CandidateView]
@@ -146,18 +147,18 @@ class RoundPage(_Out):
 
     rounds: list[RoundView]
     """The page."""
-    next: Annotated[int | None, Field(description="Hand this in as `after` for the next page; null at the end.")]
+    next: Annotated[int | None, Field(description="Send this as `after` for the next page; null at the end.")]
 
 
 class StreamView(_Out):
-    """A stream: its settings, what has happened, and what was learnt."""
+    """A stream: its settings, what has happened, and what was learned."""
 
     name: str
     """The stream."""
     created: float
     """When, in seconds since 1970."""
     settings: dict[str, Any]
-    """As it was made, defaults filled in."""
+    """As given when it was created, with defaults filled in."""
     scorer_version: str | None
     """The model behind the scores, once one was named."""
     events: int
@@ -169,24 +170,24 @@ class StreamView(_Out):
     hits: int
     """Answered with a candidate."""
     misses: int
-    """Answered: not in here."""
+    """Answered: not in this list."""
     skipped: int
     """Answered: no answer will come."""
     absent: int
-    """Answered: none at all is right."""
+    """Answered: no candidate is right."""
     expired: int
     """Closed without an answer."""
     open: int
     """Waiting for an answer."""
     coverage_target: float
-    """What the stream was made with."""
+    """The coverage that the stream was created with."""
     coverage_seen: float | None
     """Hits among hits and misses."""
     coverage_interval: list[float] | None
     """95 % Wilson interval of `coverage_seen`: `[low, high]`."""
     threshold: Threshold
     counted: int | None
-    """Rounds that the threshold has learnt from."""
+    """Rounds that the threshold has learned from."""
     waiting_for: str
     """What the next move of the threshold waits for, in words."""
     rounds_needed: int | None
@@ -196,7 +197,7 @@ class StreamView(_Out):
     epoch: int
     """How often learning has started over."""
     drift: dict[str, Any] | None
-    """The alarm: its level, how often it rang, and when; null when it is off."""
+    """The alarm: its level, how often it went off, and when; null if drift is not watched."""
     score: str
     """The score in use, or several whose lists are shown together."""
     score_why: str
@@ -238,7 +239,7 @@ class SeriesPoints(_Out):
     """90th percentile of list length."""
     candidates: list[float]
     """Mean number of candidates."""
-    level: Annotated[list[float | None], Field(description="Of the drift alarm; 1 rings it.")]
+    level: Annotated[list[float | None], Field(description="Of the drift alarm; 1 sets it off.")]
 
 
 class ChosenScores(_Out):
@@ -281,4 +282,4 @@ class StreamPage(_Out):
     """The page."""
     damaged: list[DamagedStream]
     """Streams of this page whose log cannot be read. They can be deleted; other streams are not affected."""
-    next: Annotated[str | None, Field(description="Hand this in as `after` for the next page; null at the end.")]
+    next: Annotated[str | None, Field(description="Send this as `after` for the next page; null at the end.")]

@@ -21,18 +21,18 @@ from shortlist.service.web import logs
 __all__ = ["listen", "run", "run_workers"]
 
 _log = logging.getLogger("shortlist.service")
-#: For how many seconds requests that were accepted are waited for when the service stops.
+#: How many seconds the service waits for accepted requests when it stops.
 _GRACE: Final = 4
 
 
 class _Server(uvicorn.Server):
-    """Ends server-sent events when it is told to stop: they would never end by themselves."""
+    """Ends server-sent events when it stops: they would never end by themselves."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
-        # What is there now stays; looking through it again and again costs the collector a tenth of a second. And
-        # the rounds in memory are many and long-lived, so it looks through all of them seldom.
+        # What exists now stays: scanning it again and again costs the collector a tenth of a second. And the rounds
+        # in memory are many and long-lived, so a full scan is made seldom.
         gc.collect()
         gc.freeze()
         gc.set_threshold(10_000, 20, 50)
@@ -53,21 +53,21 @@ class _Server(uvicorn.Server):
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens, or say why it cannot."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        made.bind((host, port))
+        listener.bind((host, port))
     except (OSError, OverflowError) as error:
-        made.close()
+        listener.close()
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise InvalidParameter(f"cannot listen on {host} port {port}: {reason}; try another --port") from None
-    made.listen(2048)
-    made.set_inheritable(True)
-    return made
+    listener.listen(2048)
+    listener.set_inheritable(True)
+    return listener
 
 
 def run(app: FastAPI, *, sockets: list[socket.socket] | None = None, port: int = 8000, access: bool = False) -> None:
-    """Serve an app until a signal says stop, on a socket or on a port of this machine."""
+    """Serve an app until a signal stops it, on a socket or on a port of this machine."""
     logs.configure(access=access)
     config = uvicorn.Config(
         app,
@@ -81,7 +81,7 @@ def run(app: FastAPI, *, sockets: list[socket.socket] | None = None, port: int =
 
 
 def run_workers(make_app: Callable[[], FastAPI], count: int, sockets: list[socket.socket], *, access: bool) -> None:
-    """Serve from several processes until a signal says stop; one that dies is started again."""
+    """Serve from several processes until a signal stops them; one that dies is restarted."""
     logs.configure(access=access)
     context = multiprocessing.get_context("spawn")
     stopping = False

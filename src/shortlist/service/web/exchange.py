@@ -1,0 +1,69 @@
+"""One request and its response: the request's id, the size of its body, the status it was answered with."""
+
+import json
+import os
+import re
+import time
+from typing import Final
+
+from starlette.types import Message, Receive, Scope, Send
+
+from shortlist.service.web.problems import Refusal
+
+__all__ = ["BodyTooLarge", "Exchange"]
+
+_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+
+
+class BodyTooLarge(Exception):
+    """More came in than the limit allows."""
+
+
+class Exchange:
+    """One request on its way in, and its response on its way out.
+
+    Parameters
+    ----------
+    scope, receive, send
+        As ASGI has them.
+    body_limit
+        The largest body, in bytes.
+    """
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, body_limit: int) -> None:
+        self.scope, self._receive, self._send, self._room = scope, receive, send, body_limit
+        #: The first header of each name.
+        self.headers: dict[bytes, bytes] = dict(reversed(list(scope["headers"])))
+        given = self.headers.get(b"x-request-id", b"")
+        self.request_id = given if _REQUEST_ID.fullmatch(given) else os.urandom(8).hex().encode()
+        self.began = time.perf_counter()
+        self.status, self.started, self.refused, self.too_large = 500, False, False, False
+        self.key_id: str | None = None
+
+    async def receive(self) -> Message:
+        """Pass on what comes in, as long as it is within the limit."""
+        message = await self._receive()
+        self._room -= len(message.get("body", b""))
+        if self._room < 0:
+            # Code that reads the body may turn this into a response of its own, so `send` checks it too.
+            self.too_large = True
+            raise BodyTooLarge
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Pass on what goes out, with the request's id; drop a response to a body that was too large."""
+        if self.too_large and not self.started and not self.refused:
+            return
+        if message["type"] == "http.response.start":
+            self.status, self.started = message["status"], True
+            message["headers"] = [*message.get("headers", ()), (b"x-request-id", self.request_id)]
+        await self._send(message)
+
+    async def refuse(self, refusal: Refusal) -> None:
+        """Respond with a problem document."""
+        self.refused = True
+        body = json.dumps(refusal.document).encode()
+        headers = [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
+        headers += [(b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode())]
+        await self.send({"type": "http.response.start", "status": refusal.document["status"], "headers": headers})
+        await self.send({"type": "http.response.body", "body": body})

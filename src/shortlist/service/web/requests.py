@@ -1,0 +1,258 @@
+"""What comes in: parameters of paths and queries, and bodies.
+
+Bodies are strict: no string for a number, no true for 1, nothing unknown. Everything has a largest size.
+Texts with half a surrogate pair, which cannot be stored, are refused.
+"""
+
+from operator import attrgetter
+from typing import Annotated, Any, Final, Literal, Self
+
+from fastapi import Path, Query
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from shortlist.policies import AnytimeSPS
+from shortlist.scores import Adaptive, Relative
+from shortlist.service.engine import Settings
+
+__all__ = [
+    "MOST_ANSWERS",
+    "MOST_CANDIDATES",
+    "MOST_CHARACTERS",
+    "MOST_ON_PAGE",
+    "ROUND_ID",
+    "STREAM_NAME",
+    "Answer",
+    "Answers",
+    "Candidate",
+    "NewRound",
+    "NewStream",
+    "OlderThan",
+    "PageLimit",
+    "RoundAnswer",
+    "RoundPath",
+    "StreamPath",
+]
+
+#: The most candidates in a round.
+MOST_CANDIDATES: Final = 10_000
+#: The most characters in a question or a text.
+MOST_CHARACTERS: Final = 20_000
+#: The most answers in a batch.
+MOST_ANSWERS: Final = 1_000
+#: The most rounds or streams on a page.
+MOST_ON_PAGE: Final = 1_000
+#: What streams and rounds may be called.
+STREAM_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+ROUND_ID: Final = r"^[A-Za-z0-9][A-Za-z0-9._:~-]{0,127}$"
+
+StreamPath = Annotated[str, Path(alias="name", pattern=STREAM_NAME, description="The stream.")]
+RoundPath = Annotated[str, Path(alias="round_id", pattern=ROUND_ID, description="The round.")]
+PageLimit = Annotated[int, Query(ge=1, le=MOST_ON_PAGE, description="The most on a page.")]
+
+
+def _whole(value: Any) -> Any:
+    """Return 3.0 as 3: in JSON they are one number."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _only_schema(schema: dict[str, Any]) -> None:
+    """Leave the default out of a field's schema: leaving the field out is not the same as sending null."""
+    schema.pop("default", None)
+
+
+Name = Annotated[str, Field(pattern=STREAM_NAME, description="A stream's name.")]
+RoundId = Annotated[
+    str, Field(pattern=ROUND_ID, description="A round's id: your own, or one that the service generates.")
+]
+Id = Annotated[
+    Annotated[str, Field(max_length=500)]
+    | Annotated[int, Field(ge=-(2**53) + 1, le=2**53 - 1), BeforeValidator(_whole)],
+    # In this order, so that a string is taken at once and `_whole` is not called for it.
+    Field(
+        union_mode="left_to_right",
+        description="A candidate's id: a string, or a whole number that every JSON reader keeps (below 2^53).",
+    ),
+]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
+Version = Annotated[str, Field(min_length=1, max_length=200)]
+
+#: A candidate's fields: in `map` they need no call of a Python function per candidate.
+_ID, _SCORE, _TEXT = attrgetter("id"), attrgetter("score"), attrgetter("text")
+
+
+class _In(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Anytime(_In):
+    """No horizon; the guarantee holds at every round."""
+
+    kind: Literal["anytime"]
+    """Which policy."""
+    delta: Annotated[float, Field(gt=0, lt=1)] = AnytimeSPS.delta
+    """The probability that the threshold ever passes the optimal one is at most this."""
+
+
+class Sps(_In):
+    """The paper's Algorithm 1, for a number of rounds that is known in advance."""
+
+    kind: Literal["sps"]
+    """Which policy."""
+    horizon: Annotated[int, Field(ge=2, le=10**12), BeforeValidator(_whole)]
+    """The number of rounds planned for; after them the threshold stays where it is."""
+
+
+class PlainScore(_In):
+    """A score without settings."""
+
+    kind: Literal["raw", "margin", "rank"]
+    """Which score."""
+
+
+class RelativeScore(_In):
+    """Softmax of the list's z-scores."""
+
+    kind: Literal["relative"]
+    """Which score."""
+    temperature: Annotated[float, Field(gt=1e-6, le=1e6)] = Relative.temperature
+    """How flat: lower values separate the best from the rest more sharply."""
+
+
+class AdaptiveScore(_In):
+    """The softmax mass of all candidates with lower scores (APS, RAPS)."""
+
+    kind: Literal["adaptive"]
+    """Which score."""
+    temperature: Annotated[float, Field(gt=1e-6, le=1e6)] = Adaptive.temperature
+    """How flat: lower values separate the best from the rest more sharply."""
+    penalty: Annotated[float, Field(ge=0, le=1e6)] = Adaptive.penalty
+    """What each rank beyond the free ones costs (RAPS); 0 is APS."""
+    free: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(_whole)] = Adaptive.free
+    """How many ranks cost nothing."""
+
+
+class NewStream(_In):
+    """A stream to create; its settings are fixed from then on."""
+
+    name: Name
+    coverage: Annotated[float, Field(gt=0, lt=1, description="The share of rounds with the right answer in the list.")]
+    policy: Annotated[Anytime | Sps, Field(discriminator="kind")] = Anytime(kind="anytime")
+    """How the threshold is learned."""
+    score: (
+        Literal["raw", "margin", "relative", "rank", "adaptive", "auto"]
+        | Annotated[PlainScore | RelativeScore | AdaptiveScore, Field(discriminator="kind")]
+    ) = Settings.score  # type: ignore[assignment] # a name
+    """How a list's raw scores become those compared with the threshold; `auto` learns which is best."""
+    unanswered: Literal["miss", "ignore"] = Settings.unanswered
+    """What silence means: `miss` is always safe; `ignore` only if silence and delay do not depend on the score."""
+    patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(_whole)] = Settings.patience
+    """After how many later rounds an unanswered one counts as below the threshold; a late answer corrects it."""
+    on_drift: Literal["report", "restart"] | None = Settings.on_drift
+    """Watch for a distribution shift after which lists miss too often: `report` an alarm, or `restart` learning."""
+    false_alarm_rounds: Annotated[int, Field(ge=1, le=10**12), BeforeValidator(_whole)] = Settings.false_alarm_rounds
+    """The mean number of rounds between false alarms is at least this."""
+    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(_whole)] = Settings.at_least
+    """Always show at least this many: safe."""
+    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(_whole)] | None = Settings.at_most
+    """Never show more; lists that it cuts short are marked `truncated`."""
+    shadow: bool = Settings.shadow
+    """Show everything, and learn the threshold anyway."""
+    scorer_version: Version | None = Settings.scorer_version
+    """The model behind the scores; rounds that name another are refused."""
+
+
+class Candidate(_In):
+    """Something that may be shown."""
+
+    id: Id
+    score: Number
+    """The model's score; higher is better."""
+    text: Text | None = None
+    """What the page shows for it; stored apart from the log, and can be erased."""
+
+
+class NewRound(_In):
+    """A list to cut."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"properties": {"candidates": {"minItems": 1}}},
+                {"properties": {"allow_empty": {"const": True}}, "required": ["allow_empty"]},
+            ]
+        }
+    )
+
+    candidates: Annotated[list[Candidate], Field(max_length=MOST_CANDIDATES)]
+    """All candidates, in any order; ids must differ. At least one, unless `allow_empty` is true."""
+    allow_empty: bool = False
+    """Open a round for a search that found nothing, too: its question counts like any other."""
+    question: Text | None = None
+    """What was asked, for the page; stored apart from the log, and can be erased."""
+    round_id: RoundId | None = None
+    """Your own, so that the same request twice is one round; generated if left out."""
+    truncated_below: Number | None = None
+    """The lowest score that your search returned, if it may have left candidates out: they score at most that."""
+    scorer_version: Version | None = None
+    """The model behind these scores, to make sure that it is the stream's."""
+
+    def columns(self) -> tuple[list[str | int], list[float], list[str | None] | None]:
+        """Return the candidates' ids, scores and texts; None if there is no text."""
+        candidates = self.candidates
+        texts = list(map(_TEXT, candidates))
+        return (
+            list(map(_ID, candidates)),
+            list(map(_SCORE, candidates)),
+            None if texts.count(None) == len(texts) else texts,
+        )
+
+
+def _one_of(extra: int) -> ConfigDict:
+    """Return the configuration of a body with one answer and this many other fields."""
+    return ConfigDict(json_schema_extra={"minProperties": 1 + extra, "maxProperties": 1 + extra})
+
+
+class Answer(_In):
+    """A round's answer: exactly one of `hit`, `miss`, `skip`, `absent`."""
+
+    model_config = _one_of(0)
+
+    hit: Annotated[Id, Field(description="This one is right.", json_schema_extra=_only_schema)] = ""
+    miss: Annotated[Literal[True], Field(description="Not in this list.", json_schema_extra=_only_schema)] = True
+    skip: Annotated[Literal[True], Field(description="No answer will come.", json_schema_extra=_only_schema)] = True
+    absent: Annotated[
+        Literal[True], Field(description="Looked everywhere: no candidate is right.", json_schema_extra=_only_schema)
+    ] = True
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Self:
+        if len(self.model_fields_set - {"round_id"}) != 1:
+            raise ValueError('give exactly one of {"hit": id}, {"miss": true}, {"skip": true}, {"absent": true}')
+        return self
+
+    def outcome(self) -> tuple[str, str | int | None]:
+        """Return which of the four it is, and the candidate of a hit."""
+        (kind,) = self.model_fields_set - {"round_id"}
+        return kind, self.hit if kind == "hit" else None
+
+
+class RoundAnswer(Answer):
+    """The answer of a round in a batch."""
+
+    model_config = _one_of(1)
+
+    round_id: RoundId
+
+
+class Answers(_In):
+    """Answers to several rounds; each is taken or refused on its own."""
+
+    answers: Annotated[list[RoundAnswer], Field(min_length=1, max_length=MOST_ANSWERS)]
+    """In any order; each with its round."""
+
+
+class OlderThan(_In):
+    """An age."""
+
+    older_than: Annotated[float, Field(ge=0, le=1e10, description="In seconds.")]

@@ -1,0 +1,1 @@
+"""The routes, one module per topic; each has a `router`."""

@@ -1,0 +1,37 @@
+"""For those who run the service: is it alive, is it ready, what does it do."""
+
+from fastapi import APIRouter, Response
+from fastapi.responses import PlainTextResponse
+
+import shortlist
+from shortlist.service.web.dependencies import CurrentEngine, CurrentMetrics
+from shortlist.service.web.problems import EVERYWHERE
+from shortlist.service.web.views import as_json
+
+__all__ = ["router"]
+
+router = APIRouter(responses=EVERYWHERE)
+
+
+@router.get("/healthz", operation_id="healthz", response_model=dict[str, str])
+async def healthz() -> Response:
+    """Say that the process is alive."""
+    return as_json({"status": "ok", "version": shortlist.__version__})
+
+
+@router.get("/readyz", operation_id="readyz", response_model=dict[str, str])
+async def readyz(engine: CurrentEngine) -> Response:
+    """Say whether requests can be served: the database answers and takes writes."""
+    await engine.check()
+    return as_json({"status": "ready"})
+
+
+@router.get(
+    "/metrics",
+    operation_id="metrics",
+    response_class=PlainTextResponse,
+    responses={200: {"description": "For Prometheus.", "content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def prometheus(metrics: CurrentMetrics) -> Response:
+    """Return metrics in the format of Prometheus."""
+    return Response(metrics.page(), media_type="text/plain; version=0.0.4")

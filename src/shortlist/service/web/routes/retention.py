@@ -1,0 +1,42 @@
+"""Closing old rounds and erasing texts."""
+
+import time
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from shortlist.service.web import replies, requests
+from shortlist.service.web.dependencies import CurrentEngine
+from shortlist.service.web.problems import EVERYWHERE, responses
+from shortlist.service.web.requests import StreamPath
+from shortlist.service.web.views import as_json
+
+__all__ = ["router"]
+
+router = APIRouter(responses=EVERYWHERE)
+
+
+@router.post(
+    "/v1/streams/{name}/expire",
+    operation_id="expire",
+    response_model=replies.Expired,
+    responses=responses(404),
+)
+async def expire(engine: CurrentEngine, name: StreamPath, body: requests.OlderThan) -> Response:
+    """Close rounds that have waited for an answer for too long; they count as silence."""
+    return as_json({"expired": await engine.expire(name, time.time() - body.older_than)})
+
+
+@router.delete(
+    "/v1/streams/{name}/texts",
+    operation_id="erase_texts",
+    response_model=replies.Erased,
+    responses=responses(404),
+)
+async def erase_texts(
+    engine: CurrentEngine,
+    name: StreamPath,
+    older_than: Annotated[float, Query(ge=0, le=1e10, description="Only of rounds older than so many seconds.")] = 0,
+) -> Response:
+    """Erase questions and texts; the log, which has ids and scores, stays."""
+    return as_json({"erased": await engine.erase_texts(name, time.time() - older_than)})

@@ -1,0 +1,102 @@
+"""Showing lists and taking answers: the busy routes."""
+
+import asyncio
+import math
+from typing import Final
+
+from fastapi import APIRouter, Response
+
+from shortlist.errors import ShortlistError
+from shortlist.service.web import replies, requests
+from shortlist.service.web.bodies import BodyRoute
+from shortlist.service.web.dependencies import CurrentEngine
+from shortlist.service.web.problems import EVERYWHERE, problem, responses
+from shortlist.service.web.requests import RoundPath, StreamPath
+from shortlist.service.web.views import as_json, shown_view
+
+__all__ = ["router"]
+
+router = APIRouter(route_class=BodyRoute, responses=EVERYWHERE)
+
+_THIS_ROUND: Final = {"name": "$request.path.name", "round_id": "$response.body#/round_id"}
+_LINKS: Final = {
+    "answer": {
+        "operationId": "answer",
+        "parameters": _THIS_ROUND,
+        "requestBody": {"hit": "$response.body#/members/0"},
+    },
+    "get_round": {"operationId": "get_round", "parameters": _THIS_ROUND},
+}
+
+
+@router.post(
+    "/v1/streams/{name}/rounds",
+    operation_id="propose",
+    status_code=201,
+    response_model=replies.RoundShown,
+    responses={
+        **responses(404, 409),
+        200: {"model": replies.RoundShown, "description": "It was shown already.", "links": _LINKS},
+        201: {"description": "It is on disk: show it.", "links": _LINKS},
+    },
+)
+async def propose(engine: CurrentEngine, name: StreamPath, body: requests.NewRound) -> Response:
+    """Show a list; the same `round_id` and body again give the same answer."""
+    ids, scores, texts = body.columns()
+    shown, created = await engine.propose(
+        name,
+        ids,
+        scores,
+        round_id=body.round_id,
+        question=body.question,
+        texts=texts,
+        truncated_below=body.truncated_below,
+        scorer_version=body.scorer_version,
+        allow_empty=body.allow_empty,
+    )
+    return as_json(shown_view(shown), 201 if created else 200)
+
+
+@router.put(
+    "/v1/streams/{name}/rounds/{round_id}/feedback",
+    operation_id="answer",
+    response_model=replies.AnswerTaken,
+    responses=responses(404, 409, 410),
+)
+async def answer(engine: CurrentEngine, name: StreamPath, round_id: RoundPath, body: requests.Answer) -> Response:
+    """Take a round's answer; the same again changes nothing, another one is refused."""
+    closed, _ = await engine.answer(name, round_id, *body.outcome())
+    threshold = await engine.threshold(name)
+    return as_json(
+        {
+            "round_id": round_id,
+            "answer": closed.answer(),
+            "threshold": None if threshold == -math.inf else threshold,
+        }
+    )
+
+
+@router.post(
+    "/v1/streams/{name}/feedback",
+    operation_id="answer_many",
+    status_code=207,
+    response_model=replies.AnswerResults,
+    responses=responses(404),
+)
+async def answer_many(engine: CurrentEngine, name: StreamPath, body: requests.Answers) -> Response:
+    """Take many answers; each is taken or refused on its own."""
+    await engine.require(name)  # an unknown stream is one error, not one per answer
+    outcomes = await asyncio.gather(
+        *(engine.answer(name, each.round_id, *each.outcome()) for each in body.answers),
+        return_exceptions=True,
+    )
+    results = []
+    for each, outcome in zip(body.answers, outcomes, strict=True):
+        if isinstance(outcome, ShortlistError):
+            document = problem(outcome)
+            results.append({"round_id": each.round_id, "status": document["status"], "problem": document})
+        elif isinstance(outcome, BaseException):
+            raise outcome
+        else:
+            results.append({"round_id": each.round_id, "status": 200, "answer": outcome[0].answer()})
+    return as_json({"results": results}, 207)

@@ -1,0 +1,96 @@
+"""Making, listing, watching and deleting streams."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import StreamingResponse
+
+from shortlist.rounds.codec import to_json
+from shortlist.service.engine import Engine, Settings
+from shortlist.service.web import replies, requests
+from shortlist.service.web.dependencies import CurrentEngine
+from shortlist.service.web.problems import EVERYWHERE, responses
+from shortlist.service.web.requests import PageLimit, StreamPath
+from shortlist.service.web.views import as_json
+
+__all__ = ["router"]
+
+router = APIRouter(responses=EVERYWHERE)
+
+_LINKS: Final = {
+    operation: {"operationId": operation, "parameters": {"name": "$response.body#/name"}}
+    for operation in ("propose", "get_stream", "get_rounds", "answer_many", "delete_stream")
+}
+
+
+@router.post(
+    "/v1/streams",
+    operation_id="create_stream",
+    status_code=201,
+    response_model=replies.StreamView,
+    responses={
+        **responses(409),
+        200: {"model": replies.StreamView, "description": "It already exists.", "links": _LINKS},
+        201: {"description": "It is created.", "links": _LINKS},
+    },
+)
+async def create_stream(engine: CurrentEngine, body: requests.NewStream) -> Response:
+    """Create a stream; the same request again returns the one that exists."""
+    settings = body.model_dump()
+    summary, created = await engine.create_stream(settings.pop("name"), Settings(**settings))
+    return as_json(summary, 201 if created else 200)
+
+
+@router.get("/v1/streams", operation_id="list_streams", response_model=replies.StreamPage)
+async def list_streams(
+    engine: CurrentEngine,
+    after: Annotated[str, Query(pattern=r"^[A-Za-z0-9._-]{0,100}$", description="Names after this one.")] = "",
+    limit: PageLimit = 100,
+) -> Response:
+    """Return streams by name."""
+    return as_json(await engine.streams(after=after, limit=limit))
+
+
+@router.get(
+    "/v1/streams/{name}",
+    operation_id="get_stream",
+    response_model=replies.StreamView,
+    responses=responses(404),
+)
+async def get_stream(engine: CurrentEngine, name: StreamPath) -> Response:
+    """Return a stream: settings, threshold, counts, coverage with its interval, drift."""
+    return as_json(await engine.summary(name))
+
+
+@router.delete("/v1/streams/{name}", operation_id="delete_stream", status_code=204, responses=responses(404))
+async def delete_stream(engine: CurrentEngine, name: StreamPath) -> Response:
+    """Erase a stream, its log, and all questions and texts."""
+    await engine.delete_stream(name)
+    return Response(status_code=204)
+
+
+@router.get(
+    "/v1/streams/{name}/live",
+    operation_id="live",
+    response_class=StreamingResponse,
+    responses={
+        **responses(404),
+        200: {"description": "The stream's summary whenever it changes.", "content": {"text/event-stream": {}}},
+    },
+)
+async def live(engine: CurrentEngine, name: StreamPath) -> StreamingResponse:
+    """Send the stream's summary now and whenever it changes, as server-sent events."""
+    await engine.require(name)  # an unknown stream is an error, not an empty stream of events
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_events(engine, name), media_type="text/event-stream", headers=headers)
+
+
+async def _events(engine: Engine, name: str) -> AsyncIterator[str]:
+    yield "retry: 2000\n\n"
+    async for summary in engine.changes(name):
+        if summary is None:
+            yield ": still here\n\n"
+        else:
+            yield f"event: stream\nid: {summary['events']}\ndata: {to_json(summary)}\n\n"
+    yield "event: end\ndata: {}\n\n"

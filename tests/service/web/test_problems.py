@@ -1,0 +1,85 @@
+"""Errors as problem documents."""
+
+import pytest
+
+from shortlist.errors import (
+    ConflictingAnswer,
+    DamagedLog,
+    InvalidParameter,
+    NotShown,
+    RoundClosed,
+    StoreUnavailable,
+    UnknownRound,
+    UnknownStream,
+    problem_name,
+)
+from shortlist.service.web import problems
+from tests.service.web.checks import JSON, problem
+
+
+def test_errors_say_where_in_words(sqlite_service):
+    answer = sqlite_service.http.post(
+        "/v1/streams/docs/rounds", json={"candidates": [{"id": "a", "score": 1}, {"id": "b", "score": "high"}]}
+    )
+    assert answer.json()["detail"] == "candidates[1].score: Input should be a valid number"
+    for path, why in (
+        ("/v1/streams/docs/rounds", "expected value at line 1 column 19"),
+        ("/v1/streams", "Expecting value"),
+    ):
+        answer = sqlite_service.http.post(path, content=b'{"candidates": [1,}', headers=JSON)
+        assert answer.json()["detail"] == f"the body is not JSON: {why}"
+    answer = sqlite_service.http.put("/v1/streams/docs/rounds/r/feedback", json={"hit": "a", "miss": True})
+    assert answer.json()["detail"].startswith('body: give exactly one of {"hit": id}')
+    answer = sqlite_service.http.put("/v1/streams/docs/rounds/r/feedback", json={"miss": False})
+    assert answer.status_code == 422
+    answer = sqlite_service.http.patch("/v1/streams/docs")
+    assert answer.status_code == 405
+    assert set(answer.headers["allow"].split(", ")) >= {"GET", "DELETE"}
+    assert sqlite_service.http.get("/nowhere").headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (UnknownStream, 404),
+        (UnknownRound, 404),
+        (RoundClosed, 410),
+        (ConflictingAnswer, 409),
+        (NotShown, 422),
+        (InvalidParameter, 422),
+        (StoreUnavailable, 503),
+        (DamagedLog, 500),
+    ],
+)
+def test_each_error_has_its_status(error, status):
+    document = problems.problem(error("what was wrong"))
+    assert (document["status"], document["detail"]) == (status, "what was wrong")
+    assert document["type"] == f"urn:shortlist:problem:{problem_name(error)}"
+
+
+def test_an_error_that_nobody_expected_says_nothing_of_itself(sqlite_service, monkeypatch):
+    async def fail(*_, **__):
+        raise RuntimeError("a secret")
+
+    monkeypatch.setattr(sqlite_service.engine, "summary", fail)
+    answer = sqlite_service.http.get("/v1/streams/docs")
+    document = problem(answer, 500, "internal-error")
+    assert document["detail"] == "the service failed; the log of the service says why"
+    assert "a secret" not in answer.text
+
+
+def test_a_store_that_is_away_says_when_to_ask_again(sqlite_service, monkeypatch):
+    async def fail(*_, **__):
+        raise StoreUnavailable("the disk is full")
+
+    monkeypatch.setattr(sqlite_service.engine, "propose", fail)
+    answer = sqlite_service.propose()
+    problem(answer, 503, "store-unavailable")
+    assert answer.headers["retry-after"] == "1"
+
+
+def test_every_method_of_a_path_is_allowed_whichever_route_has_it(sqlite_service):
+    for path, methods in (("/v1/streams/docs/rounds", "GET, POST"), ("/v1/streams/docs", "DELETE, GET")):
+        answer = sqlite_service.http.patch(path)
+        problem(answer, 405, "method-not-allowed")
+        assert answer.headers["allow"] == methods

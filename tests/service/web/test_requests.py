@@ -1,0 +1,115 @@
+"""What comes in: bodies that are refused, and bodies that are nearly refused."""
+
+import pytest
+from pydantic import ValidationError
+
+from shortlist.service.engine import Settings
+from shortlist.service.web.requests import (
+    MOST_ANSWERS,
+    MOST_CANDIDATES,
+    MOST_CHARACTERS,
+    Answer,
+    Answers,
+    NewRound,
+    NewStream,
+    RoundAnswer,
+)
+from tests.service.web.checks import JSON, problem
+
+BODIES = {
+    "no list": {},
+    "text for a score": {"candidates": [{"id": "a", "score": "0.5"}]},
+    "true for a score": {"candidates": [{"id": "a", "score": True}]},
+    "true for an id": {"candidates": [{"id": True, "score": 0.5}]},
+    "half a number for an id": {"candidates": [{"id": 0.5, "score": 0.5}]},
+    "something unknown": {"candidates": [{"id": "a", "score": 0.5}], "surprise": 1},
+    "an id that is too long": {"candidates": [{"id": "a" * 501, "score": 0.5}]},
+    "a bad round id": {"candidates": [{"id": "a", "score": 0.5}], "round_id": "a b"},
+    "a list": [1],
+    "null": None,
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_bodies_that_cannot_be(sqlite_service, name):
+    answer = sqlite_service.http.post("/v1/streams/docs/rounds", json=BODIES[name])
+    document = problem(answer, 422, "invalid-request")
+    assert document["errors"][0]["where"]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"candidates": [{"id": "a", "score": NaN}]}',
+        b'{"candidates": [{"id": "a", "score": 1e999}]}',
+        b'{"candidates": [{"id": "a", "score": -Infinity}]}',
+        b'{"candidates": [{"id": "\\ud800", "score": 0.5}]}',
+        b'{"candidates": [{"id": "a", "score": 0.5, "text": "\\ud800"}]}',
+        b'{"candidates": [{"id": "a", "score": 0.5}], "question": "\\ud800"}',
+        b'{"candidates": [{"id": "a", "score": ' + b"9" * 5000 + b"}]}",
+        b'{"candidates": [{"id": ' + b"9" * 5000 + b', "score": 0.5}]}',
+        b"[" * 100_000,
+        b"\xff\xfe",
+        b"{",
+        b"",
+    ],
+    ids=lambda raw: raw[:40].decode("latin-1"),
+)
+def test_bytes_that_are_not_what_they_seem(sqlite_service, raw):
+    answer = sqlite_service.http.post("/v1/streams/docs/rounds", content=raw, headers=JSON)
+    assert answer.status_code in (400, 422), answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert "Traceback" not in answer.text
+    assert sqlite_service.http.get("/v1/streams/docs").json()["events"] == 0
+
+
+def test_a_round_in_columns():
+    body = NewRound(candidates=[{"id": "a", "score": 0.5}, {"id": 7, "score": 0.25, "text": ""}])
+    assert body.columns() == (["a", 7], [0.5, 0.25], [None, ""])
+    assert NewRound(candidates=[{"id": "a", "score": 0.5}]).columns() == (["a"], [0.5], None)
+    assert NewRound(candidates=[], allow_empty=True).columns() == ([], [], None)
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        ({"hit": 7}, ("hit", 7)),
+        ({"hit": "a"}, ("hit", "a")),
+        ({"miss": True}, ("miss", None)),
+        ({"skip": True}, ("skip", None)),
+        ({"absent": True}, ("absent", None)),
+    ],
+)
+def test_an_answer_has_one_outcome(answer, outcome):
+    assert Answer(**answer).outcome() == outcome
+    assert RoundAnswer(round_id="r", **answer).outcome() == outcome
+
+
+def test_defaults_are_those_of_the_settings():
+    plain = NewStream(name="docs", coverage=0.9).model_dump()
+    assert plain.pop("name") == "docs"
+    assert plain == Settings(coverage=0.9).to_dict()
+
+
+def test_a_whole_number_is_a_whole_number():
+    body = '{"candidates": [{"id": 3.0, "score": 1}, {"id": "3.0", "score": 1}, {"id": -4, "score": 1}]}'
+    ids, scores, _ = NewRound.model_validate_json(body).columns()
+    assert [(type(each), each) for each in ids] == [(int, 3), (str, "3.0"), (int, -4)]
+    assert all(type(score) is float for score in scores)
+
+
+@pytest.mark.parametrize(("kind", "most"), [("candidates", MOST_CANDIDATES), ("answers", MOST_ANSWERS)])
+def test_lists_have_a_largest_size(kind, most):
+    model, each = {
+        "candidates": (NewRound, {"id": "a", "score": 0.5}),
+        "answers": (Answers, {"round_id": "r", "miss": True}),
+    }[kind]
+    model.model_validate({kind: [each] * most})
+    with pytest.raises(ValidationError, match=f"at most {most} items"):
+        model.model_validate({kind: [each] * (most + 1)})
+
+
+def test_texts_have_a_largest_size():
+    NewRound(candidates=[], question="x" * MOST_CHARACTERS)
+    with pytest.raises(ValidationError, match=f"at most {MOST_CHARACTERS} characters"):
+        NewRound(candidates=[], question="x" * (MOST_CHARACTERS + 1))
