@@ -5,6 +5,7 @@ import pytest
 
 from shortlist import AnytimeSPS, NestedShortlister, replay
 from shortlist.errors import InvalidParameter
+from shortlist.listers import savefile
 from tests.listers.inside import everything
 
 
@@ -27,8 +28,8 @@ def test_each_threshold_is_bit_identical_to_a_run_of_its_own():
     lister = NestedShortlister((0.95, 0.8, 0.9), delta=0.1)
     _, trues = run(lister, 3000)
     assert lister.coverages == (0.8, 0.9, 0.95)
-    for coverage, learner in lister._tracks.items():
-        assert learner.threshold == replay(AnytimeSPS(coverage, 0.1), np.append(trues, 0.0))[-1] > 0
+    for coverage, summary in lister.summary().coverages.items():
+        assert summary.threshold == replay(AnytimeSPS(coverage, 0.1), np.append(trues, 0.0))[-1] > 0
 
 
 def test_sets_are_nested_and_each_coverage_is_held():
@@ -49,22 +50,26 @@ def test_sets_are_nested_and_each_coverage_is_held():
     assert thresholds == sorted(thresholds, reverse=True)
 
 
-def test_a_higher_coverage_gives_way_to_a_lower_one():
+def test_a_higher_coverage_gives_way_to_a_lower_one(tmp_path):
     """Early on the 0.5 learner may still show everything where another has cut: then nothing is hidden."""
     lister = NestedShortlister((0.5, 0.9))
-    lister._tracks[0.9].state.carry = (0.7, *lister._tracks[0.9].state.carry[1:])
+    content = everything(lister)
+    content["streams"][1][1]["trackers"][0][1]["policy"]["carry"][0] = 0.7
+    savefile.write(tmp_path / "nested.json", "nested shortlister", content)
+    lister = NestedShortlister.load(tmp_path / "nested.json")
+    assert lister.summary().coverages[0.9].threshold == 0.7
     assert lister.thresholds == {0.5: -np.inf, 0.9: -np.inf}
     assert lister.propose([0.1, 0.9]).cuts == {0.5: 2, 0.9: 2}
 
 
-def test_the_promise_is_told():
+def test_the_guarantee_is_said():
     alone, together = NestedShortlister((0.8, 0.9), 0.05), NestedShortlister((0.8, 0.9), 0.05, jointly=True)
     assert (
         "alone never passes its optimum with probability 0.95; all of them at once with probability 0.9"
-        in (alone.summary()["promise"])
+        in (alone.summary()["guarantee"])
     )
-    assert "probability 0.975; all of them at once with probability 0.95" in together.summary()["promise"]
-    assert together._tracks[0.9].policy.delta == 0.025
+    assert "probability 0.975; all of them at once with probability 0.95" in together.summary().guarantee
+    assert together.summary().coverages[0.9].policy["delta"] == 0.025
 
 
 def test_save_and_load(tmp_path):

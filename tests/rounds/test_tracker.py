@@ -9,7 +9,8 @@ from shortlist import AnytimeSPS, Greedy, Shortlister, metrics, replay
 from shortlist.errors import InvalidParameter, InvalidScores, RoundClosed
 from shortlist.rounds.progress import waiting_for
 from tests.listers.inside import everything, policy_state
-from tests.rounds.driving import make, show, take
+from tests.rounds import driving
+from tests.rounds.driving import show, take
 
 
 def answer(lister, shown, member=0):
@@ -21,7 +22,7 @@ def answer(lister, shown, member=0):
 
 def test_silence_lowers_the_level_that_is_reached():
     """A share f of silence at random: the level tends to (p0 - f) / (1 - f), 0.0526 for 5 %. False alarm 7e-8."""
-    tracker = make(AnytimeSPS(0.9, 1e-7), patience=10)
+    tracker = driving.make(AnytimeSPS(0.9, 1e-7), patience=10)
     rng = np.random.default_rng(0)
     scores, silent = rng.random(400_000), rng.random(400_000) < 0.05
     for i, (score, quiet) in enumerate(zip(scores.tolist(), silent.tolist(), strict=True)):
@@ -157,7 +158,7 @@ def false_alarms(seed, *, silent, late):
     the first 2,000 rounds all together after them.
     """
     rng = np.random.default_rng(seed)
-    tracker = make(AnytimeSPS(0.9, 1e-9), on_drift="report", false_alarm_rounds=10**12, patience=500)
+    tracker = driving.make(AnytimeSPS(0.9, 1e-9), on_drift="report", false_alarm_rounds=10**12, patience=500)
     tracker.warm_start(rng.random(5000))
     detector = tracker.detector
     arrival, eager = detector.init(), detector.init()
@@ -175,7 +176,7 @@ def false_alarms(seed, *, silent, late):
             missed = score < threshold
             when = 2000 if late and missed and i < 2000 else i + 1 + int(rng.integers(5))
             due.setdefault(when, []).append((i, None if missed else score))
-    return tracker.alarm_count, wrong
+    return tracker.state.alarm_count, wrong
 
 
 def test_silence_and_late_answers_raise_no_alarm():
@@ -227,7 +228,7 @@ def test_shadow_mode_shows_everything_and_learns_the_same():
         tried = shadow.propose(scores)
         assert len(tried.members) == 10
         shown = real.propose(scores)
-        assert tried.members[: tried.cut] == shown.members
+        assert tried.members[: tried.reached] == shown.members
         hidden += 10 - len(shown.members)
         missed += 0 not in shown.members
         answer(shadow, tried)
@@ -314,7 +315,7 @@ def test_a_late_pick_may_move_the_threshold_before_any_new_round_does():
         lister.hit(each.round_id, 0)
     words = lister.summary()["waiting_for"]
     assert lister.threshold == -np.inf
-    assert "picks in 12 unanswered rounds that count as low can make it sooner" in words
+    assert "picks in 12 unanswered rounds that count as below the threshold can make it sooner" in words
     assert "again" not in words  # it has never moved
     before = lister.summary()["counted"]
     for each in shown[-12:]:

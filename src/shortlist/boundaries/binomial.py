@@ -92,6 +92,7 @@ class Calibrated(Binomial):
 
     Examples
     --------
+    >>> from shortlist import crossing_probability
     >>> f"{crossing_probability(Calibrated(delta=0.05, horizon=1000), coverage=0.9, rounds=1000):.3f}"
     '0.050'
     """

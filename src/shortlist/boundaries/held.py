@@ -32,6 +32,7 @@ class Held(Boundary):
 
     Examples
     --------
+    >>> from shortlist.boundaries import Quantile
     >>> Held(Quantile(), rounds=100).limits(coverage=0.9, rounds=200)[[98, 99, 199]].tolist()
     [-1, 10, 10]
     """

@@ -46,8 +46,8 @@ class Rounds:
         """The id of the oldest round that is kept."""
         return self.next_id - len(self.answers)
 
-    def index(self, round_id: RoundName) -> int:
-        """Return where a round's answer is kept, or say why there is none."""
+    def index(self, round_id: RoundName, keep: int) -> int:
+        """Return where a round's answer is, or say why it is not among those kept."""
         if isinstance(round_id, bool) or not isinstance(round_id, (int, np.integer)):
             raise UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
         if not 0 <= round_id < self.next_id:
@@ -56,7 +56,7 @@ class Rounds:
         index = int(round_id) - self.next_id + len(self.answers)
         if index < 0:
             raise RoundClosed(
-                f"round {round_id} is closed: it was expired, or is older than the rounds that are kept (keep=); "
+                f"round {round_id} is closed: it was expired, or is older than the last {keep} rounds (keep=); "
                 f"answers are taken from round {self.oldest} on"
             )
         return index
@@ -123,7 +123,7 @@ class BaseLister(abc.ABC, Generic[List]):
     def _answer(self, round_id: RoundName, answer: Member | Answer) -> None:
         with self._lock:
             rounds = self._rounds
-            index = rounds.index(round_id)
+            index = rounds.index(round_id, self._settings.keep)
             number, given = int(round_id), rounds.answers[index]
             listed = rounds.open.get(number)
             event = admit(listed, answer, given, name=number)
@@ -192,7 +192,7 @@ class BaseLister(abc.ABC, Generic[List]):
         """
         with self._lock:
             member = None if right is None else plain_member(right)
-            index = self._rounds.index(round_id)
+            index = self._rounds.index(round_id, self._settings.keep)
             listed, given = self._rounds.open.get(int(round_id)), self._rounds.answers[index]
             if listed is None:  # its list is gone; a miss says all that is left to say
                 is_hit = not isinstance(given, Answer) or given is not Answer.MISS

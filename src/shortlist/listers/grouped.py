@@ -68,6 +68,7 @@ class GroupedShortlister(BaseLister[GroupShown]):
     Examples
     --------
     >>> lister = GroupedShortlister(coverage=0.9)
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> for i in range(3000):
     ...     language = ("en", "de")[i % 2]

@@ -73,10 +73,10 @@ class State:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Return the state that `to_dict` described."""
-        kinds: dict[str, Any] = {field.name: get_origin(field.type) or _tuples for field in dataclasses.fields(cls)}
+        kinds: dict[str, Any] = {field.name: get_origin(field.type) for field in dataclasses.fields(cls)}
         return cls(
             **{
-                name: kinds[name](_tuples(value)) if isinstance(value, (list, tuple)) else value
+                name: kinds[name](_tuples(value)) if kinds[name] in (list, set, dict) else _tuples(value)
                 for name, value in data.items()
             }
         )
