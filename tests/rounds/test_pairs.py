@@ -1,0 +1,360 @@
+"""Settings multiply: every pair of them, on every lister and behind the log, with answers of every kind.
+
+A pair is refused with the sentence of the table, or: the library and the service show the same lists at the same
+thresholds; nothing that reaches a threshold is hidden without saying so; counts add up; the threshold stays at or
+below the optimal one; a file that is loaded, and a log that is read again, go on with the same bits.
+
+Whoever adds a setting adds its values to `VALUES`, and its rows to `shortlist.rounds.settings.PAIRS`, first.
+
+The world is 60 lists, drawn at random, so that the optimal threshold of any score is known. Each run may pass it
+with probability 1e-12 (AnytimeSPS) or less (SPS, by `crossing_probability`); there are fewer than 10,000 runs, so the
+false-alarm probability is below 1e-8. Greedy, which guarantees nothing, is the negative control.
+"""
+
+import dataclasses
+import functools
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+
+from shortlist import SPS, AnytimeSPS, Greedy, GroupedShortlister, NestedShortlister, Shortlister, ShortlistError
+from shortlist.boundaries import DKW, crossing_probability
+from shortlist.errors import ConflictingAnswer, InvalidParameter, RoundClosed
+from shortlist.metrics import optimal_threshold
+from shortlist.rounds.codec import from_json, to_json
+from shortlist.rounds.events import EVENTS, Answer, kind_of
+from shortlist.rounds.race import AUTO
+from shortlist.rounds.settings import CONFIGURABLE, PAIRS, Options, Settings
+from shortlist.scores import Raw, name_of, to_score
+from shortlist.service.engine.batch import Batch, Close, Propose
+from shortlist.service.engine.rounds import Round
+from shortlist.service.engine.settings import Settings as StreamSettings
+from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.store import Entry, StreamRow
+
+COVERAGE, DELTA, HORIZON = 0.5, 1e-12, 10**6
+ROUNDS, CANDIDATES = 160, 8
+SCHEDULES = ("prompt", "late", "silent", "again", "shift", "file")
+
+#: Every setting, and what is tried besides its default.
+VALUES = {
+    "policy": ["sps", "greedy"],
+    "lister": ["grouped shortlister", "nested shortlister"],
+    "score": ["relative", "auto"],
+    "unanswered": ["miss", "ignore"],
+    "patience": [0, 5],
+    "on_drift": ["report", "restart"],
+    "false_alarm_rounds": [20],
+    "at_least": [3],
+    "at_most": [2, 5],
+    "shadow": [True],
+    "keep": [30],
+}
+POLICIES = {
+    "anytime": AnytimeSPS(COVERAGE, DELTA),
+    "sps": SPS(COVERAGE, HORIZON),
+    "greedy": Greedy(COVERAGE),
+}
+
+
+def world():
+    """Return lists, and the position of the right answer in each."""
+    rng = np.random.default_rng(7)
+    lists = rng.random((60, CANDIDATES)).round(3)
+    rights = np.array([rng.choice(CANDIDATES, p=row**3 / (row**3).sum()) for row in lists])
+    return lists, rights
+
+
+LISTS, RIGHTS = world()
+
+
+def cases():
+    """Yield each pair of settings with each combination of values."""
+    for first, second in itertools.combinations(VALUES, 2):
+        for one, other in itertools.product(VALUES[first], VALUES[second]):
+            yield {first: one, second: other}
+
+
+def refusal(chosen):
+    """Return what the table says against a choice of settings, and None if it says nothing."""
+    options = {name: value for name, value in chosen.items() if name not in ("policy", "lister")}
+    policy, lister = POLICIES[chosen.get("policy", "anytime")], chosen.get("lister", "shortlister")
+    if lister != "shortlister" and "policy" in chosen:
+        return "has coverage and delta, and no policy"
+    # `Settings` would refuse it: fill in a bare one, as its own constructor does, and ask the table.
+    bare = object.__new__(Settings)
+    given = {each.name: each.default for each in dataclasses.fields(Options)} | options
+    given["unanswered"] = given["unanswered"] or (
+        "miss" if "policy" not in chosen or chosen["policy"] == "sps" else "ignore"
+    )
+    for name, value in (given | {"policy": policy, "lister": lister}).items():
+        object.__setattr__(bare, name, value)
+    for pair in PAIRS:
+        if pair.excludes(bare):
+            return pair.reason.format(self=bare, policy=type(policy).__name__)
+    return None
+
+
+def make(chosen):
+    """Return a lister with these settings."""
+    options = {name: value for name, value in chosen.items() if name not in ("policy", "lister")}
+    match chosen.get("lister", "shortlister"):
+        case "grouped shortlister":
+            return GroupedShortlister(COVERAGE, DELTA, **options)
+        case "nested shortlister":
+            return NestedShortlister((COVERAGE, 0.6), DELTA, **options)
+    return Shortlister(policy=POLICIES[chosen.get("policy", "anytime")], **options)
+
+
+class Service:
+    """The same rounds behind a log: judged in batches, written as JSON, read back, applied."""
+
+    def __init__(self, chosen):
+        options = {name: value for name, value in chosen.items() if name not in ("policy", "lister", "keep")}
+        policy = (
+            {"kind": "sps", "horizon": HORIZON}
+            if chosen.get("policy") == "sps"
+            else {"kind": "anytime", "delta": DELTA}
+        )
+        self.row = StreamRow(1, "pairs", StreamSettings(coverage=COVERAGE, policy=policy, **options).to_dict(), 0.0, 0)
+        self.live, self.log, self.rounds = LoggedStream(self.row), [], {}
+
+    def ask(self, command):
+        draft = Batch(self.rounds, 0.0, 10_000)
+        outcome = draft.judge(command)
+        for entry in draft.entries:
+            self.log.append((kind_of(entry.event), to_json(entry.event)))
+            self.live.apply(self.read(entry.number))
+        if isinstance(outcome, ShortlistError):
+            raise outcome
+        return outcome[0]
+
+    def read(self, number):
+        kind, body = self.log[number - 1]
+        json.loads(body, parse_constant=pytest.fail)  # there is nothing in it that JSON has not
+        return Entry(1, number, 0.0, from_json(EVENTS[kind], body))
+
+    def propose(self, name, values):
+        ids = list(range(values.size))
+        return self.ask(Propose(self.live, str(name), ids, values)).listed
+
+    def answer(self, name, answer):
+        self.ask(Close(self.live, str(name), answer))
+
+    def rebuilt(self):
+        stream = LoggedStream(self.row)
+        for number in range(1, len(self.log) + 1):
+            stream.apply(self.read(number))
+        return stream
+
+
+def answers(schedule, rng):
+    """Return after how many rounds an answer comes; None if it never does."""
+    if schedule == "late":
+        return int(rng.integers(0, 40))
+    if schedule == "silent" and rng.random() < 0.3:
+        return None
+    return 0
+
+
+@functools.cache
+def optimum(score):
+    """Return the optimal threshold of a score."""
+    true = [score(row)[right] for row, right in zip(LISTS, RIGHTS, strict=True)]
+    return optimal_threshold(np.array(true), COVERAGE)
+
+
+def summary_of(lister):
+    """Return the summary of the one threshold that is looked at."""
+    if isinstance(lister, GroupedShortlister):
+        return lister.summary("g")
+    summary = lister.summary()
+    return summary.coverages[COVERAGE] if isinstance(lister, NestedShortlister) else summary
+
+
+def check_list(chosen, shown, values):
+    """Check what was shown against the settings."""
+    assert len(shown.members) == len(set(shown.members))
+    if chosen.get("shadow"):
+        assert len(shown.members) == values.size
+    if chosen.get("at_most"):
+        assert len(shown.members) <= chosen["at_most"]
+    assert len(shown.members) >= min(chosen.get("at_least", 0), values.size)
+    made = to_score(chosen.get("score", "raw"))(values) if chosen.get("score") != "auto" else None
+    if made is not None and not shown.truncated:
+        assert set(np.flatnonzero(made >= shown.threshold).tolist()) <= set(shown.members)
+    assert shown.scores == tuple(values[list(shown.members)].tolist())
+
+
+def same_list(listed, shown):
+    assert (tuple(listed.positions), listed.reached) == (shown.members, shown.reached)
+    assert (listed.truncated, listed.threshold) == (shown.truncated, shown.threshold)
+
+
+def play(chosen, schedule, tmp_path):
+    """Drive a lister, and a stream of the service where it can have these settings, through the same rounds."""
+    lister = make(chosen)
+    with_service = "lister" not in chosen and chosen.get("policy") != "greedy" and "keep" not in chosen
+    service = Service(chosen) if with_service else None
+    extra = {"group": "g"} if isinstance(lister, GroupedShortlister) else {}
+    rng = np.random.default_rng(3)
+    due, before = {}, None
+    for t in range(ROUNDS):
+        row = int(rng.integers(len(LISTS)))
+        right = int(np.argmin(LISTS[row]) if schedule == "shift" and t > ROUNDS // 2 else RIGHTS[row])
+        if schedule == "file" and t == ROUNDS // 2:
+            lister.save(tmp_path / "lister.json")
+            lister = type(lister).load(tmp_path / "lister.json")
+        shown = lister.propose(LISTS[row], **extra)
+        check_list(chosen, shown, LISTS[row])
+        if service is not None:
+            same_list(service.propose(t, LISTS[row]), shown)
+        delay, kind = answers(schedule, rng), rng.random()
+        found = right if right in shown.members else Answer.MISS
+        answer = Answer.SKIP if kind < 0.03 else Answer.ABSENT if kind < 0.06 else found
+        if delay is not None:
+            due.setdefault(t + delay, []).append((t, answer))
+        for each in due.pop(t, []):
+            answered(lister, service, each, again=schedule == "again")
+        now = summary_of(lister)
+        if before is not None and now.epoch == before.epoch and chosen.get("policy") != "greedy":
+            climbs = now.score_thresholds.keys() & before.score_thresholds.keys()
+            assert all(now.score_thresholds[name] >= before.score_thresholds[name] for name in climbs)
+        before = now
+    return lister, service
+
+
+def answered(lister, service, each, *, again):
+    """Give both the same answer; twice, and another one, if `again`."""
+    take(lister, *each)
+    if service is not None:
+        service.answer(*each)
+        assert service.live.threshold == lister.threshold
+    if again:
+        check_again(lister, service, *each)
+
+
+def take(lister, name, answer):
+    try:
+        if isinstance(answer, Answer):
+            getattr(lister, answer.value)(name)
+        else:
+            lister.hit(name, answer)
+    except RoundClosed:
+        assert lister.summary().rounds - name > 30  # it is too old to be kept
+
+
+def check_again(lister, service, name, answer):
+    """The same answer changes nothing; another one is refused and changes nothing."""
+    before = dict(lister.summary())
+    take(lister, name, answer)
+    other = Answer.SKIP if answer is not Answer.SKIP else Answer.MISS
+    with pytest.raises(ConflictingAnswer):
+        getattr(lister, other.value)(name)
+    assert dict(lister.summary()) == before
+    if service is not None:
+        entries = len(service.log)
+        service.answer(name, answer)
+        with pytest.raises(ConflictingAnswer):
+            service.answer(name, other)
+        assert len(service.log) == entries
+
+
+def check_end(chosen, schedule, lister, service):
+    summary = lister.summary()
+    counted = summary.hits + summary.misses + summary.skipped + summary.absent + summary.expired + summary.open
+    assert counted == summary.rounds == ROUNDS
+    guaranteed = chosen.get("policy") != "greedy" and schedule != "shift"
+    # Of a list that is cut short by the page, what people find is not what they look for.
+    guaranteed = guaranteed and not (chosen.get("unanswered") == "ignore" and "at_most" in chosen)
+    if guaranteed:
+        scores = AUTO if chosen.get("score") == "auto" else [to_score(chosen.get("score", "raw"))]
+        best = {name_of(score): optimum(score) for score in scores}
+        assert all(threshold <= best[name] for name, threshold in summary_of(lister).score_thresholds.items())
+    if service is not None:
+        assert to_json(service.rebuilt().rounds.state) == to_json(service.live.rounds.state)
+        snapshot = service.live.snapshot()
+        again = LoggedStream(service.row)
+        again.restore(snapshot)
+        assert again.snapshot() == snapshot
+
+
+def test_every_setting_is_tried():
+    known = {each.name for each in dataclasses.fields(Options)} | {"policy", "lister"}
+    assert set(VALUES) == known
+    assert set(CONFIGURABLE) < known
+    assert {name for pair in PAIRS for name in (pair.first, pair.second)} <= known
+    assert crossing_probability(DKW(HORIZON), COVERAGE, ROUNDS) < DELTA
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("first", list(VALUES))
+def test_pairs(first, schedule, tmp_path):
+    refused = walked = 0
+    for chosen in cases():
+        if next(iter(chosen)) != first:
+            continue
+        reason = refusal(chosen)
+        if reason is None:
+            check_end(chosen, schedule, *play(chosen, schedule, tmp_path))
+            walked += 1
+            continue
+        refused += 1
+        if "no policy" in reason:
+            continue  # there is no such argument
+        with pytest.raises(InvalidParameter) as caught:
+            make(chosen)
+        assert str(caught.value) == reason
+        if not {"policy", "lister", "keep"} & set(chosen):
+            with pytest.raises(InvalidParameter) as caught:
+                Service(chosen)
+            assert str(caught.value) == reason
+    print(f"{first} {schedule}: {walked} walked, {refused} refused")
+    assert walked or first == "keep"  # it comes last, and is paired with all before it
+
+
+def test_every_row_of_the_table_is_reached():
+    reasons = {refusal(chosen) for chosen in cases()}
+    extremes = [
+        {"at_most": 2, "at_least": 3},
+        {"score": "auto", "policy": "greedy"},
+        {"score": "auto", "lister": "nested shortlister"},
+    ]
+    reasons |= {refusal(chosen) for chosen in extremes}
+    said = [reason for reason in reasons if reason]
+    for pair in PAIRS:
+        start = pair.reason.split("{")[0]
+        assert any(reason.startswith(start) for reason in said), pair.reason
+
+
+def test_greedy_passes_the_optimum_here(tmp_path):
+    """The negative control: a rule that guarantees nothing is caught by the same check."""
+    lister, _ = play({"policy": "greedy"}, "prompt", tmp_path)
+    assert lister.threshold > optimum(Raw())
+
+
+@pytest.mark.parametrize("chosen", [{}, {"score": "relative"}, {"patience": 5}, {"on_drift": "report"}], ids=str)
+def test_many_at_once_is_one_after_the_other(chosen):
+    """`propose_many` and `reveal_many` give the same bits as loops."""
+    rng = np.random.default_rng(1)
+    one, many = make(chosen), make(chosen)
+    for _ in range(20):
+        rows = rng.integers(len(LISTS), size=7)
+        alone = [one.propose(LISTS[row]) for row in rows]
+        together = many.propose_many(LISTS[rows])
+        assert alone == together
+        for shown, row in zip(alone, rows, strict=True):
+            one.reveal(shown.round_id, int(RIGHTS[row]))
+        many.reveal_many([shown.round_id for shown in together], RIGHTS[rows].tolist())
+        assert one.threshold == many.threshold
+    assert one.summary() == many.summary()
+    assert one.threshold > -math.inf
+
+
+def test_rounds_of_the_service_are_records():
+    service = Service({})
+    listed = service.propose(0, LISTS[0])
+    assert Round(service.read(1)).listed == listed._replace(scores=LISTS[0].tolist())
