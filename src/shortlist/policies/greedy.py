@@ -31,7 +31,7 @@ class Greedy(Policy):
     below the threshold and is never seen again, so each quantile is taken of what the last one let
     through, and the threshold climbs without end.
 
-    Promises nothing; it is here because it is what people do. Cost: O(log n) a round, and memory for
+    Guarantees nothing; it is here because it is the obvious thing to do. Cost: O(log n) per round, and memory for
     nine tenths of the hits.
 
     Parameters

@@ -18,7 +18,7 @@ from shortlist._validation import check_number, check_probability
 from shortlist.errors import InvalidParameter
 from shortlist.policies.base import MISS, Policy
 
-__all__ = ["BEYOND", "DROPPED", "THRESHOLD", "MissPolicy", "RangePolicy", "judge"]
+__all__ = ["BEYOND", "DROPPED", "THRESHOLD", "FullFeedbackPolicy", "RangePolicy", "judge"]
 
 DROPPED, THRESHOLD, BEYOND = 0, 1, 2
 _CODES: Final = {"dropped": DROPPED, "threshold": THRESHOLD, "beyond": BEYOND}
@@ -32,7 +32,7 @@ def judge(seen: float, missed: bool, miss: int) -> tuple[bool, bool]:
 
 
 @dataclass(frozen=True)
-class MissPolicy(Policy):
+class FullFeedbackPolicy(Policy):
     """What policies share that are told what a miss means."""
 
     coverage: float
@@ -50,7 +50,7 @@ class MissPolicy(Policy):
 
 
 @dataclass(frozen=True)
-class RangePolicy(MissPolicy):
+class RangePolicy(FullFeedbackPolicy):
     """What policies share that are told the range of scores: the highest, and how far below it they lie."""
 
     top: float = 1.0

@@ -11,11 +11,11 @@ $$\tau \leftarrow \max(\tau,\; x_{(k_n + 1)}).$$
 This is Algorithm 1 of the paper: substituting tau_t for a censored score, as it does, gives the
 same thresholds bit for bit. So does full information: what lies below tau never matters again.
 
-**Promise.** For i.i.d. scores, P(tau ever passes the optimal threshold) is at most the boundary's
+**Guarantee.** For i.i.d. scores, P(tau ever passes the optimal threshold) is at most the boundary's
 crossing probability (`shortlist.crossing_probability`), with ties or without, for answers as
 late and as selective as they please.
 
-**Cost.** O(log m) a round, for a window of m = O(sqrt n) scores around the threshold.
+**Cost.** O(log m) per round, for a window of m = O(sqrt n) scores around the threshold.
 
 The pieces, in the order of theory and code: a round joins the count (`count`), which seldom concerns
 the scores kept (`keep`, which moves the threshold); a joined round's score may be revealed late
@@ -175,7 +175,7 @@ class OrderStatisticState(State):
 class OrderStatistic(Policy):
     """The order-statistic rule over any boundary.
 
-    Rule, promise and cost are those of the module: `shortlist.policies.order_statistic`.
+    Rule, guarantee and cost are those of the module: `shortlist.policies.order_statistic`.
 
     Parameters
     ----------

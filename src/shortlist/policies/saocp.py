@@ -118,8 +118,8 @@ class SAOCP(RangePolicy):
     two that divides its first round; each runs scale-free gradient descent on the pinball loss, and their radii
     are averaged with the weights of coin betting for changing environments.
 
-    Promises, under full feedback, little regret over every stretch of time. Its weights need the distance
-    itself, so with misses that have none nothing is left of that. Cost: O(log n) learners a round.
+    Guarantees, under full feedback, little regret over every stretch of time. Its weights need the distance
+    itself, so with misses that have none nothing is left of that. Cost: O(log n) learners per round.
 
     Parameters
     ----------

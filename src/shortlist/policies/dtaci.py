@@ -96,9 +96,9 @@ class DtACI(RangePolicy):
     with the pinball loss $\ell$. The list is cut at the quantile of all distances so far, at the weighted
     mean of the levels.
 
-    Promises long-run coverage under full feedback, and little regret over every stretch of time; where a miss
-    has no score, the distances are not those of the world, and no promise is left. Cost: one insertion into a
-    sorted list a round.
+    Guarantees long-run coverage under full feedback, and little regret over every stretch of time; where a miss
+    has no score, the distances are not those of the distribution, and no guarantee is left. Cost: one insertion into a
+    sorted list per round.
 
     Parameters
     ----------
