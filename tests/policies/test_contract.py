@@ -1,6 +1,7 @@
 """Every policy through every check of the contract in ``policies/base.py``."""
 
 import dataclasses
+import inspect
 import json
 import math
 import re
@@ -105,9 +106,18 @@ def test_policies_are_frozen_and_described(policy):
 @each_policy
 def test_a_rule_is_a_plain_function(policy):
     """What replay compiles is what streaming calls: no closure, no numpy."""
-    for function in (policy.rule, policy.glance or policy.rule):
+    for function in (policy.rule, *(policy.prefilter or ())):
         assert function.__closure__ is None
+        assert not function.__defaults__
         assert "np" not in function.__globals__
+
+
+@each_policy
+def test_every_step_has_one_signature(policy):
+    """Carry, values, constants, seen, missed."""
+    parameters = inspect.signature(policy.rule).parameters
+    assert [name.lstrip("_") for name in parameters][-2:] == ["seen", "missed"]
+    assert len(parameters) == 5
 
 
 def test_unknown_kinds_are_refused():

@@ -219,7 +219,8 @@ def test_files_that_will_not_do(own, text, message):
     assert "\n" not in str(caught.value)
 
 
-def test_a_policy_of_ones_own_is_described_and_passed_again(own):
+@pytest.mark.usefixtures("own")
+def test_a_policy_of_ones_own_is_described_and_passed_again():
     policy = make_policy("mine.py:Mine", 0.9, 300)
     data = policy.to_dict()
     assert data == {"kind": "mine", "coverage": 0.9, "horizon": 300, "gain": 0.5}

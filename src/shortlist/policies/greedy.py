@@ -18,7 +18,7 @@ def step(carry: Tally, heap: list[float], constants: Constants, seen: float, mis
     if missed:
         return carry
     carry, concerns = count(quantile, carry, constants, seen)
-    return keep(carry, heap, constants, seen) if concerns else carry
+    return keep(carry, heap, constants, seen, missed) if concerns else carry
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ def load_policy_class(reference: str) -> type[Policy]:
 
 
 def _is_policy(item: object) -> bool:
-    return inspect.isclass(item) and issubclass(item, Policy) and not inspect.isabstract(item) and hasattr(item, "rule")
+    return inspect.isclass(item) and issubclass(item, Policy) and not inspect.isabstract(item)
 
 
 @functools.cache
