@@ -7,6 +7,7 @@ code is kept on disk, so that only the first call ever waits for it.
 
 import functools
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist._validation import check_true_scores
 from shortlist.errors import InvalidParameter, MissingExtra
-from shortlist.policies import MISS, Policy
+from shortlist.policies import MISS, Policy, State
 from shortlist.policies.base import Prefilter, Schedule, Step
 
 __all__ = ["replay"]
@@ -57,19 +58,36 @@ def replay(
         raise InvalidParameter(f"policy is {policy!r}; it must be a policy, for example AnytimeSPS(coverage=0.9)")
     scores = check_true_scores(true_scores)
     state = policy.init()
-    if compiled is None:
-        compiled = _numba_is_installed()
-    elif compiled and not _numba_is_installed():
+    if compiled and not _numba_is_installed():
         raise MissingExtra("compiled replay needs an extra: pip install 'shortlist[fast]'")
     functions = _functions(policy)
     thresholds = np.empty(scores.size)
-    if compiled:
-        _compiled_loop(functions)(state.carry, state.constants, scores, thresholds, full_feedback)
-    else:
-        plain = thresholds.tolist()
-        _loop(functions, stamp="plain")(state.carry, state.constants, scores.tolist(), plain, full_feedback)
-        thresholds[:] = plain
+    if _numba_is_installed() if compiled is None else compiled:
+        problem = _run_compiled(functions, state, scores, thresholds, full_feedback)
+        if problem is None:
+            return thresholds
+        message = f"the rule of {type(policy).__name__} cannot be compiled by numba ({problem})"
+        if compiled:
+            raise InvalidParameter(f"{message}; use plain numbers, lists and functions, or compiled=False")
+        warnings.warn(f"{message}; it runs uncompiled, some hundred times slower", RuntimeWarning, stacklevel=2)
+    plain = thresholds.tolist()
+    _loop(functions, stamp="plain")(state.carry, state.constants, scores.tolist(), plain, full_feedback)
+    thresholds[:] = plain
     return thresholds
+
+
+def _run_compiled(
+    functions: tuple[Function, ...], state: State, scores: Any, thresholds: Any, full_feedback: bool
+) -> str | None:
+    """Run the compiled loop; return what numba says if it cannot compile it."""
+    from numba.core.errors import NumbaError  # noqa: PLC0415 - the core needs numpy alone
+
+    try:
+        _compiled_loop(functions)(state.carry, state.constants, scores, thresholds, full_feedback)
+    except NumbaError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        return next((line for line in lines[1:] if not line.startswith(("-", "During"))), type(error).__name__)
+    return None
 
 
 def _functions(policy: Policy) -> tuple[Function, ...]:

@@ -241,6 +241,13 @@ PAPER: Final[dict[str, Variant]] = {variant.name: variant for entry in REGISTRY.
 def policy_name(text: str) -> str:
     """Return the name that results show: of a policy in a file, its class.
 
+    Parameters
+    ----------
+    text
+        A name that `make_policy` takes.
+
+    Examples
+    --------
     >>> policy_name("aci@0.008"), policy_name("policies/my_policy.py:MyPolicy")
     ('aci@0.008', 'MyPolicy')
     """
@@ -250,6 +257,13 @@ def policy_name(text: str) -> str:
 def policy_label(name: str) -> str:
     """Return a policy's label in figures and reports.
 
+    Parameters
+    ----------
+    name
+        A name that results show.
+
+    Examples
+    --------
     >>> policy_label("sps"), policy_label("aci@0.008"), policy_label("MyPolicy")
     ('SPS (paper)', 'ACI, step = 0.008', 'MyPolicy')
     """
@@ -267,6 +281,8 @@ def order_statistic_kinds() -> dict[str, tuple[type[OrderStatistic], dict[str, A
 
     A parameter without a default is None.
 
+    Examples
+    --------
     >>> order_statistic_kinds()["sps"][1], order_statistic_kinds()["anytime"][1]
     ({'horizon': None}, {'delta': 0.05})
     """
