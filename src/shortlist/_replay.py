@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist._validation import check_true_scores
-from shortlist.errors import InvalidParameter, MissingExtra
+from shortlist.errors import InvalidParameter, needs_extra
 from shortlist.policies import MISS, Policy, State
 from shortlist.policies.base import Prefilter, Schedule, Step
 
@@ -58,8 +58,8 @@ def replay(
         raise InvalidParameter(f"policy is {policy!r}; it must be a policy, for example AnytimeSPS(coverage=0.9)")
     scores = check_true_scores(true_scores)
     state = policy.init()
-    if compiled and not _numba_is_installed():
-        raise MissingExtra("compiled replay needs an extra: pip install 'shortlist[fast]'")
+    if compiled:
+        needs_extra("compiled replay", "fast", "numba")
     functions = _functions(policy)
     thresholds = np.empty(scores.size)
     if _numba_is_installed() if compiled is None else compiled:

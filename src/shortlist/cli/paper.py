@@ -2,7 +2,6 @@
 
 import dataclasses
 import glob
-import importlib.util
 import os
 import sys
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from shortlist._validation import check_probability
-from shortlist.errors import InvalidParameter, MissingExtra
+from shortlist.errors import InvalidParameter, needs_extra
 from shortlist.lab.tasks import TASKS, load_task
 from shortlist.policies import PAPER, REGISTRY
 from shortlist.policies.loading import is_reference
@@ -55,8 +54,7 @@ def reproduce(
     list_: Annotated[bool, typer.Option("--list", help="List tasks and policies, and run nothing.")] = False,
 ) -> None:
     """Run the paper's experiments: every policy on three tasks, with figures, tables, claims and a report."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtra("reproduce needs matplotlib, which is in an extra: pip install 'shortlist[experiments]'")
+    needs_extra("reproduce", "experiments", "matplotlib")
     from shortlist.lab.spec import POLICIES, Spec  # noqa: PLC0415 - only this command needs them
 
     if list_:
@@ -259,7 +257,7 @@ def _list() -> None:
     console = Console()
     for name in TASKS:
         console.print(f"[bold]{name}[/]: {load_task(name).source}.", highlight=False)
-    others = [key for key, entry in REGISTRY.items() if not entry.paper]
+    others = [key for key, entry in REGISTRY.items() if entry.nameable and not entry.paper]
     console.print(f"[bold]policies[/]: {', '.join(PAPER)}", highlight=False)
     console.print(f"[bold]further policies[/]: {', '.join(others)}", highlight=False)
 

@@ -142,6 +142,11 @@ class Entry:
         given = {"horizon", "rounds"} | ({self.setting} if self.default is not None else set())
         return [name for name, default in self.parameters.items() if default is None and name not in given]
 
+    @property
+    def nameable(self) -> bool:
+        """Whether a name, with its setting, gives all that the policy needs."""
+        return self.needed in ([], [self.setting])
+
     def from_grid(self, value: float, rounds: int) -> float:
         """Return the setting that a value of the grid means."""
         return max(1, round(value * rounds)) if self.whole else value
@@ -318,8 +323,9 @@ def make_policy(text: str, coverage: float, rounds: int, setting: float | None =
         return _own_policy(text, coverage, rounds)
     key, at, number = text.partition("@")
     if key not in REGISTRY:
+        names = ", ".join(key for key, entry in REGISTRY.items() if entry.nameable)
         raise InvalidParameter(
-            f"policy is {text!r}; it must be one of {', '.join(REGISTRY)}, with its setting after an @ if you like: "
+            f"policy is {text!r}; it must be one of {names}, with its setting after an @ if you like: "
             "anytime@0.01 (delta), aci@0.008 (step), etc@500 (rounds); or a class in a file: my_policy.py:MyPolicy"
         )
     entry = REGISTRY[key]
@@ -328,7 +334,7 @@ def make_policy(text: str, coverage: float, rounds: int, setting: float | None =
     value = _setting(text, number, entry, rounds) if at else None
     if entry.needed == [entry.setting] and value is None:
         raise InvalidParameter(f"policy is {text!r}; it needs its {entry.setting}: {key}@0.5")
-    if entry.needed not in ([], [entry.setting]):
+    if not entry.nameable:
         raise InvalidParameter(
             f"policy is {text!r}; it needs a {entry.needed[0]}, which a name cannot give: use it in Python"
         )
