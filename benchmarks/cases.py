@@ -26,21 +26,18 @@ import pyperf
 sys.path.insert(0, __file__.rpartition("/")[0])
 from peers import COVERAGE, PEERS, Ours
 
-from shortlist import ACI, DLR, SPS, AnytimeSPS, ConservativeETC, ExploreThenCommit, Greedy, Policy, Shortlister, replay
+from shortlist import ACI, AnytimeSPS, Policy, Shortlister, replay
+from shortlist.policies import REGISTRY, make_policy
 
 HORIZON = 10_000_000
+#: Settings other than the registry's defaults.
+SETTINGS = {"aci": "@0.005", "etc": "@500", "conservative-etc": "@500"}
 POLICIES: dict[str, Policy] = {
-    "anytime": AnytimeSPS(COVERAGE),
-    "sps": SPS(COVERAGE, HORIZON),
-    "greedy": Greedy(COVERAGE),
-    "aci": ACI(COVERAGE, 0.005),
-    "dlr": DLR(COVERAGE),
-    "etc": ExploreThenCommit(COVERAGE, 500),
-    "con-etc": ConservativeETC(COVERAGE, 500, HORIZON),
+    key: make_policy(key + SETTINGS.get(key, ""), COVERAGE, HORIZON) for key, entry in REGISTRY.items() if entry.paper
 }
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 #: The policies whose cost does not grow, and the size that only they reach.
-STEADY, STEADY_SIZE = ("anytime", "sps", "dlr", "etc", "con-etc"), 10_000_000
+STEADY, STEADY_SIZE = ("anytime", "sps", "dlr", "etc", "conservative-etc"), 10_000_000
 BLOCK = 200
 CANDIDATES = 50
 REPLAYED = 10_000_000

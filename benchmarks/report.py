@@ -15,19 +15,13 @@ import matplotlib.pyplot as plt
 sys.path.insert(0, __file__.rpartition("/")[0])
 from peers import COVERAGE, PEERS
 
+from shortlist.policies import REGISTRY
+
 HERE = Path(__file__).parent
 FIGURES = HERE.parent / "docs" / "figures"
 STYLE = HERE.parent / "docs" / "house.mplstyle"
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
-POLICY_NAMES = {
-    "anytime": "AnytimeSPS",
-    "sps": "SPS",
-    "greedy": "Greedy",
-    "aci": "ACI",
-    "dlr": "DLR",
-    "etc": "ExploreThenCommit",
-    "con-etc": "ConservativeETC",
-}
+POLICY_NAMES = {key: entry.policy.__name__ for key, entry in REGISTRY.items() if entry.paper}
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#8A8A8A"
 
 

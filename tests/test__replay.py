@@ -1,5 +1,6 @@
 """Replay: what it refuses, and that an edited rule is never run from an old cache."""
 
+import dataclasses
 import math
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import shortlist
 from shortlist import DKW, AnytimeSPS, Greedy
 from shortlist._replay import _functions, _parts, _stamp
 from shortlist.errors import InvalidParameter, InvalidScores
+from shortlist.policies import State
 
 if TYPE_CHECKING:
     import types
@@ -105,3 +107,27 @@ def test_without_numba_nothing_is_missing():
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     scores = np.random.default_rng(0).random(2000)
     assert done.stdout.strip() == replay(AnytimeSPS(0.9), scores)[-1].hex()
+
+
+@dataclasses.dataclass(frozen=True)
+class Stubborn(shortlist.Policy):
+    """A rule that Python runs and numba does not."""
+
+    @staticmethod
+    def rule(carry, _values, _constants, _seen, missed, /):
+        return (float(str(carry[0] + 0.001 * (0.1 - missed))),) if isinstance(carry, tuple) else eval("carry")
+
+    def init(self):
+        return State((0.0,), [], ())
+
+
+def test_a_rule_that_numba_cannot_compile_runs_without_it():
+    pytest.importorskip("numba", reason="the extra `fast` is not installed")
+    scores = np.random.default_rng(0).random(50)
+    with pytest.warns(RuntimeWarning, match="the rule of Stubborn cannot be compiled by numba"):
+        thresholds = replay(Stubborn(), scores)
+    assert thresholds.tolist() == replay(Stubborn(), scores, compiled=False).tolist()
+    with pytest.raises(InvalidParameter, match="cannot be compiled by numba") as caught:
+        replay(Stubborn(), scores, compiled=True)
+    assert "\n" not in str(caught.value)
+    print(caught.value)

@@ -7,6 +7,35 @@ import sys
 import numpy as np
 import pytest
 
+OWN = """
+from dataclasses import dataclass
+
+from shortlist import Policy
+from shortlist.policies import State
+
+limit = 3
+
+
+def step(carry, values, constants, seen, missed):
+    threshold, n = carry
+    return threshold + (constants[0] - missed) / (n + 10.0), n + 1
+
+
+@dataclass(frozen=True)
+class Steady(Policy):
+    rule = staticmethod(step)
+    coverage: float
+    horizon: int
+
+    def init(self):
+        return State((0.0, 0), [], (1 - self.coverage,))
+
+
+@dataclass(frozen=True)
+class Needy(Steady):
+    strength: float
+"""
+
 
 def shortlist(*arguments, cwd=None):
     return subprocess.run(
@@ -93,6 +122,16 @@ def test_a_strangers_score_file(tmp_path):
         (("replay", "semicolon.csv"), "is it another --separator?"),
         (("replay", "header.csv"), "there are no rows"),
         (("reproduce", "--policies", ""), "name one or more"),
+        (
+            ("reproduce", "--policies", "sps,no.py:Mine"),
+            "policy is 'no.py:Mine'; there is no file no.py; name a Python",
+        ),
+        (("reproduce", "--policies", "own.py:Mine"), "own.py has no Mine; it has Steady, Needy"),
+        (("reproduce", "--policies", "own.py:Needy"), "every other parameter needs a default"),
+        (("reproduce", "--policies", "own.py:limit"), "limit is not a policy; derive the class from shortlist.Policy"),
+        (("reproduce", "--policies", "own.py:Steady,own.py:Steady"), "a policy is named twice: Steady, Steady"),
+        (("replay", "log.csv", "--policies", "no.py:Mine"), "there is no file no.py"),
+        (("replay", "log.csv", "--policies", "own.py:Mine"), "own.py has no Mine; it has Steady, Needy"),
         (("replay", "log.csv", "--colunm", "x"), "no such option: --colunm"),
         (("serve", "--port", "99999999"), "invalid value for '--port'"),
         (("serve", "--port"), "option '--port' requires an argument"),
@@ -113,6 +152,7 @@ def test_errors_are_one_line(arguments, message, tmp_path):
     (tmp_path / "words.csv").write_text("true_score,when\n1,1.2.2024\n2,10.1.2024\n")
     (tmp_path / "semicolon.csv").write_text("true_score;who\n1;2\n")
     (tmp_path / "header.csv").write_text("true_score,who\n")
+    (tmp_path / "own.py").write_text(OWN)
     refused(shortlist(*arguments, cwd=tmp_path), message)
 
 
@@ -181,3 +221,42 @@ def test_an_earlier_experiment_is_replaced_and_nothing_else(tmp_path):
     assert not (tmp_path / "out" / "revenue.csv").exists()
     assert (tmp_path / "out" / "figures" / "mine.png").read_text() == "mine"
     assert "mine.png" not in (tmp_path / "out" / "manifest.json").read_text()
+
+
+def test_a_policy_of_ones_own_runs_beside_the_others(tmp_path):
+    """From a file in another folder, in two processes, with the same rows as in one."""
+    (tmp_path / "policies").mkdir()
+    (tmp_path / "policies" / "own.py").write_text(OWN)
+    common = ("--rounds", 400, "--runs", 2, "--tasks", "retrieval", "--policies", "sps,dlr,policies/own.py:Steady")
+    tables = []
+    for jobs in (1, 2):
+        done = shortlist("reproduce", *common, "--jobs", jobs, "--out", f"out{jobs}", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "Steady" in done.stdout
+        with (tmp_path / f"out{jobs}" / "summary.csv").open() as file:
+            tables.append([{**row, "seconds": ""} for row in csv.DictReader(file)])
+    assert tables[0] == tables[1]
+    assert [row["policy"] for row in tables[0]] == ["sps", "sps", "dlr", "dlr", "Steady", "Steady"]
+    assert "Steady" in (tmp_path / "out1" / "report.html").read_text()
+    assert "policies/own.py:Steady" in (tmp_path / "out1" / "manifest.json").read_text()
+    assert "retrieval/Steady/regret" in np.load(tmp_path / "out1" / "curves.npz")
+
+
+def test_a_policy_of_ones_own_replays_a_log(tmp_path):
+    (tmp_path / "own.py").write_text(OWN)
+    scores = np.random.default_rng(0).random(500)
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text("true_score\n" + "\n".join(map(str, scores.tolist())) + "\n")
+    command = ("replay", "a.csv", "b.csv", "--policies", "anytime,own.py:Steady", "--jobs", 2)
+    done = shortlist(*command, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "results-replay" / "replay.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["policy"] for row in rows] == ["anytime", "Steady"] * 2
+    threshold, hits = 0.0, 0
+    for n, score in enumerate(scores.tolist()):
+        last, hit = threshold, score >= threshold
+        hits += hit
+        threshold += ((1 - 0.9) - (not hit)) / (n + 10.0)
+    assert float(rows[1]["threshold"]) == last
+    assert float(rows[1]["coverage"]) == hits / 500

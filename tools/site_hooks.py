@@ -2,6 +2,7 @@
 
 - `CHANGELOG.md`, `CONTRIBUTING.md`, `SECURITY.md` and `benchmarks/results.md` become pages.
 - The reference of the command line and of HTTP is written from the code (`site_reference.py`).
+- The reference of policies lists every policy of the registry that its page does not name.
 - TeX becomes MathML while the site is built; browsers set it themselves, and nothing is fetched.
 """
 
@@ -15,7 +16,7 @@ import latex2mathml.converter
 from mkdocs.structure.files import File, Files
 
 sys.path.insert(0, str(Path(__file__).parent))
-from site_reference import command_line, http
+from site_reference import command_line, http, other_policies
 
 ROOT: Final = Path(__file__).parents[1]
 TAKEN: Final = {
@@ -44,7 +45,8 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_rest: Any) -> str:
-    """Point links out of `docs` at the pages that were made of those files."""
+    """Point links out of `docs` at the pages that were made of those files; list the other policies."""
+    markdown = other_policies(markdown)
     up = "../" * page.file.src_uri.count("/")
     for source, name in LINKS.items():
         markdown = markdown.replace(f"]({up}../{source}", f"]({up}{name}")

@@ -1,4 +1,4 @@
-"""The reference of the command line and of HTTP, written from the code that answers."""
+"""The reference of the command line, of HTTP and of further policies, written from the code."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -8,9 +8,18 @@ from typing import Any
 import typer
 
 from shortlist.cli import app
+from shortlist.policies import REGISTRY
 from shortlist.service.web import create_app
 
-__all__ = ["command_line", "commands", "http"]
+__all__ = ["command_line", "commands", "http", "other_policies"]
+
+
+def other_policies(page: str) -> str:
+    """Return a page with the policies of the registry that it does not name, where it has a mark for them."""
+    names = [entry.policy.__name__ for entry in REGISTRY.values()]
+    options = "    options: { heading_level: 3, members: false, inherited_members: false }\n"
+    others = [f"::: shortlist.policies.{name}\n{options}" for name in names if f"::: shortlist.{name}\n" not in page]
+    return page.replace("<!-- other policies -->", "\n".join(others))
 
 
 def commands() -> Iterator[tuple[str, Any]]:

@@ -17,25 +17,15 @@ import numpy as np
 
 import shortlist
 from shortlist.lab.run import law_of, run
-from shortlist.lab.spec import POLICIES, Spec, make_policy
+from shortlist.lab.spec import Spec
 from shortlist.metrics import Uniform, regret, undercoverage_count
+from shortlist.policies import PAPER, make_policy
 
 ROOT: Final = Path(__file__).parents[1]
 #: What was computed, for the tests.
 FILE: Final = ROOT / "benchmarks" / "tables.json"
 RUNS: Final = 10_000
 COVERAGE, ROUNDS = 0.9, 10_000
-#: Rows of the README, in its order: what a policy is called there, what it guarantees, its horizon.
-ROWS: Final = {
-    "anytime@2/T": ("`AnytimeSPS(0.9, delta=2e-4)`", "1 - delta, at every round", "none"),
-    "anytime@0.05": ("`AnytimeSPS(0.9)`, the default", "0.95, at every round", "none"),
-    "sps": ("`SPS(0.9, horizon=10_000)`, the paper", "1 - 2/T", "10,000"),
-    "conservative-etc": ("`ConservativeETC`", "1 - 2/T²", "10,000"),
-    "etc": ("`ExploreThenCommit`", "none", "a share of it"),
-    "dlr": ("`DLR`", "none for single lists", "none"),
-    "aci": ("`ACI`", "none for single lists", "none"),
-    "greedy": ("`Greedy`", "none", "none"),
-}
 #: Coverages and horizons of the theory's table, and how many runs each.
 GRID: Final = (
     (0.8, 10_000),
@@ -57,10 +47,10 @@ def measure(settings: dict[str, float], first: int, count: int) -> dict[str, lis
     spec = Spec(tasks=("retrieval",), coverage=COVERAGE, rounds=ROUNDS)
     task = spec.task("retrieval")
     law = law_of(task)
-    measured: dict[str, list[list[float]]] = {policy: [] for policy in POLICIES}
+    measured: dict[str, list[list[float]]] = {policy: [] for policy in PAPER}
     for number in range(first, first + count):
         stream = task.draw(spec.generator("retrieval", "run", number), ROUNDS)
-        for policy in POLICIES:
+        for policy in PAPER:
             rule = make_policy(policy, COVERAGE, ROUNDS, settings.get(policy))
             thresholds = shortlist.replay(rule, stream.true_scores)
             sizes = stream.set_sizes(thresholds)
@@ -111,7 +101,7 @@ def compute() -> dict[str, Any]:
     """Return all figures of the tables."""
     tuned = run(Spec(tasks=("retrieval",), runs=1), with_sweeps=False).settings
     settings = {policy: setting for (_, policy), setting in tuned.items()}
-    columns: dict[str, list[list[float]]] = {policy: [] for policy in POLICIES}
+    columns: dict[str, list[list[float]]] = {policy: [] for policy in PAPER}
     for part in in_parts("policies", RUNS, measure, settings):
         for policy, rows in part.items():
             columns[policy] += rows
@@ -156,18 +146,20 @@ def _probability(value: float | None) -> str:
 
 
 def readme_table(figures: dict[str, Any]) -> str:
-    """Return the README's table of policies."""
+    """Return the README's table of policies, those with the least regret first."""
     lines = [
         "| policy | guarantee | horizon | regret: mean | median | passes the optimum, at most | rounds past it "
         "| list length |",
         "|---|---|---|---:|---:|---:|---:|---:|",
     ]
-    for policy, (name, guarantee, horizon) in ROWS.items():
-        row = figures["policies"][policy]
+    for policy, row in sorted(figures["policies"].items(), key=lambda item: item[1]["regret"]):
+        variant = PAPER[policy]
         error = row["regret_error"]
         mean = _number(row["regret"]) + (f" ± {_number(error)}" if error >= 0.05 else "")
         cells = [mean, _number(row["regret_median"]), _probability(row["exact"]), _number(row["rounds_past"])]
-        lines.append(f"| {name} | {guarantee} | {horizon} | {' | '.join(cells)} | {row['length']:.1f} |")
+        lines.append(
+            f"| {variant.code} | {variant.guarantee} | {variant.horizon} | {' | '.join(cells)} | {row['length']:.1f} |"
+        )
     return "\n".join(lines)
 
 

@@ -1,17 +1,19 @@
 """The ``shortlist`` command: says which extra to install if the command line's tools are missing."""
 
-import importlib.util
 import sys
+
+from shortlist.errors import MissingExtra, needs_extra
 
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run the command line."""
-    if any(importlib.util.find_spec(name) is None for name in ("typer", "rich")):
-        service = {"serve", "demo", "verify", "export", "backup", "expire", "keys"} & set(sys.argv)
-        extra = "service" if service else "experiments"
-        sys.stderr.write(f"shortlist: the command line needs an extra: pip install 'shortlist[{extra}]'\n")
+    service = {"serve", "demo", "verify", "export", "backup", "expire", "keys"} & set(sys.argv)
+    try:
+        needs_extra("the command line", "service" if service else "experiments", "typer", "rich")
+    except MissingExtra as error:
+        sys.stderr.write(f"shortlist: {error}\n")
         sys.exit(2)
     from shortlist.cli import run  # noqa: PLC0415 - needs the extra
 

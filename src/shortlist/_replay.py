@@ -7,6 +7,7 @@ code is kept on disk, so that only the first call ever waits for it.
 
 import functools
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,13 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist._validation import check_true_scores
-from shortlist.errors import InvalidParameter, MissingExtra
-from shortlist.policies import MISS, OrderStatistic, Policy
-from shortlist.policies.base import Step
+from shortlist.errors import InvalidParameter, needs_extra
+from shortlist.policies import MISS, Policy, State
+from shortlist.policies.base import Prefilter, Schedule, Step
 
 __all__ = ["replay"]
 
 Loop = Callable[[Any, Any, Any, Any, bool], Any]
+Function = Step | Prefilter | Schedule
 
 
 def replay(
@@ -41,8 +43,8 @@ def replay(
     compiled
         True or False to use numba or not; by default it is used when it is installed.
     full_feedback
-        Tell the policy every score, also those of misses: what most methods of the field were made for,
-        and nobody has whose people only click. For comparing.
+        Reveal every score to the policy, including those of misses. Most published methods assume this;
+        click feedback never provides it. For comparison only.
 
     Examples
     --------
@@ -56,39 +58,54 @@ def replay(
         raise InvalidParameter(f"policy is {policy!r}; it must be a policy, for example AnytimeSPS(coverage=0.9)")
     scores = check_true_scores(true_scores)
     state = policy.init()
-    if compiled is None:
-        compiled = _numba_is_installed()
-    elif compiled and not _numba_is_installed():
-        raise MissingExtra("compiled replay needs an extra: pip install 'shortlist[fast]'")
+    if compiled:
+        needs_extra("compiled replay", "fast", "numba")
     functions = _functions(policy)
     thresholds = np.empty(scores.size)
-    if compiled:
-        _compiled_loop(functions)(state.carry, state.constants, scores, thresholds, full_feedback)
-    else:
-        plain = thresholds.tolist()
-        _loop(functions, stamp="plain")(state.carry, state.constants, scores.tolist(), plain, full_feedback)
-        thresholds[:] = plain
+    if _numba_is_installed() if compiled is None else compiled:
+        problem = _run_compiled(functions, state, scores, thresholds, full_feedback)
+        if problem is None:
+            return thresholds
+        message = f"the rule of {type(policy).__name__} cannot be compiled by numba ({problem})"
+        if compiled:
+            raise InvalidParameter(f"{message}; use plain numbers, lists and functions, or compiled=False")
+        warnings.warn(f"{message}; it runs uncompiled, some hundred times slower", RuntimeWarning, stacklevel=2)
+    plain = thresholds.tolist()
+    _loop(functions, stamp="plain")(state.carry, state.constants, scores.tolist(), plain, full_feedback)
+    thresholds[:] = plain
     return thresholds
 
 
-def _functions(policy: Policy) -> tuple[Step, ...]:
-    """Return the functions of a policy's rule: the step, or a boundary's advance, a glance and the step."""
-    if isinstance(policy, OrderStatistic):
-        return policy.boundary.advance, policy.glance, policy.rule
-    return (policy.rule,)
+def _run_compiled(
+    functions: tuple[Function, ...], state: State, scores: Any, thresholds: Any, full_feedback: bool
+) -> str | None:
+    """Run the compiled loop; return what numba says if it cannot compile it."""
+    from numba.core.errors import NumbaError  # noqa: PLC0415 - the core needs numpy alone
+
+    try:
+        _compiled_loop(functions)(state.carry, state.constants, scores, thresholds, full_feedback)
+    except NumbaError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        return next((line for line in lines[1:] if not line.startswith(("-", "During"))), type(error).__name__)
+    return None
 
 
-def _loop(functions: tuple[Step, ...], stamp: str) -> Loop:
+def _functions(policy: Policy) -> tuple[Function, ...]:
+    """Return the functions of a policy's rule: the step, then prefilter and schedule where it has them."""
+    return (policy.rule, *(policy.prefilter or ()))
+
+
+def _loop(functions: tuple[Any, ...], stamp: str) -> Loop:
     """Return the loop around a rule."""
     if len(functions) == 1:
-        return _loop_of_one(functions[0], stamp)
-    advance, glance, step = functions
-    return _loop_of_two(advance, glance, step, stamp)
+        return _plain_loop(functions[0], stamp)
+    step, prefilter, schedule = functions
+    return _filtered_loop(step, prefilter, schedule, stamp)
 
 
-def _loop_of_one(step: Step, stamp: str) -> Loop:
+def _plain_loop(step: Step, stamp: str) -> Loop:
     def loop(carry: Any, constants: Any, scores: Any, thresholds: Any, full: bool) -> Any:
-        assert stamp  # numba keys its cache on this value, so an edited step is compiled anew
+        assert stamp  # numba keys its cache on this value, so an edited step is compiled again
         values = [0.0]  # numba needs to see what is in the list
         values.pop()  # and, below, + 0.0 makes one zero of two
         for i, score in enumerate(scores):
@@ -100,8 +117,8 @@ def _loop_of_one(step: Step, stamp: str) -> Loop:
     return loop
 
 
-def _loop_of_two(advance: Step, glance: Step, step: Step, stamp: str) -> Loop:
-    # The list is touched only where it must be: handing it to a function costs as much as all the rest of a round.
+def _filtered_loop(step: Step, prefilter: Prefilter, schedule: Schedule, stamp: str) -> Loop:
+    # The list is touched only where it must be: passing it to a function costs as much as all the rest of a round.
     def loop(carry: Any, constants: Any, scores: Any, thresholds: Any, full: bool) -> Any:
         assert stamp
         values = [0.0]
@@ -109,22 +126,23 @@ def _loop_of_two(advance: Step, glance: Step, step: Step, stamp: str) -> Loop:
         for i, score in enumerate(scores):
             thresholds[i] = carry[0]
             seen = score + 0.0 if score >= carry[0] or full else MISS
-            carry, concerns = glance(advance, carry, constants, seen)
-            if concerns:
-                carry = step(carry, values, constants, seen)
+            carry, concerned = prefilter(schedule, carry, constants, seen)
+            if concerned:
+                missed = not score >= thresholds[i] or score == MISS
+                carry = step(carry, values, constants, seen, missed)
         return carry
 
     return loop
 
 
 @functools.cache
-def _compiled_loop(functions: tuple[Step, ...]) -> Loop:
+def _compiled_loop(functions: tuple[Function, ...]) -> Loop:
     """Compile the loop around a rule, with everything the rule calls."""
     import numba  # noqa: PLC0415 - the core needs numpy alone
     from numba.extending import register_jitable  # noqa: PLC0415
 
     parts = _parts(functions)
-    # Inlined, a rule in two parts is a third faster; long rules become so large that numba stumbles over them.
+    # Inlined, a rule with a prefilter is a third faster; long rules become so large that numba stumbles over them.
     inline = "always" if len(functions) > 1 else "never"
     for part in parts:
         register_jitable(inline=inline)(part)
@@ -143,7 +161,7 @@ def _stamp(parts: list[types.FunctionType]) -> str:
     return digest.hexdigest()
 
 
-def _parts(functions: tuple[Step, ...]) -> list[types.FunctionType]:
+def _parts(functions: tuple[Function, ...]) -> list[types.FunctionType]:
     """Return the functions and the plain functions that they call, directly or not."""
     parts = [function for function in functions if isinstance(function, types.FunctionType)]
     assert len(parts) == len(functions)

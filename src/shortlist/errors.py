@@ -33,6 +33,7 @@
 Every message states the value, the rule and the remedy.
 """
 
+import importlib.util
 import re
 
 __all__ = [
@@ -182,6 +183,29 @@ class DamagedLog(ServiceError):
 
 class MissingExtra(ShortlistError, ImportError):
     """An optional dependency is not installed; the message names the extra that brings it."""
+
+
+def needs_extra(what: str, extra: str, *modules: str) -> None:
+    """Raise `MissingExtra` unless these modules are installed; nothing is imported.
+
+    Parameters
+    ----------
+    what
+        What needs them, as the subject of a sentence.
+    extra
+        The extra of this package that brings them.
+    modules
+        Their top-level names.
+
+    Examples
+    --------
+    >>> needs_extra("the clock", "time", "datetime", "sundial")
+    Traceback (most recent call last):
+    shortlist.errors.MissingExtra: the clock needs sundial, which is in an extra: pip install 'shortlist[time]'
+    """
+    for module in modules:
+        if importlib.util.find_spec(module) is None:
+            raise MissingExtra(f"{what} needs {module}, which is in an extra: pip install 'shortlist[{extra}]'")
 
 
 def all_errors() -> list[type[ShortlistError]]:

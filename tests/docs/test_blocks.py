@@ -72,6 +72,9 @@ def test_the_code_on_the_page_runs(page, folder, capsys):
         for block, said in statements(page):
             text = block.text if service is None else at(service, block.text)
             if block.language == "python":
+                saved = re.match(r"# (\w+\.py)\n", text)
+                if saved:  # a block that begins with the name of a file is that file
+                    Path(saved[1]).write_text(text)
                 capsys.readouterr()
                 exec(compile(text, str(page), "exec"), namespace)
                 assert capsys.readouterr().out.rstrip() == said, "this block prints something else than the page says"

@@ -23,6 +23,16 @@ from shortlist.lab.run import run
 from shortlist.lab.spec import Spec
 
 POLICIES = ("anytime", "sps", "etc@50")
+OWN = """
+import dataclasses
+
+from shortlist import DLR
+
+
+@dataclasses.dataclass(frozen=True)
+class Own(DLR):
+    exponent: float = 0.5
+"""
 
 
 def quiet(_what, _done, _of):
@@ -128,7 +138,9 @@ def test_a_cluster_gives_the_bits_of_one_process_though_a_worker_is_lost(tmp_pat
         here = replayed(log, submit, rounds_at_once=4_000)
     with workplace(2) as submit:
         assert replayed(log, submit, rounds_at_once=4_000) == here
-    spec = Spec(tasks=("uniform",), policies=("anytime@0.05", "aci"), rounds=500, runs=4, coverage=0.9, seed=3)
+    (tmp_path / "own.py").write_text(OWN)
+    policies = ("anytime@0.05", "aci", f"{tmp_path}/own.py:Own")
+    spec = Spec(tasks=("uniform",), policies=policies, rounds=500, runs=4, coverage=0.9, seed=3)
     expected = run(spec, with_sweeps=False)
     with cluster(tmp_path) as (address, workers):
         killed = []

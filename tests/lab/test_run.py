@@ -10,13 +10,14 @@ import sys
 import numpy as np
 import pytest
 
+from shortlist import ACI, ExploreThenCommit
 from shortlist.__main__ import main
 from shortlist.errors import InvalidParameter
 from shortlist.lab import sweeps
 from shortlist.lab.claims import claims
 from shortlist.lab.output import write_results
 from shortlist.lab.run import grid, run
-from shortlist.lab.spec import POLICIES, TUNED, Spec, make_policy
+from shortlist.lab.spec import POLICIES, TUNED, Spec
 from shortlist.lab.statistics import half_width, mean_and_band
 
 SMALL = Spec(rounds=1500, runs=2, tuning_runs=1)
@@ -184,7 +185,7 @@ def test_bands_are_students():
     ("change", "message"),
     [
         ({"tasks": ("speech",)}, "task is 'speech'; it must be one of images"),
-        ({"policies": ("spss",)}, "policy is 'spss'; it must be one of anytime@2/T"),
+        ({"policies": ("spss",)}, "policy is 'spss'; it must be one of anytime, sps"),
         ({"policies": ()}, "no policy is named"),
         ({"tasks": ("images", "images")}, "a task is named twice"),
         ({"rounds": 5}, "rounds is 5; it must be at least 10"),
@@ -200,10 +201,11 @@ def test_bad_specifications_are_refused(change, message):
 
 
 def test_policies_by_name():
+    spec = Spec(rounds=100)
     for name in POLICIES:
-        make_policy(name, 0.9, 100, TUNED.get(name, (None,))[0])
-    with pytest.raises(InvalidParameter, match="needs a setting"):
-        make_policy("aci", 0.9, 100)
+        spec.policy(name, TUNED.get(name, (None,))[0])
+    assert spec.policy("etc", 0.2) == ExploreThenCommit(0.9, 20)
+    assert spec.policy("aci", 0.002) == ACI(0.9, 0.002)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

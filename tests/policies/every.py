@@ -1,4 +1,8 @@
-"""One of each policy, for the tests that run through all of them."""
+"""At least one of each policy, for the tests that run through all of them.
+
+A policy of the registry that is not in the list is built as the registry builds it; add one here only if another
+setting tests more.
+"""
 
 from shortlist import (
     ACI,
@@ -22,8 +26,9 @@ from shortlist import (
     ThresholdTracking,
 )
 from shortlist.boundaries import Held, Quantile
+from shortlist.policies import REGISTRY
 
-POLICIES = [
+_CHOSEN = [
     SPS(coverage=0.7, horizon=400),
     AnytimeSPS(coverage=0.8, delta=0.2),
     Greedy(coverage=0.9),
@@ -41,12 +46,21 @@ POLICIES = [
         policy
         for miss in ("dropped", "threshold", "beyond")
         for policy in (
-            ThresholdTracking(coverage=0.9, size=0.02, miss=miss),
+            ThresholdTracking(coverage=0.9, step=0.02, miss=miss),
             ScaleFreeOGD(coverage=0.9, miss=miss),
-            ConformalPID(coverage=0.9, size=0.02, miss=miss),
+            ConformalPID(coverage=0.9, step=0.02, miss=miss),
             DtACI(coverage=0.8, interval=50, miss=miss),
             SAOCP(coverage=0.9, lifetime=4, miss=miss),
             MVP(coverage=0.9, buckets=10, seed=3, miss=miss),
         )
+    ),
+]
+
+POLICIES = [
+    *_CHOSEN,
+    *(
+        entry.build(coverage=0.8, rounds=100)
+        for entry in REGISTRY.values()
+        if entry.policy not in {type(policy) for policy in _CHOSEN}
     ),
 ]

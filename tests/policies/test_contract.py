@@ -1,6 +1,7 @@
 """Every policy through every check of the contract in ``policies/base.py``."""
 
 import dataclasses
+import inspect
 import json
 import math
 import re
@@ -13,8 +14,7 @@ from hypothesis import strategies as st
 
 from shortlist import replay
 from shortlist.errors import InvalidParameter
-from shortlist.policies import POLICIES as REGISTRY
-from shortlist.policies import policy_from_dict
+from shortlist.policies import REGISTRY, policy_from_dict
 from shortlist.rounds.codec import from_json, to_json
 from tests.policies.every import POLICIES
 from tests.strategies import SCORES
@@ -33,7 +33,7 @@ def stream(policy, scores, state=None):
 
 
 def test_every_policy_is_here():
-    assert {type(policy) for policy in POLICIES} == set(REGISTRY.values())
+    assert {type(policy) for policy in POLICIES} == {entry.policy for entry in REGISTRY.values()}
 
 
 @each_policy
@@ -107,9 +107,18 @@ def test_policies_are_frozen_and_described(policy):
 @each_policy
 def test_a_rule_is_a_plain_function(policy):
     """What replay compiles is what streaming calls: no closure, no numpy."""
-    for function in (policy.rule, policy.glance or policy.rule):
+    for function in (policy.rule, *(policy.prefilter or ())):
         assert function.__closure__ is None
+        assert not function.__defaults__
         assert "np" not in function.__globals__
+
+
+@each_policy
+def test_every_step_has_one_signature(policy):
+    """Carry, values, constants, seen, missed."""
+    parameters = inspect.signature(policy.rule).parameters
+    assert [name.lstrip("_") for name in parameters][-2:] == ["seen", "missed"]
+    assert len(parameters) == 5
 
 
 def test_unknown_kinds_are_refused():
@@ -120,8 +129,8 @@ def test_unknown_kinds_are_refused():
 
 def test_every_policy_is_compared_with_its_formula():
     """Written out brute force, or as a public implementation has it; the oracle has none."""
-    folder = Path(__file__).parent
-    compared = (folder / "test_brute_force.py").read_text() + (folder / "test_field.py").read_text()
-    for policy in REGISTRY.values():
-        written = re.search(rf"\b{policy.__name__}\(", compared)  # SPS( is part of AnytimeSPS(
-        assert policy.__name__ == "Oracle" or written, policy.__name__
+    files = set(Path(__file__).parent.glob("test_*.py")) - {Path(__file__)}
+    compared = "".join(path.read_text() for path in files)
+    for entry in REGISTRY.values():
+        name = entry.policy.__name__
+        assert name == "Oracle" or re.search(rf"\b{name}\(", compared), name  # SPS( is part of AnytimeSPS(

@@ -92,7 +92,7 @@ def test_conformal_pid_is_its_formula(miss, saturation):
             return 1.0 - (1.0 + 0.02 * sum(errors) + pushed)
 
         expected = list(each_round(stream, 0.0, learn))
-        found = replay(ConformalPID(COVERAGE, size=0.02, saturation=saturation, miss=miss), stream)
+        found = replay(ConformalPID(COVERAGE, step=0.02, saturation=saturation, miss=miss), stream)
         np.testing.assert_allclose(found, expected, atol=1e-11)
 
 

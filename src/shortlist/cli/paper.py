@@ -2,7 +2,6 @@
 
 import dataclasses
 import glob
-import importlib.util
 import os
 import sys
 from collections.abc import Callable
@@ -17,8 +16,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from shortlist._validation import check_probability
-from shortlist.errors import InvalidParameter, MissingExtra
+from shortlist.errors import InvalidParameter, needs_extra
 from shortlist.lab.tasks import TASKS, load_task
+from shortlist.policies import PAPER, REGISTRY
+from shortlist.policies.loading import is_reference
 
 __all__ = ["replay", "reproduce"]
 
@@ -31,7 +32,10 @@ def reproduce(
     ] = "images,retrieval,auctions",
     policies: Annotated[
         str,
-        typer.Option(help="Policies, separated by commas: see --list. Without its @ a name means all its settings."),
+        typer.Option(
+            help="Policies, separated by commas: see --list. Without its @ a name means all its settings. "
+            "my_policy.py:MyPolicy is a class in a file of your own."
+        ),
     ] = "all",
     rounds: Annotated[int, typer.Option(help="Rounds a run, the paper's T.")] = 10_000,
     runs: Annotated[int, typer.Option(help="Runs to average over.")] = 10,
@@ -50,16 +54,15 @@ def reproduce(
     list_: Annotated[bool, typer.Option("--list", help="List tasks and policies, and run nothing.")] = False,
 ) -> None:
     """Run the paper's experiments: every policy on three tasks, with figures, tables, claims and a report."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtra("reproduce needs matplotlib, which is in an extra: pip install 'shortlist[experiments]'")
+    needs_extra("reproduce", "experiments", "matplotlib")
     from shortlist.lab.spec import POLICIES, Spec  # noqa: PLC0415 - only this command needs them
 
     if list_:
-        _list(POLICIES)
+        _list()
         return
     spec = Spec(
         tasks=_chosen("tasks", tasks),
-        policies=_expand(_chosen("policies", policies), POLICIES),
+        policies=_expand(_policies(policies, scheduler), POLICIES),
         rounds=rounds,
         runs=runs,
         coverage=coverage,
@@ -104,7 +107,12 @@ def replay(
     ],
     policies: Annotated[
         str,
-        typer.Option("--policies", "--policy", help="Policies, separated by commas, settings after an @."),
+        typer.Option(
+            "--policies",
+            "--policy",
+            help="Policies, separated by commas, settings after an @; or my_policy.py:MyPolicy, a class in a file of "
+            "your own.",
+        ),
     ] = "anytime,sps",
     coverage: Annotated[float, typer.Option(help="Share of rounds that must be covered.")] = 0.9,
     column: Annotated[
@@ -131,7 +139,7 @@ def replay(
     if scheduler is not None:  # the workers may be elsewhere
         paths = tuple(str(Path(path).absolute()) for path in paths)
     log = LogFiles(paths, column=column, by=by, time=time, separator=separator)
-    chosen, console = _chosen("policies", policies), Console()
+    chosen, console = _policies(policies, scheduler), Console()
     with _progress(console) as bar, workplace(_jobs(jobs, least=len(log.paths)), scheduler) as submit:
         rows, places = replay_files(log, chosen, coverage, submit, _teller(bar))
     from shortlist.lab.figures import draw_replay  # noqa: PLC0415 - brings matplotlib
@@ -245,11 +253,21 @@ def _teller(bar: Progress) -> Callable[[str, int, int], None]:
     return tell
 
 
-def _list(policies: tuple[str, ...]) -> None:
+def _list() -> None:
     console = Console()
     for name in TASKS:
         console.print(f"[bold]{name}[/]: {load_task(name).source}.", highlight=False)
-    console.print(f"[bold]policies[/]: {', '.join(policies)}", highlight=False)
+    others = [key for key, entry in REGISTRY.items() if entry.nameable and not entry.paper]
+    console.print(f"[bold]policies[/]: {', '.join(PAPER)}", highlight=False)
+    console.print(f"[bold]further policies[/]: {', '.join(others)}", highlight=False)
+
+
+def _policies(text: str, scheduler: str | None) -> tuple[str, ...]:
+    """Return the policies that an option names; workers of a cluster need absolute paths."""
+    chosen = _chosen("policies", text)
+    if scheduler is None:
+        return chosen
+    return tuple(str(Path(name).absolute()) if is_reference(name) else name for name in chosen)
 
 
 def _chosen(option: str, text: str) -> tuple[str, ...]:

@@ -1,12 +1,9 @@
 """The commands of the service: `serve`, `verify`, `export`, `backup`, `expire`, `keys`."""
 
 import functools
-import importlib.util
 import ipaddress
-import os
 import re
 import sys
-import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -17,7 +14,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from shortlist.errors import InvalidParameter, MissingExtra, UnwritableFile
+from shortlist._files import replace_file
+from shortlist.errors import InvalidParameter, UnwritableFile, needs_extra
 
 __all__ = ["backup", "demo", "expire", "export", "serve", "verify"]
 
@@ -41,9 +39,8 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 def _address(database: str | None) -> str:
     """Return the database's address; say which extra is missing, if one is."""
-    for module in ("fastapi", "uvicorn", "sqlalchemy", "alembic", "platformdirs", "prometheus_client"):
-        if importlib.util.find_spec(module) is None:
-            raise MissingExtra(f"the service needs {module}, which is in an extra: pip install 'shortlist[service]'")
+    modules = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "platformdirs", "prometheus_client")
+    needs_extra("the service", "service", *modules)
     from shortlist.service.store.database import default_address  # noqa: PLC0415 - needs the extra
 
     return database or default_address()
@@ -204,18 +201,17 @@ def export(
         if out is None:
             export_stream(store, stream, sys.stdout, form)
             return
-        try:  # an old file stays until the new one is complete
-            handle, part = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
-        except OSError as error:
-            raise UnwritableFile(f"{out} cannot be written: {error.strerror}") from None
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+        lines = 0
+
+        def write(path: Path) -> None:
+            nonlocal lines
+            with path.open("w", encoding="utf-8", newline="") as file:
                 lines = export_stream(store, stream, file, form)
-            Path(part).replace(out)
+
+        try:
+            replace_file(out, write, mode=0o600)
         except OSError as error:
             raise UnwritableFile(f"{out} cannot be written: {error.strerror}") from None
-        finally:
-            Path(part).unlink(missing_ok=True)
     Console(stderr=True).print(f"{lines:,} lines in [bold]{escape(str(out))}[/]", highlight=False)
 
 
@@ -264,8 +260,7 @@ def demo(
 ) -> None:
     """Show everything: the service, its page and a built-in corpus, with nothing to configure."""
     _address(database)
-    if importlib.util.find_spec("sklearn") is None:
-        raise MissingExtra("the demo needs scikit-learn, which is in an extra: pip install 'shortlist[service]'")
+    needs_extra("the demo", "service", "sklearn")
     from shortlist.demo import create_demo, default_file, open_browser  # noqa: PLC0415 - needs the extra
     from shortlist.service.store import Store  # noqa: PLC0415
     from shortlist.service.web import listen, run  # noqa: PLC0415

@@ -1,5 +1,6 @@
 """How figures look: one style, colour-blind safe, labelled at the lines. Only here and in `figures`: matplotlib."""
 
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,28 +14,19 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from shortlist.lab.statistics import mean_and_band
+from shortlist.policies import policy_label
 
-__all__ = ["GREY", "LABELS", "LINES", "Ends", "finish", "label", "line", "panels", "save", "style"]
+__all__ = ["GREY", "Ends", "finish", "label", "label_of", "line", "line_style", "panels", "save", "style"]
 
 Array = NDArray[np.float64]
 
 #: Where each line ends, its name and its colour.
 Ends = list[tuple[float, str, str]]
 
-LABELS: dict[str, str] = {
-    "anytime@2/T": "AnytimeSPS, δ = 2/T",
-    "anytime@0.05": "AnytimeSPS, δ = 0.05",
-    "sps": "SPS (paper)",
-    "greedy": "Greedy",
-    "aci": "ACI",
-    "dlr": "DLR",
-    "etc": "ETC",
-    "conservative-etc": "Con-ETC",
-}
-
 # Okabe and Ito's palette, told apart by every kind of colour vision; dashes help in grey.
-LINES: dict[str, dict[str, Any]] = {
-    "anytime@2/T": {"color": "#0072B2", "lw": 2.4},
+_BLUE: Final = "#0072B2"
+_LINES: Final[dict[str, dict[str, Any]]] = {
+    "anytime@2/T": {"color": _BLUE, "lw": 2.4},
     "anytime@0.05": {"color": "#3A9BDC", "lw": 1.6, "ls": (0, (5, 1.5))},
     "sps": {"color": "#D55E00", "lw": 2.0},
     "greedy": {"color": "#222222", "lw": 1.5, "ls": (0, (1, 1))},
@@ -42,14 +34,13 @@ LINES: dict[str, dict[str, Any]] = {
     "dlr": {"color": "#009E73", "lw": 1.5, "ls": (0, (4, 1, 1, 1))},
     "etc": {"color": "#B8860B", "lw": 1.5, "ls": (0, (5, 1.5))},
     "conservative-etc": {"color": "#6B6B9A", "lw": 1.5, "ls": (0, (3, 1, 1, 1))},
-}
-# Other ways of making lists, in one figure with "sps".
-LABELS |= {"anytime": "AnytimeSPS, raw", "relative": "AnytimeSPS, relative", "auto": "AnytimeSPS, auto"}
-LINES |= {
-    "anytime": LINES["anytime@2/T"] | {"ls": (0, (5, 1.5)), "lw": 1.6},
+    # Other scores, in one figure with "sps".
+    "anytime": {"color": _BLUE, "ls": (0, (5, 1.5)), "lw": 1.6},
     "relative": {"color": "#009E73", "lw": 2.2},
     "auto": {"color": "#B0578D", "lw": 1.8, "ls": (0, (4, 1, 1, 1))},
 }
+_SCORES: Final = {"anytime": "AnytimeSPS, raw", "relative": "AnytimeSPS, relative", "auto": "AnytimeSPS, auto"}
+_DASHES: Final = ((0, ()), (0, (5, 1.5)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 GREY: Final = "#666666"
 
 _STYLE: Final = {
@@ -72,6 +63,25 @@ _STYLE: Final = {
     "svg.hashsalt": "shortlist",
     "svg.fonttype": "path",
 }
+
+
+def label_of(policy: str) -> str:
+    """Return the label of a policy, or of a score."""
+    return _SCORES.get(policy) or policy_label(policy)
+
+
+def line_style(policy: str) -> dict[str, Any]:
+    """Return the colour, width and dashes of a policy's line; one without its own gets one of the palette by its name.
+
+    >>> line_style("sps")["color"], line_style("MyPolicy") == line_style("MyPolicy")
+    ('#D55E00', True)
+    """
+    if policy in _LINES:
+        return _LINES[policy]
+    colours = list(dict.fromkeys(line["color"] for line in _LINES.values()))
+    number = zlib.crc32(policy.encode())
+    dashes = _DASHES[number // len(colours) % len(_DASHES)]
+    return {"color": colours[number % len(colours)], "lw": 1.8, "ls": dashes}
 
 
 @contextmanager
@@ -97,9 +107,10 @@ def panels(count: int, width: float = 4.3, height: float = 3.3) -> tuple[Figure,
 def line(axes: Axes, x: NDArray[Any], runs: Array, policy: str, floor: float = -np.inf) -> tuple[float, str, str]:
     """Draw the mean of a policy's runs and its 95 % band; return where the line ends."""
     mean, low, high = (np.maximum(values, floor) for values in mean_and_band(runs))
-    axes.plot(x, mean, **LINES[policy])
-    axes.fill_between(x, low, high, color=LINES[policy]["color"], alpha=0.18, lw=0)
-    return float(mean[-1]), LABELS[policy], LINES[policy]["color"]
+    chosen = line_style(policy)
+    axes.plot(x, mean, **chosen)
+    axes.fill_between(x, low, high, color=chosen["color"], alpha=0.18, lw=0)
+    return float(mean[-1]), label_of(policy), chosen["color"]
 
 
 def plain(text: str) -> str:

@@ -7,14 +7,13 @@ lost is given to another one.
 
 import concurrent.futures
 import importlib
-import importlib.util
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from shortlist.errors import InvalidParameter, MissingExtra
+from shortlist.errors import InvalidParameter, needs_extra
 
 __all__ = ["Progress", "Submit", "Unit", "finish", "workplace"]
 
@@ -76,8 +75,7 @@ def _processes(jobs: int) -> Iterator[Submit]:
 
 @contextmanager
 def _cluster(scheduler: str) -> Iterator[Submit]:
-    if importlib.util.find_spec("distributed") is None:
-        raise MissingExtra("--scheduler needs Dask, which is in an extra: pip install 'shortlist[dask]'")
+    needs_extra("--scheduler", "dask", "distributed")
     distributed: Any = importlib.import_module("distributed")
     try:
         client = distributed.Client(scheduler, timeout=10, set_as_default=False)

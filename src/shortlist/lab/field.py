@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,22 +14,7 @@ from shortlist.lab.executors import Progress, Unit, finish, workplace
 from shortlist.lab.shifts import WORLDS, Changing, second_face
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import Task
-from shortlist.policies import (
-    ACI,
-    DLR,
-    MVP,
-    SAOCP,
-    SPS,
-    AnytimeSPS,
-    ConformalPID,
-    ConservativeETC,
-    DtACI,
-    ExploreThenCommit,
-    Greedy,
-    Policy,
-    ScaleFreeOGD,
-    ThresholdTracking,
-)
+from shortlist.policies import REGISTRY, AnytimeSPS, Entry
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.tracker import make_tracker
 
@@ -42,22 +26,8 @@ Array = NDArray[np.float64]
 WINDOW: Final = 500
 MISSES: Final = ("dropped", "threshold", "beyond")
 
-#: A method, given coverage, rounds, the highest score and the range of scores.
-METHODS: Final[dict[str, Callable[[float, int, float, float], Policy]]] = {
-    "AnytimeSPS": lambda coverage, _rounds, _top, _scale: AnytimeSPS(coverage),
-    "SPS": lambda coverage, rounds, _top, _scale: SPS(coverage, rounds),
-    "ConservativeETC": lambda coverage, rounds, _top, _scale: ConservativeETC(coverage, rounds * 2 // 5, rounds),
-    "ExploreThenCommit": lambda coverage, rounds, _top, _scale: ExploreThenCommit(coverage, rounds // 10),
-    "Greedy": lambda coverage, _rounds, _top, _scale: Greedy(coverage),
-    "ACI": lambda coverage, _rounds, _top, _scale: ACI(coverage, 0.008),
-    "DLR": lambda coverage, _rounds, top, scale: DLR(coverage, start=top - scale),
-    "ThresholdTracking": lambda coverage, _rounds, top, scale: ThresholdTracking(coverage, 0.01 * scale, top - scale),
-    "ScaleFreeOGD": lambda coverage, _rounds, top, scale: ScaleFreeOGD(coverage, top, scale),
-    "ConformalPID": lambda coverage, _rounds, top, scale: ConformalPID(coverage, top, scale),
-    "DtACI": lambda coverage, _rounds, top, scale: DtACI(coverage, top, scale),
-    "SAOCP": lambda coverage, _rounds, top, scale: SAOCP(coverage, top, scale),
-    "MVP": lambda coverage, _rounds, top, scale: MVP(coverage, top, scale),
-}
+#: The methods by the names of their classes.
+METHODS: Final[dict[str, Entry]] = {entry.policy.__name__: entry for entry in REGISTRY.values() if entry.field}
 #: Ours, starting over when the alarm rings.
 RESTART: Final = "AnytimeSPS, restart"
 
@@ -111,7 +81,7 @@ def field_rows(spec: Spec, name: str, world: str, run: int) -> list[FieldRow]:
     changing = Changing(*second_face(spec.task(name)), world)
     stream = changing.draw(spec.generator(name, f"field {world}", run), spec.rounds)
     scores = stream.true_scores
-    top, scale = _range(changing.first, changing.second)
+    score_range = _range(changing.first, changing.second)
     laws = changing.laws(spec.rounds)
     rows = []
 
@@ -135,8 +105,8 @@ def field_rows(spec: Spec, name: str, world: str, run: int) -> list[FieldRow]:
             )
         )
 
-    for method, make in METHODS.items():
-        policy = make(spec.coverage, spec.rounds, top, scale)
+    for method, entry in METHODS.items():
+        policy = entry.build(spec.coverage, spec.rounds, score_range=score_range)
         named = [field.name for field in dataclasses.fields(policy)]  # type: ignore[arg-type]
         add(method, "beyond" if "miss" in named else "semi-bandit", replay(policy, scores))
         if world == "stationary":

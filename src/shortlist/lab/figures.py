@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from shortlist import metrics
 from shortlist.lab import lists, sweeps
-from shortlist.lab.drawing import GREY, LABELS, LINES, Ends, finish, label, line, panels, save, style
+from shortlist.lab.drawing import GREY, Ends, finish, label, label_of, line, line_style, panels, save, style
 from shortlist.lab.run import Results, law_of
+from shortlist.policies import PAPER
 
 __all__ = ["draw_all", "draw_replay"]
 
@@ -43,6 +44,7 @@ def _figures(results: Results) -> Iterator[tuple[str, str, Figure]]:
         ("_appendix", APPENDIX, " The paper's appendix."),
     ):
         policies = [policy for policy in chosen if policy in spec.policies]
+        policies += [] if suffix else _others(results)
         if not policies or (suffix and len(policies) < 3):
             continue
         yield (
@@ -66,7 +68,8 @@ def _figures(results: Results) -> Iterator[tuple[str, str, Figure]]:
             f"Retrieval: list length and regret of ours and the paper's policies. {runs}",
             _headline(results),
         )
-    learners: list[str] = [policy for policy in LEARNERS if policy in spec.policies] or [*spec.policies[:3]]
+    learners: list[str] = [policy for policy in LEARNERS if policy in spec.policies] + _others(results)
+    learners = learners or [*spec.policies[:3]]
     with_lists = [name for name in spec.task_names if results.optimal.get((name, 0), {}).get("set_size") is not None]
     if with_lists:
         yield (
@@ -89,7 +92,7 @@ def _figures(results: Results) -> Iterator[tuple[str, str, Figure]]:
     )
     with_revenue = [name for name in spec.task_names if "revenue" in results.optimal.get((name, 0), {})]
     if with_revenue:
-        sellers = [p for p in ("anytime@2/T", "sps", "dlr", "aci", "etc") if p in spec.policies]
+        sellers = [p for p in ("anytime@2/T", "sps", "dlr", "aci", "etc") if p in spec.policies] + _others(results)
         yield (
             "revenue",
             "What the reserve price has brought the seller so far, a round, beyond a sale without one; the dashed "
@@ -112,6 +115,11 @@ def _figures(results: Results) -> Iterator[tuple[str, str, Figure]]:
         )
 
 
+def _others(results: Results) -> list[str]:
+    """Return the policies that are not the paper's or its baselines: every figure of policies shows them."""
+    return [policy for policy in results.spec.policies if policy not in PAPER]
+
+
 def _headline(results: Results) -> Figure:
     """Show what is gained, at a glance: lists and regret on retrieval."""
     figure, (left, right) = panels(2, width=4.9, height=3.5)
@@ -120,7 +128,7 @@ def _headline(results: Results) -> Figure:
     else:
         _draw_blocks(figure, left, results, "retrieval", ("anytime@2/T", "sps"))
     left.set_title("Passages shown, of 51")
-    policies = [policy for policy in MAIN if policy in results.spec.policies]
+    policies = [policy for policy in MAIN if policy in results.spec.policies] + _others(results)
     _draw_curves(figure, right, results, "retrieval", policies, "regret")
     right.set_title("Cumulative regret")
     return figure
@@ -261,13 +269,13 @@ def _thresholds(results: Results, policies: Sequence[str]) -> Figure:
             if not paths.size:
                 continue
             paths = np.where(np.isfinite(paths), paths, np.nan)
-            colour = LINES[policy]["color"]
+            colour = line_style(policy)["color"]
             axes.plot(results.rounds, paths.T, color=colour, lw=0.6, alpha=0.35)
             known = ~np.isnan(paths).any(axis=0)
             mean = np.where(known, np.mean(np.where(known, paths, 0.0), axis=0), np.nan)
-            axes.plot(results.rounds, mean, **LINES[policy])
+            axes.plot(results.rounds, mean, **line_style(policy))
             if known.any():
-                ends.append((float(mean[-1]), LABELS[policy], colour))
+                ends.append((float(mean[-1]), label_of(policy), colour))
                 settled = mean[known & (results.rounds > results.spec.rounds / 8)]
                 lowest = min(lowest, *settled.tolist()) if settled.size else lowest
         axes.axhline(best, color=GREY, lw=1.2, ls="--")
@@ -317,7 +325,7 @@ def _coverages(results: Results) -> Figure:
             ).T
             mean = values.mean(axis=0)
             mean = np.where(mean > 0, mean, np.nan)  # 0: never
-            axes.plot(range(len(coverages)), mean, marker="o", ms=5, **LINES[policy])
+            axes.plot(range(len(coverages)), mean, marker="o", ms=5, **line_style(policy))
             reached = np.flatnonzero(~np.isnan(mean))
             if reached.size == 0:
                 continue
@@ -327,11 +335,11 @@ def _coverages(results: Results) -> Figure:
                     (reached[-1], mean[reached[-1]]),
                     (8, -2),
                     textcoords="offset points",
-                    color=LINES[policy]["color"],
+                    color=line_style(policy)["color"],
                     fontsize=8.5,
                     va="top",
                 )
-            ends.append((float(mean[reached[-1]]), LABELS[policy], LINES[policy]["color"]))
+            ends.append((float(mean[reached[-1]]), label_of(policy), line_style(policy)["color"]))
         axes.set_xticks(range(len(sweeps.COVERAGES)), [str(c) for c in sweeps.COVERAGES])
         axes.set(xlabel="coverage", title=title)
         axes.set_xlim(-0.2, len(sweeps.COVERAGES) - 0.8)
@@ -349,7 +357,7 @@ def draw_replay(
 ) -> None:
     """Draw what policies would have done on a log: thresholds and coverage, for up to three streams."""
     folder.mkdir(parents=True, exist_ok=True)
-    colours = [entry["color"] for entry in LINES.values()]
+    colours = [line_style(policy)["color"] for policy in PAPER]
     names = list(scores)[:3]
     policies = list(dict.fromkeys(policy for _, policy in paths))
     with style():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.errors import InvalidParameter, InvalidScores, MissingExtra
+from shortlist.errors import InvalidParameter, InvalidScores, needs_extra
 
 __all__ = ["Log", "LogFiles"]
 
@@ -114,11 +114,10 @@ def _rows_by_name(column: Any) -> Iterator[tuple[str, NDArray[np.intp]]]:
 
 
 def _table(path: Path, separator: str, by: str | None, names: Sequence[str] | None, wanted: Sequence[str]) -> Any:
-    try:
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-        from pyarrow import csv, parquet  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("reading logs needs an extra: pip install 'shortlist[experiments]'") from None
+    needs_extra("reading logs", "experiments", "pyarrow")
+    import pyarrow as pa  # noqa: PLC0415 - in an extra
+    from pyarrow import csv, parquet  # noqa: PLC0415
+
     if not path.exists():
         raise InvalidScores(f"{path}: there is no such file")
     if path.is_dir():

@@ -1,6 +1,5 @@
 """A user's own log through any policy: what it would have done, stream by stream, here or on a cluster."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,19 +11,9 @@ from shortlist._replay import replay
 from shortlist.errors import InvalidParameter
 from shortlist.lab.executors import Progress, Submit, Unit, finish
 from shortlist.lab.logs import LogFiles
-from shortlist.policies import (
-    ACI,
-    DLR,
-    SPS,
-    AnytimeSPS,
-    ConservativeETC,
-    ExploreThenCommit,
-    Greedy,
-    Oracle,
-    Policy,
-)
+from shortlist.policies import make_policy, policy_name
 
-__all__ = ["ReplayRow", "named_policy", "replay_files", "replay_stream"]
+__all__ = ["ReplayRow", "replay_files", "replay_stream"]
 
 Array = NDArray[np.float64]
 
@@ -44,66 +33,16 @@ class ReplayRow:
     first_cut: int
 
 
-def named_policy(  # noqa: C901 - a table of names
-    text: str, coverage: float, rounds: int
-) -> Policy:
-    """Return the policy that a word on the command line names, such as ``sps`` or ``aci@0.008``.
-
-    >>> named_policy("etc@500", 0.9, 10_000)
-    ExploreThenCommit(coverage=0.9, window=True, explore=500)
-    """
-    name, at, setting = text.partition("@")
-    try:
-        number = float(setting) if at else math.nan
-    except ValueError:
-        number = math.inf
-    if at and not math.isfinite(number):
-        raise InvalidParameter(f"policy is {text!r}; what follows the @ must be a number")
-    if at and name in ("greedy", "dlr"):
-        raise InvalidParameter(f"policy is {text!r}; {name} has no setting")
-
-    def given(default: float) -> float:
-        return number if at else default
-
-    def count(default: int) -> int:
-        if given(default) != int(given(default)):
-            raise InvalidParameter(f"policy is {text!r}; what follows the @ must be a number of rounds")
-        return int(given(default))
-
-    match name:
-        case "anytime":
-            return AnytimeSPS(coverage, given(0.05))
-        case "sps":
-            return SPS(coverage, count(rounds))
-        case "greedy":
-            return Greedy(coverage)
-        case "aci":
-            return ACI(coverage, given(0.008))
-        case "dlr":
-            return DLR(coverage)
-        case "etc":
-            return ExploreThenCommit(coverage, count(max(1, rounds // 10)))
-        case "conservative-etc":
-            return ConservativeETC(coverage, count(max(1, rounds * 2 // 5)), rounds)
-        case "oracle":
-            if not at:
-                raise InvalidParameter("policy is 'oracle'; it needs its threshold: oracle@0.5")
-            return Oracle(number)
-    raise InvalidParameter(
-        f"policy is {text!r}; it must be one of anytime, sps, greedy, aci, dlr, etc, conservative-etc, oracle, "
-        "with its setting after an @ if you like: anytime@0.01 (delta), aci@0.008 (step), etc@500 (rounds)"
-    )
-
-
 def replay_stream(
     stream: str, scores: Array, policies: Sequence[str], coverage: float
 ) -> tuple[list[ReplayRow], dict[str, Array]]:
-    """Return a row and the thresholds for each policy on one stream."""
+    """Return a row and the thresholds for each policy on one stream, by the policy's name."""
     law = metrics.Population(scores)
     best = law.optimal_threshold(coverage)
     rows, paths = [], {}
-    for name in policies:
-        thresholds = replay(named_policy(name, coverage, scores.size), scores)
+    for text in policies:
+        name = policy_name(text)
+        thresholds = replay(make_policy(text, coverage, scores.size), scores)
         cuts = np.flatnonzero(thresholds > -np.inf)
         rows.append(
             ReplayRow(
@@ -149,10 +88,11 @@ def replay_files(
     A unit holds some five million rounds, of streams that lie in the same files: it reads little
     that it does not need, and its worker needs little memory.
     """
-    if len(set(policies)) < len(policies):
-        raise InvalidParameter(f"a policy is named twice: {', '.join(policies)}")
-    for name in policies:
-        named_policy(name, coverage, 1_000)  # a wrong name is noticed before anything is read
+    names = [policy_name(text) for text in policies]
+    if len(set(names)) < len(names):
+        raise InvalidParameter(f"a policy is named twice: {', '.join(names)}")
+    for text in policies:
+        make_policy(text, coverage, 1_000)  # a wrong name is noticed before anything is read
     lies: dict[str, list[str]] = {}
     sizes: dict[str, int] = {}
     units: list[Unit] = [(_streams_of, (files, path)) for path in files.paths]
@@ -169,7 +109,7 @@ def replay_files(
     rows: list[ReplayRow] = []
     for _, found in finish(submit, units, "replaying streams", tell):
         rows += found
-    order = {name: place for place, name in enumerate(policies)}
+    order = {name: position for position, name in enumerate(names)}
     rows.sort(key=lambda row: (row.stream, order[row.policy]))
     return rows, places
 

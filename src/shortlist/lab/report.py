@@ -10,10 +10,11 @@ import numpy as np
 
 import shortlist
 from shortlist.lab.claims import Claim
-from shortlist.lab.drawing import LABELS
+from shortlist.lab.drawing import label_of
 from shortlist.lab.run import Results
 from shortlist.lab.spec import TUNED
 from shortlist.lab.statistics import half_width
+from shortlist.policies import REGISTRY
 
 __all__ = ["write_report"]
 
@@ -172,9 +173,10 @@ def _shorter(results: Results, folder: Path, figures: dict[str, str]) -> str:
 def _label(results: Results, task: str, policy: str) -> str:
     setting = results.settings.get((task, policy))
     if setting is None:
-        return html.escape(LABELS[policy])
-    what = f"step {setting}" if policy == "aci" else f"explore {round(setting * results.spec.rounds):,}"
-    return f'{html.escape(LABELS[policy])} <span class="soft">({what})</span>'
+        return html.escape(label_of(policy))
+    entry = REGISTRY[policy]
+    what = f"{entry.setting} {entry.from_grid(setting, results.spec.rounds):,}"
+    return f'{html.escape(label_of(policy))} <span class="soft">({what})</span>'
 
 
 def _cell(values: np.ndarray, form: str) -> str:
@@ -212,7 +214,7 @@ def _sources(results: Results) -> str:
     )
     tuned = [policy for policy in spec.policies if policy in TUNED]
     chosen = (
-        f"<p>The settings of {', '.join(LABELS[policy] for policy in tuned)} were chosen by regret on "
+        f"<p>The settings of {', '.join(label_of(policy) for policy in tuned)} were chosen by regret on "
         f"{spec.tuning_runs} further streams of each task, which are not among the runs reported.</p>"
         if tuned
         else ""

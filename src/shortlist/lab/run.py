@@ -16,7 +16,7 @@ from shortlist import metrics
 from shortlist._replay import replay
 from shortlist.lab import lists, sweeps
 from shortlist.lab.executors import Progress, Submit, Unit, finish, workplace
-from shortlist.lab.spec import TUNED, Spec, make_policy
+from shortlist.lab.spec import TUNED, Spec
 from shortlist.lab.tasks import Task
 from shortlist.metrics import Law, Population, Uniform
 
@@ -99,7 +99,7 @@ def tune(spec: Spec, name: str, run: int) -> dict[tuple[str, float], float]:
     return {
         (policy, setting): float(
             metrics.regret(
-                replay(make_policy(policy, spec.coverage, spec.rounds, setting), stream.true_scores),
+                replay(spec.policy(policy, setting), stream.true_scores),
                 law,
                 spec.coverage,
             )[-1]
@@ -125,7 +125,7 @@ def measure(spec: Spec, name: str, run: int, settings: Settings) -> _Finished:
     at = grid(spec.rounds) - 1
     rows, curves = [], {}
     for policy in spec.policies:
-        rule = make_policy(policy, spec.coverage, spec.rounds, settings.get((task.name, policy)))
+        rule = spec.policy(policy, settings.get((task.name, policy)))
         start = time.perf_counter()
         thresholds = replay(rule, stream.true_scores)
         seconds = time.perf_counter() - start

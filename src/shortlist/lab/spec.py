@@ -9,67 +9,15 @@ import numpy as np
 from shortlist._validation import check_count, check_probability
 from shortlist.errors import InvalidParameter
 from shortlist.lab.tasks import TASKS, Task, load_task, task_from_file
-from shortlist.policies import (
-    ACI,
-    DLR,
-    SPS,
-    AnytimeSPS,
-    ConservativeETC,
-    ExploreThenCommit,
-    Greedy,
-    Policy,
-)
+from shortlist.policies import PAPER, REGISTRY, Policy, make_policy, policy_name
 
-__all__ = ["POLICIES", "TUNED", "Spec", "make_policy"]
+__all__ = ["POLICIES", "TUNED", "Spec"]
 
-#: The policies of the experiment, in the order of its tables: ours, the paper's, its baselines.
-POLICIES: Final = (
-    "anytime@2/T",
-    "anytime@0.05",
-    "sps",
-    "greedy",
-    "aci",
-    "dlr",
-    "etc",
-    "conservative-etc",
-)
+#: The policies of the paper's experiments, in the order of its tables: ours, the paper's, its baselines.
+POLICIES: Final = tuple(PAPER)
 
 #: Policies with a setting, and the grid it is chosen from: by regret, on tuning streams of their own.
-#: ACI's are the step sizes of Gibbs and Candès (2022); the others are shares of the rounds.
-TUNED: Final[dict[str, tuple[float, ...]]] = {
-    "aci": (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128),
-    "etc": (0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8),
-    "conservative-etc": (0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8),
-}
-
-
-def make_policy(name: str, coverage: float, rounds: int, setting: float | None = None) -> Policy:
-    """Return the policy of that name, with its chosen setting if it has one.
-
-    >>> make_policy("etc", 0.9, 10_000, 0.1)
-    ExploreThenCommit(coverage=0.9, window=True, explore=1000)
-    """
-    if name in TUNED and setting is None:
-        raise InvalidParameter(f"policy {name} needs a setting, for example {TUNED[name][2]}")
-    share = max(1, round((setting or 0.0) * rounds))
-    match name:
-        case "anytime@2/T":
-            return AnytimeSPS(coverage, min(2 / rounds, 0.5))
-        case "anytime@0.05":
-            return AnytimeSPS(coverage, 0.05)
-        case "sps":
-            return SPS(coverage, rounds)
-        case "greedy":
-            return Greedy(coverage)
-        case "aci":
-            return ACI(coverage, setting or 0.0)
-        case "dlr":
-            return DLR(coverage)
-        case "etc":
-            return ExploreThenCommit(coverage, share)
-        case "conservative-etc":
-            return ConservativeETC(coverage, share, rounds)
-    raise InvalidParameter(f"policy is {name!r}; it must be one of {', '.join(POLICIES)}")
+TUNED: Final[dict[str, tuple[float, ...]]] = {key: entry.grid for key, entry in REGISTRY.items() if entry.grid}
 
 
 @dataclass(frozen=True)
@@ -81,7 +29,8 @@ class Spec:
     tasks
         Names of tasks that ship with the package.
     policies
-        Names of policies.
+        Names of policies, as `shortlist.policies.make_policy` takes them. One in a file, such as
+        ``my_policy.py:MyPolicy``, is called by its class from then on, and `sources` holds where it is.
     rounds
         Rounds in a run, the paper's T.
     runs
@@ -92,6 +41,8 @@ class Spec:
         Same seed, same numbers.
     scores
         A score file of the user's own, run instead of the tasks.
+    sources
+        Pairs of a policy's class and its file, for policies of the user's own.
     """
 
     tasks: tuple[str, ...] = TASKS[:3]
@@ -102,20 +53,32 @@ class Spec:
     seed: int = 0
     scores: str | None = None
     tuning_runs: int = 10
+    sources: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         check_probability("coverage", self.coverage, 0.9)
         check_count("rounds", self.rounds, least=10)
         check_count("runs", self.runs)
         check_count("seed", self.seed, least=0)
-        for kind, chosen, known in (("task", self.tasks, TASKS), ("policy", self.policies, POLICIES)):
+        for name in self.tasks:
+            if name not in TASKS:
+                raise InvalidParameter(f"task is {name!r}; it must be one of {', '.join(TASKS)}")
+        for kind, chosen, choices in (("task", self.tasks, TASKS), ("policy", self.policies, POLICIES)):
             if not chosen:
-                raise InvalidParameter(f"no {kind} is named; choose from {', '.join(known)}")
-            for name in chosen:
-                if name not in known:
-                    raise InvalidParameter(f"{kind} is {name!r}; it must be one of {', '.join(known)}")
+                raise InvalidParameter(f"no {kind} is named; choose from {', '.join(choices)}")
+        names = tuple(policy_name(text) for text in self.policies)
+        files = {name: text for name, text in zip(names, self.policies, strict=True) if name != text}
+        object.__setattr__(self, "policies", names)
+        object.__setattr__(self, "sources", tuple((dict(self.sources) | files).items()))
+        for kind, chosen in (("task", self.tasks), ("policy", self.policies)):
             if len(set(chosen)) < len(chosen):
                 raise InvalidParameter(f"a {kind} is named twice: {', '.join(chosen)}")
+        for name in self.policies:
+            self.policy(name)  # refuses a name that nobody knows before anything is run
+
+    def policy(self, name: str, setting: float | None = None) -> Policy:
+        """Return a policy of this experiment, with a setting from its grid."""
+        return make_policy(dict(self.sources).get(name, name), self.coverage, self.rounds, setting)
 
     @property
     def task_names(self) -> tuple[str, ...]:

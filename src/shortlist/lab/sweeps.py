@@ -12,8 +12,7 @@ import numpy as np
 
 from shortlist import metrics
 from shortlist._replay import replay
-from shortlist.lab.spec import make_policy
-from shortlist.policies import OrderStatistic
+from shortlist.policies import OrderStatistic, make_policy
 
 __all__ = [
     "COVERAGES",

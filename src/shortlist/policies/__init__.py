@@ -1,70 +1,17 @@
-"""The policies, one file each. ``base.py`` holds the protocol and its contract in words."""
+"""The policies, one file each; ``base.py`` holds the protocol, ``registry.py`` the list of all."""
 
-from typing import Any, Final
+from typing import Any
 
 from shortlist import boundaries
 from shortlist.errors import InvalidParameter
-from shortlist.policies.aci import ACI
-from shortlist.policies.anytime import AnytimeSPS
+from shortlist.policies import registry
 from shortlist.policies.base import MISS, Policy, State
-from shortlist.policies.dlr import DLR
-from shortlist.policies.etc import ConservativeETC, ExploreThenCommit
-from shortlist.policies.faci import DtACI
-from shortlist.policies.greedy import Greedy
-from shortlist.policies.mvp import MVP
-from shortlist.policies.oracle import Oracle
-from shortlist.policies.order_statistic import OrderStatistic, OrderStatisticState
-from shortlist.policies.pid import ConformalPID
-from shortlist.policies.saocp import SAOCP
-from shortlist.policies.scale_free import ScaleFreeOGD
-from shortlist.policies.sps import SPS
-from shortlist.policies.tracking import ThresholdTracking
+from shortlist.policies.loading import load_policy_class
+from shortlist.policies.order_statistic import OrderStatisticState
+from shortlist.policies.registry import *  # noqa: F403 - a new policy is named in one file, the registry
 
-__all__ = [
-    "ACI",
-    "DLR",
-    "MISS",
-    "MVP",
-    "POLICIES",
-    "SAOCP",
-    "SPS",
-    "AnytimeSPS",
-    "ConformalPID",
-    "ConservativeETC",
-    "DtACI",
-    "ExploreThenCommit",
-    "Greedy",
-    "Oracle",
-    "OrderStatistic",
-    "OrderStatisticState",
-    "Policy",
-    "ScaleFreeOGD",
-    "State",
-    "ThresholdTracking",
-    "policy_from_dict",
-]
-
-POLICIES: Final[dict[str, type[Policy]]] = {
-    policy.key: policy
-    for policy in (
-        SPS,
-        AnytimeSPS,
-        Greedy,
-        ACI,
-        DLR,
-        ExploreThenCommit,
-        ConservativeETC,
-        Oracle,
-        OrderStatistic,
-        DtACI,
-        SAOCP,
-        ScaleFreeOGD,
-        ConformalPID,
-        MVP,
-        ThresholdTracking,
-    )
-}
-"""Every policy by its key: its name in files, and for those of the paper on the command line."""
+__all__ = ["MISS", "OrderStatisticState", "Policy", "State", "load_policy_class", "policy_from_dict"]
+__all__ += registry.__all__
 
 
 def policy_from_dict(data: dict[str, Any], policy: Policy | None = None) -> Policy:
@@ -74,6 +21,8 @@ def policy_from_dict(data: dict[str, Any], policy: Policy | None = None) -> Poli
     ----------
     data
         What `to_dict` returned.
+    policy
+        A policy of your own, returned where the kind is not one of this package's. It must be described by `data`.
 
     Examples
     --------
@@ -82,13 +31,23 @@ def policy_from_dict(data: dict[str, Any], policy: Policy | None = None) -> Poli
     """
     parameters = dict(data)
     kind = parameters.pop("kind", None)
-    if kind not in POLICIES and policy is not None:
-        return policy
-    if kind not in POLICIES:
-        raise InvalidParameter(f"policy kind is {kind!r}; it must be one of {', '.join(POLICIES)}")
+    if kind not in registry.POLICIES:
+        return _own(data, kind, policy)
     if isinstance(parameters.get("boundary"), dict):
         parameters["boundary"] = _boundary(parameters["boundary"])
-    return POLICIES[kind](**parameters)
+    return registry.POLICIES[kind](**parameters)
+
+
+def _own(data: dict[str, Any], kind: Any, policy: Policy | None) -> Policy:
+    """Return the user's own policy, if it is the one described."""
+    if policy is None:
+        raise InvalidParameter(
+            f"policy kind is {kind!r}; it must be one of {', '.join(registry.POLICIES)}, or your own policy must be "
+            "passed as policy="
+        )
+    if policy.to_dict() != data:
+        raise InvalidParameter(f"policy is {policy.to_dict()}, but {data} is described; pass the same policy")
+    return policy
 
 
 def _boundary(data: dict[str, Any]) -> boundaries.Boundary:

@@ -52,9 +52,9 @@ class ACI(Policy):
 
     with -inf for beta <= 0 (or no hits yet) and +inf for beta >= 1.
 
-    Promises that the long-run share of misses tends to 1 - coverage, whatever happens; it does so by
+    Guarantees that the long-run share of misses tends to 1 - coverage, whatever happens; it does so by
     swinging between lists that are too long and too short. The quantile is taken of the hits only,
-    and is biased upwards. Cost: one insertion into a sorted list a round, a microsecond or two up to
+    and is biased upwards. Cost: one insertion into a sorted list per round, a microsecond or two up to
     10^5 rounds, growing with n beyond.
 
     Parameters

@@ -20,8 +20,8 @@ class AnytimeSPS(OrderStatistic):
     once: allow k low scores among n where the mixture martingale of
     `shortlist.boundaries.BetaBinomial` has reached 1/delta.
 
-    Promises, for i.i.d. scores, that the threshold never passes the optimal one, in any number of
-    rounds, with probability at least 1 - delta. Cost: O(log n) a round.
+    Guarantees, for i.i.d. scores, that the threshold never passes the optimal one, in any number of
+    rounds, with probability at least 1 - delta. Cost: O(log n) per round.
 
     Parameters
     ----------

@@ -14,24 +14,32 @@ The contract, which one test runs every policy through: updates are deterministi
 restored at any round goes on with the same bits; hyper-parameters never change; ties, constants,
 huge and tiny values are all right; and ``shortlist.replay`` gives the same bits as round by round.
 
-The last one holds by construction. A policy's ``rule`` is written once, as a step: a plain function
-over numbers:
+The last one holds by construction. A policy's ``rule`` is written once, as a *step*: a plain function over
+numbers, with the same signature for every policy (`Step`):
 
     carry = step(carry, values, constants, seen, missed)
 
-(the order-statistic rule, which comes in two parts, is the exception: see below) where `carry` is a
-tuple with the threshold first, `values` a list of floats that the step may change, `constants` a
-tuple of numbers, `seen` the score of a hit or `MISS`, and `missed` whether the right answer was not
-in the list: under full feedback (for comparing only) misses have a score too. Streaming calls that
-function as it is; replay compiles the same function when numba is installed. So a step
-uses nothing but arithmetic, ``math``, ``heapq`` and other plain functions, never numpy (``np.log``
-and ``math.log`` differ in the last bit at some integers).
+- `carry`: a tuple of numbers, the threshold first; the step returns the next one;
+- `values`: a list of floats that the step may change;
+- `constants`: a tuple of numbers that never change;
+- `seen`: the score of a hit, or `MISS`;
+- `missed`: whether the right answer was not in the list. Under full feedback (for comparison only) a miss has a
+  score too, so `seen` alone does not tell.
 
-A rule that seldom needs the values may come in two parts: ``glance(advance, carry, constants, seen)``,
-without them, that returns the carry and whether the step is called at all, and then
-``step(carry, values, constants, seen)``. Only the order-statistic rule does; `advance` is its boundary's.
+Streaming calls that function as it is; replay compiles the same function when numba is installed. So a step
+uses nothing but arithmetic, ``math``, ``heapq`` and other plain functions, never numpy (``np.log`` and ``math.log``
+differ in the last bit at some integers).
 
-``CONTRIBUTING.md`` says how to add a policy, in four steps.
+A step that seldom needs the values may have a ``prefilter``, a function that runs first and without them:
+
+    carry, concerned = prefilter(schedule, carry, constants, seen)
+
+The step runs only where `concerned` is true. ``policy.prefilter`` is the pair of that function and its `schedule`, a
+plain function that it calls: functions cannot be among the constants. Passing the list costs as much as the rest of
+a round, so this makes replay faster. The order-statistic rule has a prefilter, with its boundary as the schedule;
+for most policies ``policy.prefilter`` is None.
+
+``CONTRIBUTING.md`` says how to add a policy, and ``registry.py`` how one is named.
 """
 
 import abc
@@ -41,15 +49,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final, Self, get_origin
 
-__all__ = ["MISS", "NUMBERS", "Policy", "State"]
+__all__ = ["MISS", "NUMBERS", "Policy", "Prefilter", "Schedule", "State", "Step"]
 
 MISS: Final = -math.inf
 """What a step sees when the true label was not in the list: lower than every score."""
 
 #: Nested tuples of numbers.
 NUMBERS = Annotated[Any, "nested tuples of numbers"]
-#: (carry, values, constants, seen, missed) -> carry; each policy's own types, so loose here.
-Step = Callable[..., Any]
+# Carry and constants are tuples of each policy's own types.
+#: (carry, values, constants, seen, missed) -> carry
+Step = Callable[[Any, list[float], Any, float, bool], Any]
+#: (n, k_n, first, second, constants) -> k_{n+1}, first, second: see `shortlist.boundaries.Boundary`
+Schedule = Callable[[int, int, float, float, Any], tuple[int, float, float]]
+#: (schedule, carry, constants, seen) -> carry, whether the step runs
+Prefilter = Callable[[Schedule, Any, Any, float], tuple[Any, bool]]
 
 
 @dataclass(slots=True)
@@ -85,14 +98,20 @@ class State:
 class Policy(abc.ABC):
     """What all policies share. Subclasses are frozen dataclasses of their hyper-parameters."""
 
-    #: The policy's name on the command line and in files.
+    #: The policy's key in the registry, and its name in files.
     key: ClassVar[str]
-    #: The step that is the policy's rule: a plain function over numbers.
-    rule: ClassVar[Step]
-    #: The part of the rule that comes before the step, if it is in two parts.
-    glance: ClassVar[Step | None] = None
     #: What `init` returns.
     state_type: ClassVar[type[State]] = State
+
+    @staticmethod
+    @abc.abstractmethod
+    def rule(carry: Any, values: list[float], constants: Any, seen: float, missed: bool, /) -> Any:
+        """Return the carry after one round: the step, a plain function over numbers."""
+
+    @property
+    def prefilter(self) -> tuple[Prefilter, Schedule] | None:
+        """What runs before the step and decides whether it runs at all, and its schedule; None if there is none."""
+        return None
 
     @abc.abstractmethod
     def init(self) -> State:

@@ -25,7 +25,7 @@ class DLR(Policy):
 
     $$\tau_{t+1} = \tau_t + t^{-q}\,((1 - \alpha) - \mathbb{1}[\text{miss}])$$
 
-    Promises that the long-run share of misses tends to 1 - coverage, and under i.i.d. scores that
+    Guarantees that the long-run share of misses tends to 1 - coverage, and under i.i.d. scores that
     the threshold tends to the optimal one; but its steps have the size 1, whatever the scale of the
     scores: on bids of hundreds it hardly moves, on cosines its first steps leave the range.
     Cost: O(1).

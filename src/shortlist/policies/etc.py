@@ -12,12 +12,12 @@ __all__ = ["ConservativeETC", "ExploreThenCommit"]
 
 @dataclass(frozen=True)
 class ExploreThenCommit(OrderStatistic):
-    r"""Show everything for m rounds, then use their empirical quantile for ever (ETC).
+    r"""Show everything for m rounds, then use their empirical quantile from then on (ETC).
 
     $$\tau = \sup\{\tau : G_m(\tau) \le 1 - \alpha\}$$
 
-    Promises nothing: about half of all runs commit to a threshold that is too high, and cannot
-    notice. Cost: O(log m) a round.
+    Guarantees nothing: about half of all runs commit to a threshold that is too high, and cannot
+    notice. Cost: O(log m) per round.
 
     Parameters
     ----------
@@ -58,13 +58,13 @@ class ExploreThenCommit(OrderStatistic):
 
 @dataclass(frozen=True)
 class ConservativeETC(ExploreThenCommit):
-    r"""Show everything for m rounds, then use their lower confidence bound for ever (Con-ETC).
+    r"""Show everything for m rounds, then use their lower confidence bound from then on (Con-ETC).
 
     $$\tau = \sup\{\tau : G_m(\tau) + \sqrt{\log T / m} \le 1 - \alpha\}$$
 
-    Promises, for i.i.d. scores, that the threshold never passes the optimal one, with probability at
+    Guarantees, for i.i.d. scores, that the threshold never passes the optimal one, with probability at
     least 1 - 2/T^2 (there is only one band, so no union is needed). It never improves after round m.
-    Cost: O(log m) a round.
+    Cost: O(log m) per round.
 
     Parameters
     ----------

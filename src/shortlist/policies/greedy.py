@@ -18,7 +18,7 @@ def step(carry: Tally, heap: list[float], constants: Constants, seen: float, mis
     if missed:
         return carry
     carry, concerns = count(quantile, carry, constants, seen)
-    return keep(carry, heap, constants, seen) if concerns else carry
+    return keep(carry, heap, constants, seen, missed) if concerns else carry
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Greedy(Policy):
     below the threshold and is never seen again, so each quantile is taken of what the last one let
     through, and the threshold climbs without end.
 
-    Promises nothing; it is here because it is what people do. Cost: O(log n) a round, and memory for
+    Guarantees nothing; it is here because it is the obvious thing to do. Cost: O(log n) per round, and memory for
     nine tenths of the hits.
 
     Parameters

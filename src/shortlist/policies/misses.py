@@ -1,14 +1,14 @@
 """What a miss means to a rule that needs a score.
 
-Most methods of the field were made for full feedback: they are told the score of the right answer in
-every round. Here a miss has no score, and somebody has to say what to do. Three answers are common,
-and all the policies that need one take them as ``miss``:
+Most published methods assume full feedback: the score of the right answer is revealed in every round. Under click
+feedback a miss has no score, and something has to stand in for it. Three choices are common, and every policy that
+needs one takes it as ``miss``:
 
-- ``"dropped"``: the round is left out, as if it had not been: what people do who only log clicks;
-- ``"threshold"``: the right answer is taken to have scored just what the threshold was;
+- ``"dropped"``: the round is left out, as in a log that only holds clicks;
+- ``"threshold"``: the right answer is taken to have scored exactly the threshold;
 - ``"beyond"``: it is taken to be further away than any score can be. The default, and the only one of the
   three that counts a miss as a miss. Rules that need a number for it (DtACI, SAOCP) take the far end of
-  the range they were told, so the range must hold.
+  the range of scores that they are given, so the range must hold.
 """
 
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from shortlist._validation import check_number, check_probability
 from shortlist.errors import InvalidParameter
 from shortlist.policies.base import MISS, Policy
 
-__all__ = ["BEYOND", "DROPPED", "THRESHOLD", "MissPolicy", "RangePolicy", "judge"]
+__all__ = ["BEYOND", "DROPPED", "THRESHOLD", "FullFeedbackPolicy", "RangePolicy", "judge"]
 
 DROPPED, THRESHOLD, BEYOND = 0, 1, 2
 _CODES: Final = {"dropped": DROPPED, "threshold": THRESHOLD, "beyond": BEYOND}
@@ -32,8 +32,8 @@ def judge(seen: float, missed: bool, miss: int) -> tuple[bool, bool]:
 
 
 @dataclass(frozen=True)
-class MissPolicy(Policy):
-    """What policies share that are told what a miss means."""
+class FullFeedbackPolicy(Policy):
+    """What policies share that assume full feedback, and need to know what a miss means without it."""
 
     coverage: float
     miss: str = field(default="beyond", kw_only=True)
@@ -50,8 +50,8 @@ class MissPolicy(Policy):
 
 
 @dataclass(frozen=True)
-class RangePolicy(MissPolicy):
-    """What policies share that are told the range of scores: the highest, and how far below it they lie."""
+class RangePolicy(FullFeedbackPolicy):
+    """What policies share that need the range of scores: the highest, and how far below it scores lie."""
 
     top: float = 1.0
     scale: float = 1.0

@@ -74,7 +74,7 @@ class MVP(RangePolicy):
     Where the sign changes between two neighbours, the end of the first or the beginning of the second is drawn,
     with the probability that balances them.
 
-    Promises coverage near the target on average over the rounds of each bucket that is used often, whatever
+    Guarantees coverage near the target on average over the rounds of each bucket that is used often, whatever
     happens. It needs to know only whether it was a miss. Its draws come from one integer in the state, so runs
     can be repeated. Cost: O(m).
 

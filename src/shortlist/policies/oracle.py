@@ -20,9 +20,9 @@ def step(
 
 @dataclass(frozen=True)
 class Oracle(Policy):
-    """A fixed threshold: the optimal one as a yardstick, or -inf to show everything for ever.
+    """A fixed threshold: the optimal one as a yardstick, or -inf to show everything at every round.
 
-    Promises what the threshold promises. Cost: none.
+    Guarantees what the threshold guarantees. Cost: none.
 
     Parameters
     ----------

@@ -11,11 +11,11 @@ $$\tau \leftarrow \max(\tau,\; x_{(k_n + 1)}).$$
 This is Algorithm 1 of the paper: substituting tau_t for a censored score, as it does, gives the
 same thresholds bit for bit. So does full information: what lies below tau never matters again.
 
-**Promise.** For i.i.d. scores, P(tau ever passes the optimal threshold) is at most the boundary's
+**Guarantee.** For i.i.d. scores, P(tau ever passes the optimal threshold) is at most the boundary's
 crossing probability (`shortlist.crossing_probability`), with ties or without, for answers as
 late and as selective as they please.
 
-**Cost.** O(log m) a round, for a window of m = O(sqrt n) scores around the threshold.
+**Cost.** O(log m) per round, for a window of m = O(sqrt n) scores around the threshold.
 
 The pieces, in the order of theory and code: a round joins the count (`count`), which seldom concerns
 the scores kept (`keep`, which moves the threshold); a joined round's score may be revealed late
@@ -32,7 +32,7 @@ from shortlist._validation import check_probability, miss_rate
 from shortlist.boundaries.base import Advance, Boundary
 from shortlist.boundaries.base import Constants as BoundaryConstants
 from shortlist.errors import InvalidParameter
-from shortlist.policies.base import MISS, Policy, State
+from shortlist.policies.base import MISS, Policy, Prefilter, Schedule, State
 
 __all__ = ["OrderStatistic", "OrderStatisticState"]
 
@@ -54,7 +54,7 @@ def count(advance: Advance, carry: Tally, constants: Constants, seen: float) -> 
     return (threshold, n + 1, more, first, second, low, ceiling, pending), more > k or seen <= ceiling
 
 
-def keep(carry: Tally, heap: list[float], constants: Constants, seen: float) -> Tally:
+def keep(carry: Tally, heap: list[float], constants: Constants, seen: float, _missed: bool) -> Tally:
     """Put a score in the window on the heap, and settle the threshold.
 
     Scores are counted as low, the lowest first, until k are; the threshold rises to the next one.
@@ -87,7 +87,7 @@ def reveal(carry: Tally, heap: list[float], constants: Constants, seen: float) -
     pending -= 1
     if seen == MISS or seen < threshold:
         return threshold, n, k, first, second, low, ceiling, pending
-    return keep((threshold, n, k, first, second, low - 1, ceiling, pending), heap, constants, seen)
+    return keep((threshold, n, k, first, second, low - 1, ceiling, pending), heap, constants, seen, False)
 
 
 #: A round that has joined: its index, and the score of a hit, MISS, or None where there is no answer.
@@ -153,7 +153,7 @@ class OrderStatisticState(State):
 class OrderStatistic(Policy):
     """The order-statistic rule over any boundary.
 
-    Rule, promise and cost are those of the module: `shortlist.policies.order_statistic`.
+    Rule, guarantee and cost are those of the module: `shortlist.policies.order_statistic`.
 
     Parameters
     ----------
@@ -182,7 +182,6 @@ class OrderStatistic(Policy):
     """
 
     key: ClassVar[str] = "order-statistic"
-    glance = staticmethod(count)
     rule = staticmethod(keep)
     state_type: ClassVar[type[State]] = OrderStatisticState
     coverage: float
@@ -195,6 +194,11 @@ class OrderStatistic(Policy):
             raise InvalidParameter(
                 f"boundary is {self.boundary!r}; it must be a boundary, for example BetaBinomial(delta=0.05)"
             )
+
+    @property
+    def prefilter(self) -> tuple[Prefilter, Schedule]:
+        """`count`, which decides whether a round concerns the scores kept, and the boundary's schedule."""
+        return count, self.boundary.advance
 
     def init(self, share: float = 1.0) -> OrderStatisticState:
         """Return a fresh state that spends this share of the boundary's delta."""
@@ -221,7 +225,7 @@ class OrderStatistic(Policy):
             state.passed = state.shown
             # `learn`, written out: a method call is a tenth of what a round costs.
             carry, concerns = count(self.boundary.advance, state.carry, state.constants, seen)
-            state.carry = keep(carry, state.values, state.constants, seen) if concerns else carry
+            state.carry = keep(carry, state.values, state.constants, seen, False) if concerns else carry
         else:
             state.waiting[index] = seen if seen >= state.carry[0] else MISS
             self.advance(state)
@@ -229,7 +233,7 @@ class OrderStatistic(Policy):
     def learn(self, state: State, seen: float) -> None:
         """Let one round join, with the score of a hit or MISS."""
         carry, concerns = count(self.boundary.advance, state.carry, state.constants, seen)
-        state.carry = keep(carry, state.values, state.constants, seen) if concerns else carry
+        state.carry = keep(carry, state.values, state.constants, seen, False) if concerns else carry
 
     def show(
         self, state: OrderStatisticState, name: Hashable, threshold: float | None = None, epoch: int | None = None

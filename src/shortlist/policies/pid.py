@@ -30,13 +30,13 @@ def step(
 ) -> tuple[float, float, float, int]:
     """Track the quantile by fixed steps, and add what the sum of all errors demands."""
     _, tracked, total, t = carry
-    p0, top, size, gain, saturation, miss = constants
+    p0, top, step_size, gain, saturation, miss = constants
     counts, missed = judge(seen, missed, miss)
     if not counts:
         return carry
     t += 1
     error = (1.0 if missed else 0.0) - p0
-    tracked += size * error
+    tracked += step_size * error
     total += error
     return top - (tracked + gain * saturate(total, t + 1.0, saturation)), tracked, total, t
 
@@ -51,8 +51,8 @@ class ConformalPID(RangePolicy):
     $$p_{t+1} = p_t + \eta\, e_t, \qquad
     q_{t+1} = p_{t+1} + K_I \tan\Bigl(\frac{\log(t+1)}{C\,(t+1)} \sum_{i \le t} e_i\Bigr)$$
 
-    with an infinite tangent beyond a right angle. Promises that the share of misses tends to 1 - coverage, for bounded
-    scores, whatever happens. It needs to know only whether it was a miss. Cost: O(1).
+    with an infinite tangent beyond a right angle. Guarantees that the share of misses tends to 1 - coverage, for
+    bounded scores, whatever happens. It needs to know only whether it was a miss. Cost: O(1).
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class ConformalPID(RangePolicy):
         The highest score there is.
     scale
         How far below it scores lie. The first radius.
-    size
+    step
         The step of the tracker, eta, as a share of `scale`.
     gain
         The weight of the integrator, K_I, as a share of `scale`.
@@ -87,13 +87,13 @@ class ConformalPID(RangePolicy):
 
     key: ClassVar[str] = "pid"
     rule = staticmethod(step)
-    size: float = 0.01
+    step: float = 0.01
     gain: float = 1.0
     saturation: float = 5.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("size", "gain", "saturation"):
+        for name in ("step", "gain", "saturation"):
             object.__setattr__(self, name, check_number(name, getattr(self, name), "a number above 0", above=0.0))
 
     def init(self) -> State:
@@ -102,7 +102,7 @@ class ConformalPID(RangePolicy):
         constants = (
             float(miss_rate(self.coverage)),
             self.top,
-            self.size * scale,
+            self.step * scale,
             self.gain * scale,
             self.saturation,
             self.miss_code,

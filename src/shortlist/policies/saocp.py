@@ -11,14 +11,16 @@ from shortlist.policies.scale_free import gradient
 
 __all__ = ["SAOCP"]
 
-# What is kept of an expert, one after the other in the list: born, radius, squares, gain, weighted gain, age, lifetime.
+# An expert's numbers, one after the other in the list: the round it was added in, its radius, the sum of squared
+# slopes, its gain, its weighted gain, its age and its lifetime, both in rounds.
+BORN, RADIUS, SQUARES, GAIN, WEIGHTED, AGE, LIFETIME = range(7)
 WIDTH: Final = 7
 
 
 def weight(values: list[float], at: int) -> float:
     """Return an expert's weight before its prior: none until it has lived a round."""
-    age = values[at + 5]
-    return 0.0 if age == 0.0 else values[at + 3] / age * (1.0 + values[at + 4])
+    age = values[at + AGE]
+    return 0.0 if age == 0.0 else values[at + GAIN] / age * (1.0 + values[at + WEIGHTED])
 
 
 def prior(born: float) -> float:
@@ -34,16 +36,16 @@ def mean_radius(values: list[float]) -> float:
     """
     priors = 0.0
     for at in range(0, len(values), WIDTH):
-        priors += prior(values[at])
+        priors += prior(values[at + BORN])
     total = 0.0
     for at in range(0, len(values), WIDTH):
-        total += prior(values[at]) / priors * max(0.0, weight(values, at))
+        total += prior(values[at + BORN]) / priors * max(0.0, weight(values, at))
     mean = 0.0
     for at in range(0, len(values), WIDTH):
-        share = prior(values[at]) / priors
+        share = prior(values[at + BORN]) / priors
         if total > 0.0:
             share = share * max(0.0, weight(values, at)) / total
-        mean += share * values[at + 1]
+        mean += share * values[at + RADIUS]
     return mean
 
 
@@ -52,11 +54,11 @@ def pinball(distance: float, radius: float, coverage: float, p0: float) -> float
     return max(coverage * (distance - radius), p0 * (radius - distance))
 
 
-def bury(values: list[float]) -> None:
-    """Remove the experts that have outlived their time, keeping the others in order."""
+def drop_expired(values: list[float]) -> None:
+    """Remove the experts older than their lifetime, keeping the others in order."""
     kept = 0
     for at in range(0, len(values), WIDTH):
-        if values[at + 5] <= values[at + 6]:
+        if values[at + AGE] <= values[at + LIFETIME]:
             for j in range(WIDTH):
                 values[kept + j] = values[at + j]
             kept += WIDTH
@@ -64,8 +66,8 @@ def bury(values: list[float]) -> None:
         values.pop()
 
 
-def raise_expert(values: list[float], t: int, radius: float, lifetime: int) -> None:
-    """Add the expert that is born in round t; it lives the longer the more often 2 divides t."""
+def add_expert(values: list[float], t: int, radius: float, lifetime: int) -> None:
+    """Add the expert of round t; its lifetime doubles for each factor of 2 in t."""
     doubled, odd = 1, t
     while odd % 2 == 0:
         odd //= 2
@@ -92,20 +94,20 @@ def step(
     distance = top - (threshold if seen == MISS else seen)
     if seen == MISS and miss == BEYOND:
         distance = scale
-    bury(values)
-    raise_expert(values, t, radius, lifetime)
+    drop_expired(values)
+    add_expert(values, t, radius, lifetime)
     agreed = pinball(distance, mean_radius(values), coverage, p0)
     for at in range(0, len(values), WIDTH):
-        mine, w = values[at + 1], weight(values, at)
+        mine, w = values[at + RADIUS], weight(values, at)
         gain = (agreed - pinball(distance, mine, coverage, p0)) / scale / max(coverage, p0)
         gain = min(1.0, max(-1.0 if w > 0.0 else 0.0, gain))
-        values[at + 3] += gain
-        values[at + 4] += gain * w
-        values[at + 5] += 1.0
+        values[at + GAIN] += gain
+        values[at + WEIGHTED] += gain * w
+        values[at + AGE] += 1.0
         slope = gradient(distance, mine, coverage, p0)
-        values[at + 2] += slope * slope
-        if values[at + 2] > 0.0:
-            values[at + 1] = max(0.0, mine - scale / math.sqrt(3.0) / math.sqrt(values[at + 2]) * slope)
+        values[at + SQUARES] += slope * slope
+        if values[at + SQUARES] > 0.0:
+            values[at + RADIUS] = max(0.0, mine - scale / math.sqrt(3.0) / math.sqrt(values[at + SQUARES]) * slope)
     radius = mean_radius(values)
     return top - radius, radius, t + 1
 
@@ -114,12 +116,12 @@ def step(
 class SAOCP(RangePolicy):
     r"""Strongly Adaptive Online Conformal Prediction: scale-free learners of all ages, mixed by coin betting.
 
-    A learner is born in every round and lives for $g\,2^u$ rounds, where $2^u$ is the largest power of
+    A learner is added in every round and lives for $g\,2^u$ rounds, where $2^u$ is the largest power of
     two that divides its first round; each runs scale-free gradient descent on the pinball loss, and their radii
     are averaged with the weights of coin betting for changing environments.
 
-    Promises, under full feedback, little regret over every stretch of time. Its weights need the distance
-    itself, so with misses that have none nothing is left of that. Cost: O(log n) learners a round.
+    Guarantees, under full feedback, little regret over every stretch of time. Its weights need the distance
+    itself, so with misses that have none nothing is left of that. Cost: O(log n) learners per round.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ class ScaleFreeOGD(RangePolicy):
 
     $$r_{t+1} = \max\Bigl(0,\; r_t - \frac{D}{\sqrt{3 \sum_{i \le t} g_i^2}}\, g_t\Bigr)$$
 
-    Promises that the share of misses tends to 1 - coverage for scores in a range of length D, whatever happens. It
+    Guarantees that the share of misses tends to 1 - coverage for scores in a range of length D, whatever happens. It
     needs to know only whether it was a miss. Cost: O(1).
 
     Parameters

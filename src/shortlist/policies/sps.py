@@ -20,8 +20,8 @@ class SPS(OrderStatistic):
 
     (the paper's alpha is the coverage). Misses count as low scores.
 
-    Promises, for i.i.d. scores, that the threshold never passes the optimal one in T rounds, with
-    probability at least 1 - 2/T. After round T it stands still. Cost: O(log T) a round.
+    Guarantees, for i.i.d. scores, that the threshold never passes the optimal one in T rounds, with
+    probability at least 1 - 2/T. After round T it stands still. Cost: O(log T) per round.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from shortlist._validation import check_number, miss_rate
 from shortlist.policies.base import State
-from shortlist.policies.misses import MissPolicy, judge
+from shortlist.policies.misses import FullFeedbackPolicy, judge
 
 __all__ = ["ThresholdTracking"]
 
@@ -15,20 +15,20 @@ def step(
 ) -> tuple[float]:
     """Move the threshold up a little after a hit, down a lot after a miss."""
     threshold = carry[0]
-    p0, size, miss = constants
+    p0, step_size, miss = constants
     counts, missed = judge(seen, missed, miss)
     if not counts:
         return carry
-    return (threshold + size * (p0 - (1.0 if missed else 0.0)),)
+    return (threshold + step_size * (p0 - (1.0 if missed else 0.0)),)
 
 
 @dataclass(frozen=True)
-class ThresholdTracking(MissPolicy):
+class ThresholdTracking(FullFeedbackPolicy):
     r"""The threshold follows hits and misses by fixed steps.
 
     $$\tau_{t+1} = \tau_t + \eta\,((1 - \alpha) - \mathbb{1}[\text{miss}])$$
 
-    Promises, whatever happens, that the share of misses is within $(R + \eta)/(\eta T)$ of 1 - coverage,
+    Guarantees, whatever happens, that the share of misses is within $(R + \eta)/(\eta T)$ of 1 - coverage,
     for scores in a range of length R; it needs no scores, only to know whether it was a miss. Single
     lists are too short about as often as too long. Cost: O(1).
 
@@ -36,8 +36,8 @@ class ThresholdTracking(MissPolicy):
     ----------
     coverage
         The share of rounds in which the right answer should be in the list.
-    size
-        eta, the size of a step, in units of the scores.
+    step
+        eta, in units of the scores.
     start
         The first threshold.
     miss
@@ -45,7 +45,7 @@ class ThresholdTracking(MissPolicy):
 
     Examples
     --------
-    >>> policy = ThresholdTracking(coverage=0.9, size=0.01)
+    >>> policy = ThresholdTracking(coverage=0.9, step=0.01)
     >>> state = policy.init()
     >>> for i in range(1000):
     ...     policy.update(state, score=(i * 617 % 1000) / 1000)
@@ -61,14 +61,14 @@ class ThresholdTracking(MissPolicy):
 
     key: ClassVar[str] = "tracking"
     rule = staticmethod(step)
-    size: float = 0.01
+    step: float = 0.01
     start: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "size", check_number("size", self.size, "a number above 0", above=0.0))
+        object.__setattr__(self, "step", check_number("step", self.step, "a number above 0", above=0.0))
         object.__setattr__(self, "start", check_number("start", self.start, "a finite number"))
 
     def init(self) -> State:
         """Return a fresh state at the first threshold."""
-        return State((self.start,), [], (float(miss_rate(self.coverage)), self.size, self.miss_code))
+        return State((self.start,), [], (float(miss_rate(self.coverage)), self.step, self.miss_code))

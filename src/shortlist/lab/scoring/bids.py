@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from shortlist._files import replace_file
 from shortlist.errors import InvalidScores, UnwritableFile
 
 __all__ = ["write_bids"]
@@ -48,14 +49,16 @@ def write_bids(source: Path, out: Path, *, bid: str = "bid", item: str | None = 
         raise InvalidScores(f"{source}: this cannot be read as CSV ({error})") from None
     if not counts:
         raise InvalidScores(f"{source}: there are no bids in it")
-    try:
-        temporary = out.with_name(f"{out.name}.writing")
-        with temporary.open("w", newline="", encoding="utf-8") as file:
+
+    def write(path: Path) -> None:
+        with path.open("w", newline="", encoding="utf-8") as file:
             file.write(f"# {counts.total():,} bids of {source.name}, column {bid}\n")
             writer = csv.writer(file)
             writer.writerow(["item", "value", "count"])
             writer.writerows([name, repr(value), count] for (name, value), count in sorted(counts.items()))
-        temporary.replace(out)
+
+    try:
+        replace_file(out, write)
     except OSError as error:
         raise UnwritableFile(f"{out} cannot be written ({error.strerror})") from None
     return counts.total()

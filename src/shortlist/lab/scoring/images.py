@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from shortlist.errors import InvalidParameter, InvalidScores, MissingExtra
+from shortlist.errors import InvalidParameter, InvalidScores, needs_extra
 
 __all__ = ["Picture", "decode", "find_pictures", "to_classes"]
 
@@ -81,12 +81,9 @@ def _listed(source: Path, truth: Path) -> Iterator[Picture]:
 
 
 def _shards(paths: Sequence[Path]) -> Iterator[Picture]:
-    try:
-        import pyarrow.parquet as pq  # noqa: PLC0415 - in an extra
-    except ModuleNotFoundError:
-        raise MissingExtra(
-            "Parquet needs pyarrow, which is in an extra: pip install 'shortlist[experiments]'"
-        ) from None
+    needs_extra("Parquet", "experiments", "pyarrow")
+    import pyarrow.parquet as pq  # noqa: PLC0415 - in an extra
+
     for path in paths:
         try:
             shard = pq.ParquetFile(path)

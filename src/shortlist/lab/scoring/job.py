@@ -9,7 +9,6 @@ byte the one made in one.
 import hashlib
 import importlib
 import json
-import os
 import shutil
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +20,7 @@ from typing import IO, Any, BinaryIO, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._files import replace_file
 from shortlist.errors import InvalidParameter, InvalidScores, UnwritableFile
 from shortlist.lab.tasks.scorefile import write_scores
 
@@ -73,7 +73,7 @@ class Job:
             if not path.exists():
                 if any(self.folder.glob("*.np[yz]")):
                     raise InvalidParameter(f"{self.folder} holds batches, but not whose they are: delete that folder")
-                _write(path, described.encode())
+                replace_file(path, described)
             found = path.read_text(encoding="utf-8")
         except OSError as error:
             raise UnwritableFile(f"{self.folder} cannot be written ({error.strerror}); choose another --out") from None
@@ -158,13 +158,12 @@ class Job:
         return self.folder / f"{start:09d}.npz"
 
     def _save(self, path: Path, write: Callable[[BinaryIO], None]) -> None:
-        temporary = path.with_suffix(".writing")
-        try:
+        def write_to(temporary: Path) -> None:
             with temporary.open("wb") as file:
                 write(file)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
+
+        try:
+            replace_file(path, write_to)
         except OSError as error:
             raise UnwritableFile(
                 f"{path} cannot be written ({error.strerror}); what is finished is kept: run the same command again"
@@ -244,12 +243,6 @@ def _locked(path: Path) -> IO[bytes]:
             f"{path.parent} is being worked on by another process; wait for it, or stop it"
         ) from None
     return file
-
-
-def _write(path: Path, content: bytes) -> None:
-    temporary = path.with_suffix(".writing")
-    temporary.write_bytes(content)
-    temporary.replace(path)
 
 
 def _differences(found: str, wanted: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shortlist.errors import InvalidParameter, MissingExtra
+from shortlist.errors import InvalidParameter, MissingExtra, needs_extra
 from shortlist.lab.scoring.job import digest_of_files
 
 __all__ = ["Model", "import_torch", "load", "packaged_file", "pick_device", "resolve", "versions"]
@@ -104,11 +104,7 @@ def packaged_file(package: str, module: str) -> Any:
 
 def import_torch() -> Any:
     """Import torch and transformers, quietly, or say which extra has them."""
-    for module in ("torch", "transformers", "PIL"):
-        if importlib.util.find_spec(module) is None:
-            raise MissingExtra(
-                f"scoring with a model needs {module}, which is in an extra: pip install 'shortlist[models]'"
-            )
+    needs_extra("scoring with a model", "models", "torch", "transformers", "PIL")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     logging: Any = importlib.import_module("transformers.utils.logging")
     logging.set_verbosity_error()

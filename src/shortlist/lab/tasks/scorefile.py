@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shortlist._files import replace_file
 from shortlist.errors import InvalidScores
 
 __all__ = ["ScoreSet", "read_scores", "write_scores"]
@@ -92,19 +93,20 @@ def write_scores(
         arrays["candidate_scores"] = candidate_scores
     if details:
         arrays["details"] = json.dumps(details, sort_keys=True)
-    temporary = Path(f"{path}.writing")
-    with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-        for key, value in arrays.items():
-            entry = zipfile.ZipInfo(f"{key}.npy")  # dated 1980: np.savez would put the time of day into the file
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            with archive.open(entry, "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, np.asanyarray(value), allow_pickle=False)
-    try:
-        read_scores(temporary)
-    except InvalidScores as error:
-        temporary.unlink()
-        raise InvalidScores(str(error).replace(str(temporary), str(path))) from None
-    temporary.replace(path)
+
+    def write(temporary: Path) -> None:
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+            for key, value in arrays.items():
+                entry = zipfile.ZipInfo(f"{key}.npy")  # dated 1980: np.savez would put the time of day into the file
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                with archive.open(entry, "w", force_zip64=True) as file:
+                    np.lib.format.write_array(file, np.asanyarray(value), allow_pickle=False)
+        try:
+            read_scores(temporary)
+        except InvalidScores as error:
+            raise InvalidScores(str(error).replace(str(temporary), str(path))) from None
+
+    replace_file(Path(path), write)
 
 
 def read_scores(path: str | os.PathLike[str]) -> ScoreSet:

@@ -15,7 +15,7 @@ EXPERTS: Final = 8
 FIRST_STEP: Final = 0.001
 
 
-def place_of(values: list[float], value: float, first: int) -> int:
+def position_of(values: list[float], value: float, first: int) -> int:
     """Return where a value belongs in the sorted part of a list, before its equals."""
     low, high = first, len(values)
     while low < high:
@@ -71,10 +71,10 @@ def step(
         distance = scale
     first = 2 * EXPERTS
     n = len(values) - first
-    place = place_of(values, distance, first)
+    position = position_of(values, distance, first)
     if n > math.floor(1.0 / p0):
-        learn(values, (first + n - place) / n, p0, eta, sigma)
-    values.insert(place, distance)
+        learn(values, (first + n - position) / n, p0, eta, sigma)
+    values.insert(position, distance)
     n += 1
     alpha = 0.0
     for k in range(EXPERTS):
@@ -96,9 +96,9 @@ class DtACI(RangePolicy):
     with the pinball loss $\ell$. The list is cut at the quantile of all distances so far, at the weighted
     mean of the levels.
 
-    Promises long-run coverage under full feedback, and little regret over every stretch of time; where a miss
-    has no score, the distances are not those of the world, and no promise is left. Cost: one insertion into a
-    sorted list a round.
+    Guarantees long-run coverage under full feedback, and little regret over every stretch of time; where a miss
+    has no score, the distances are not those of the distribution, and no guarantee is left. Cost: one insertion into a
+    sorted list per round.
 
     Parameters
     ----------

@@ -1,0 +1,87 @@
+"""A policy from a Python file of the user's own, named ``file.py:Name``."""
+
+import functools
+import hashlib
+import importlib.util
+import inspect
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from shortlist.errors import InvalidParameter
+from shortlist.policies.base import Policy
+
+__all__ = ["is_reference", "load_policy_class"]
+
+_EXAMPLE: Final = "name a Python file and a class in it, for example my_policy.py:MyPolicy"
+
+
+def is_reference(text: str) -> bool:
+    """Return whether a text names a class in a Python file.
+
+    >>> is_reference("my_policy.py:MyPolicy"), is_reference("sps")
+    (True, False)
+    """
+    return ".py:" in text
+
+
+def load_policy_class(reference: str) -> type[Policy]:
+    """Return the policy class that a reference such as ``my_policy.py:MyPolicy`` names.
+
+    The file is run as a module, once per process, so that processes and cluster workers can load the class
+    by the same reference.
+
+    Parameters
+    ----------
+    reference
+        The path of a Python file, a colon, and the name of a subclass of `Policy` in it.
+
+    Raises
+    ------
+    InvalidParameter
+        There is no such file, it cannot be imported, or the name is not a policy.
+    """
+    path_text, _, name = reference.rpartition(":")
+    path = Path(path_text)
+    if not is_reference(reference) or not name.isidentifier():
+        raise InvalidParameter(f"policy is {reference!r}; {_EXAMPLE}")
+    if not path.is_file():
+        raise InvalidParameter(f"policy is {reference!r}; there is no file {path}; {_EXAMPLE}")
+    try:
+        module = _module(path.resolve())
+    except (Exception, SystemExit) as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InvalidParameter(f"policy is {reference!r}; {path} cannot be imported ({reason}); correct it") from error
+    policies = [key for key, item in vars(module).items() if _is_policy(item) and item.__module__ == module.__name__]
+    if not hasattr(module, name):
+        remedy = f"it has {', '.join(policies)}" if policies else "it has no policy"
+        raise InvalidParameter(f"policy is {reference!r}; {path} has no {name}; {remedy}")
+    policy: type[Policy] = getattr(module, name)
+    if not _is_policy(policy):
+        raise InvalidParameter(
+            f"policy is {reference!r}; {name} is not a policy; derive the class from shortlist.Policy, and give it "
+            "`init` and `rule`"
+        )
+    return policy
+
+
+def _is_policy(item: object) -> bool:
+    return inspect.isclass(item) and issubclass(item, Policy) and not inspect.isabstract(item)
+
+
+@functools.cache
+def _module(path: Path) -> ModuleType:
+    # The module's name is stable from process to process: numba finds the machine code of its rules by it.
+    name = f"_shortlist_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is not Python")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
