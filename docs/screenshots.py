@@ -12,7 +12,7 @@ from pathlib import Path
 import uvicorn
 from playwright.sync_api import Browser, sync_playwright
 
-from shortlist.demo import ASKED, SIMULATED, Corpus, create_demo
+from shortlist.service.demo import ASKED, SIMULATED, Corpus, create_demo
 from shortlist.service.engine import Engine
 
 OUT = Path(__file__).parent / "figures"

@@ -48,12 +48,9 @@ _LATER: Final = ("AsyncClient", "Client")
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module 'shortlist' has no attribute {name!r}")
-    try:
-        from shortlist import client  # noqa: PLC0415 - needs an extra
-    except ModuleNotFoundError as error:
-        raise errors.MissingExtra(
-            f"the client needs {error.name}, which is in an extra: pip install 'shortlist[client]'"
-        ) from None
+    errors.needs_extra("the client", "client", "httpx")
+    from shortlist import client  # noqa: PLC0415 - needs an extra
+
     return getattr(client, name)
 
 

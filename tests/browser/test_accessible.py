@@ -57,7 +57,7 @@ def test_no_serious_fault(browser, service, axe, scheme, width):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_serious_fault_in_the_demo(browser, axe, scheme, tmp_path):
-    from shortlist.demo import create_demo  # noqa: PLC0415 - slow
+    from shortlist.service.demo import create_demo  # noqa: PLC0415 - slow
     from tests.service.running import running  # noqa: PLC0415
 
     with running(None, app=create_demo(f"sqlite:///{tmp_path}/log.db")) as service:

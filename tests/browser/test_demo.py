@@ -8,7 +8,7 @@ import sys
 import httpx
 import pytest
 
-from shortlist.demo import ASKED, SIMULATED, Corpus, create_demo
+from shortlist.service.demo import ASKED, SIMULATED, Corpus, create_demo
 from tests.browser.test_pages import state, wait_until
 from tests.service.running import free_port, running
 

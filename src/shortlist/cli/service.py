@@ -261,7 +261,7 @@ def demo(
     """Show everything: the service, its page and a built-in corpus, with nothing to configure."""
     _address(database)
     needs_extra("the demo", "service", "sklearn")
-    from shortlist.demo import create_demo, default_file, open_browser  # noqa: PLC0415 - needs the extra
+    from shortlist.service.demo import create_demo, default_file, open_browser  # noqa: PLC0415 - needs the extra
     from shortlist.service.store import Store  # noqa: PLC0415
     from shortlist.service.web import listen, run  # noqa: PLC0415
 

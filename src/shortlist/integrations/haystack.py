@@ -13,17 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shortlist.errors import InvalidParameter, MissingExtra
+from shortlist.errors import InvalidParameter, needs_extra
 from shortlist.integrations._adapter import Adapter, FeedbackMixin, SearchResult
 from shortlist.listers import Shortlister
 from shortlist.rounds.events import to_null
 
-try:
-    from haystack import Document, component, default_from_dict, default_to_dict
-except ImportError:
-    raise MissingExtra(
-        "the Haystack adapter needs haystack-ai, which is in an extra: pip install 'shortlist[haystack]'"
-    ) from None
+needs_extra("the Haystack adapter", "haystack", "haystack")
+
+from haystack import Document, component, default_from_dict, default_to_dict
 
 __all__ = ["ShortlistFilter"]
 

@@ -8,19 +8,16 @@ retriever.miss(documents[0].metadata["round_id"]) # or: none of these
 
 from typing import Any
 
-from shortlist.errors import InvalidInput, MissingExtra
+from shortlist.errors import InvalidInput, needs_extra
 from shortlist.integrations._adapter import Adapter, FeedbackMixin, SearchResult
 
-try:
-    from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
-    from langchain_core.documents import Document
-    from langchain_core.retrievers import BaseRetriever
-    from langchain_core.vectorstores import VectorStore
-    from pydantic import Field, PrivateAttr
-except ImportError:
-    raise MissingExtra(
-        "the LangChain adapter needs langchain-core, which is in an extra: pip install 'shortlist[langchain]'"
-    ) from None
+needs_extra("the LangChain adapter", "langchain", "langchain_core")
+
+from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.vectorstores import VectorStore
+from pydantic import Field, PrivateAttr
 
 __all__ = ["ShortlistRetriever"]
 

@@ -8,17 +8,14 @@ postprocessor.hit(nodes[0])
 
 from typing import Any
 
-from shortlist.errors import MissingExtra
+from shortlist.errors import needs_extra
 from shortlist.integrations._adapter import Adapter, FeedbackMixin, SearchResult
 
-try:
-    from llama_index.core.postprocessor.types import BaseNodePostprocessor
-    from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
-    from pydantic import PrivateAttr
-except ImportError:
-    raise MissingExtra(
-        "the LlamaIndex adapter needs llama-index-core, which is in an extra: pip install 'shortlist[llama-index]'"
-    ) from None
+needs_extra("the LlamaIndex adapter", "llama-index", "llama_index")
+
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
+from pydantic import PrivateAttr
 
 __all__ = ["ShortlistPostprocessor"]
 

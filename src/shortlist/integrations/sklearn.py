@@ -10,19 +10,16 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.errors import InvalidParameter, MissingExtra
+from shortlist.errors import InvalidParameter, needs_extra
 from shortlist.listers import Shortlister
 from shortlist.rounds.progress import Summary
 
-try:
-    from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-    from sklearn.utils import Tags, get_tags
-    from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError:
-    raise MissingExtra(
-        "the scikit-learn adapter needs scikit-learn, which is in an extra: pip install 'shortlist[sklearn]'"
-    ) from None
+needs_extra("the scikit-learn adapter", "sklearn", "sklearn")
+
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 __all__ = ["ShortlistClassifier"]
 

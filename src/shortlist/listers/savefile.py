@@ -4,15 +4,13 @@ A file is one JSON object with the keys ``format``, ``version``, ``sha256`` and 
 written with all their digits, so they come back bit for bit; minus infinity is null.
 """
 
-import contextlib
 import hashlib
 import json
 import os
-import stat
-import tempfile
 from pathlib import Path
 from typing import Any, Final
 
+from shortlist._files import replace_file
 from shortlist.errors import DamagedFile, InvalidParameter, MissingFile, NewerFile, SaveFileError, UnwritableFile
 
 __all__ = ["read", "write"]
@@ -31,26 +29,9 @@ def write(path: str | os.PathLike[str], kind: str, content: dict[str, Any]) -> N
     if target.is_dir():
         raise UnwritableFile(f"{target}: this is a folder; name a file in it")
     try:
-        _replace(target, f"{header}{text}}}\n")
+        replace_file(target, f"{header}{text}}}\n", mode=0o600)
     except OSError as error:
         raise UnwritableFile(f"{target} cannot be written ({error.strerror}); the old file is as it was") from error
-
-
-def _replace(target: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
-    try:
-        if target.exists():
-            Path(temporary).chmod(stat.S_IMODE(target.stat().st_mode))
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(temporary).unlink()
-        raise
-    _sync_folder(target.parent)
 
 
 def read(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
@@ -107,13 +88,3 @@ def _dump(content: Any) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the renaming durable, where the system lets a folder be synced."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

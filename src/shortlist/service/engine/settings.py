@@ -1,21 +1,18 @@
 """What a stream of the service is set to: fixed when it is made, stored with it."""
 
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from shortlist.errors import InvalidParameter
-from shortlist.policies import SPS, AnytimeSPS, OrderStatistic
+from shortlist.policies import order_statistic_kinds
 from shortlist.rounds import settings
 from shortlist.scores import SCORES, score_from_dict
 
 __all__ = ["Settings"]
 
-_POLICIES: Final[dict[str, tuple[Callable[..., OrderStatistic], dict[str, Any]]]] = {
-    "anytime": (AnytimeSPS, {"delta": 0.05}),
-    "sps": (SPS, {"horizon": None}),
-}
+#: The policies that a stream can have: class and default parameters.
+_POLICIES: Final = {key: order_statistic_kinds()[key] for key in ("anytime", "sps")}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from shortlist._files import replace_file
 from shortlist.errors import DamagedLog, InvalidParameter, StoreUnavailable, UnwritableFile
 from shortlist.rounds.codec import to_json
 from shortlist.rounds.events import kind_of
@@ -161,18 +162,19 @@ class Store:
         if self.shared:
             raise InvalidParameter("a PostgreSQL database is backed up with its own tool: pg_dump --format=custom")
         if path.exists():
-            raise InvalidParameter(f"{path} is there already; name a file that is not")
-        part = path.with_name(f".{path.name}.part")
+            raise InvalidParameter(f"{path} already exists; name a new file")
         plain = self._reading.raw_connection()
-        try:
+
+        def copy_to(part: Path) -> None:
             with contextlib.closing(sqlite3.connect(part)) as copy:
                 plain.driver_connection.backup(copy)  # type: ignore[union-attr]
                 copy.execute("PRAGMA journal_mode = DELETE")  # one file, complete in itself
-            part.replace(path)
+
+        try:
+            replace_file(path, copy_to)
         except (OSError, sqlite3.Error) as error:
             raise UnwritableFile(f"{path} cannot be written: {error}") from None
         finally:
-            part.unlink(missing_ok=True)
             plain.close()
 
     def _empty_journal(self) -> None:
