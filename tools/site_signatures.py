@@ -24,8 +24,16 @@ class Signatures(griffe.Extension):
             for member in module.members.values():
                 if isinstance(member, griffe.Module):
                     modules.append(member)
-                elif isinstance(member, griffe.Class) and "__init__" not in member.members:
+                elif isinstance(member, griffe.Class) and not _has_constructor(member):
                     _add_constructor(module.path, member)
+
+
+def _has_constructor(cls: griffe.Class) -> bool:
+    """Return whether a constructor is written that says all its parameters."""
+    written = cls.members.get("__init__")
+    return isinstance(written, griffe.Function) and not any(
+        one.kind is griffe.ParameterKind.var_keyword for one in written.parameters
+    )
 
 
 def _add_constructor(module: str, cls: griffe.Class) -> None:

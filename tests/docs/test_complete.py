@@ -62,7 +62,8 @@ def test_every_parameter_is_explained():
             continue
         if inspect.isclass(item) and (issubclass(item, Exception) or inspect.isabstract(item)):
             continue
-        words = inspect.getdoc(item) or ""
+        kinds = [kind for kind in inspect.getmro(item) if kind is not object] if inspect.isclass(item) else [item]
+        words = "\n".join(inspect.getdoc(kind) or "" for kind in kinds)  # a field is explained where it is written
         if name == "AsyncClient":  # "the same as Client"
             words = inspect.getdoc(shortlist.Client) or ""
         fields = getattr(item, "model_fields", None)

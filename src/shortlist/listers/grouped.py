@@ -61,9 +61,9 @@ class GroupedShortlister(BaseLister[GroupShown]):
         The share of rounds, in each group, in which the right answer must be in the list.
     delta
         The probability that any group's threshold may ever pass its optimal one.
-    options
-        The settings of a `shortlist.Shortlister`, for each group; `patience` counts rounds of the group, and
-        `keep` those of all groups together.
+    score, unanswered, patience, on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
+        As in `shortlist.Shortlister`, for each group; `patience` counts rounds of the group, and `keep` those of
+        all groups together.
 
     Examples
     --------

@@ -69,8 +69,8 @@ class NestedShortlister(BaseLister[NestedShown]):
     jointly
         False: each guarantee holds with probability 1 - delta, on its own. True: all of them hold at
         once with probability 1 - delta; each then gets its share of delta.
-    options
-        The settings of a `shortlist.Shortlister`, for each coverage.
+    score, unanswered, patience, on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
+        As in `shortlist.Shortlister`, for each coverage.
 
     Examples
     --------
