@@ -243,3 +243,37 @@ def test_the_service_answers_with_what_its_document_describes(tmp_path):
         ):
             assert set(service.http.get(path).json()) == set(model.model_fields), path
         assert set(shown) == set(replies.RoundShown.model_fields)
+
+
+def drawn(layers):
+    """Return layers as the page draws them."""
+    names = (layer.replace("shortlist.", "").replace("(", "").replace(")", "") for layer in layers)
+    return "\n".join(name.replace(" | ", " │ ") for name in names)
+
+
+def test_the_layers_on_the_page_are_those_that_are_checked():
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    page = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
+    layered = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
+    assert len(layered) == 2
+    for layers in layered:
+        assert f"```text\n{drawn(layers)}\n```" in page
+    assert drawn(["shortlist.a | (shortlist.b)", "shortlist.c"]) == "a │ b\nc"
+
+
+def test_every_room_is_in_the_house():
+    """Each module and package at the top level stands in CONTRIBUTING.md, and what stands there exists."""
+    rooms = {
+        path.name + "/" * path.is_dir()
+        for path in (ROOT / "src" / "shortlist").iterdir()
+        if not path.name.startswith("__") and path.suffix in ("", ".py")
+    }
+    house = (ROOT / "CONTRIBUTING.md").read_text().split("## The house")[1].split("\n## ")[0]
+    table = {
+        room
+        for row in house.splitlines()
+        if row.startswith("| `")
+        for room in re.findall(r"`([\w/.]+)`", row.split("|")[1])
+    }
+    assert rooms <= table | {"service/"}
+    assert all((ROOT / "src" / "shortlist" / room).exists() for room in table)
