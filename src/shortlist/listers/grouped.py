@@ -74,10 +74,7 @@ class GroupedShortlister(BaseLister[GroupShown]):
     ...     language = ("en", "de")[i % 2]
     ...     scores = rng.random(5) * (2 if language == "de" else 1)  # scores differ in scale
     ...     shown = lister.propose(scores, group=language)
-    ...     if 0 in shown.members:
-    ...         lister.hit(shown.round_id, 0)
-    ...     else:
-    ...         lister.miss(shown.round_id)
+    ...     lister.reveal(shown.round_id, 0)
     >>> {group: round(lister.threshold(group), 2) for group in lister.groups}
     {'en': 0.08, 'de': 0.15}
     """

@@ -79,10 +79,7 @@ class NestedShortlister(BaseLister[NestedShown]):
     >>> rng = np.random.default_rng(0)
     >>> for _ in range(3000):
     ...     shown = lister.propose(rng.random(50))
-    ...     if 0 in shown.members:
-    ...         lister.hit(shown.round_id, 0)
-    ...     else:
-    ...         lister.miss(shown.round_id)
+    ...     lister.reveal(shown.round_id, 0)
     >>> shown.cuts
     {0.8: 38, 0.95: 48}
     """

@@ -86,10 +86,7 @@ class Shortlister(BaseLister[Shown]):
     ...     scores = rng.random(20)  # what a model thinks of 20 candidates
     ...     right = int(rng.choice(20, p=scores**8 / (scores**8).sum()))  # what the person wants
     ...     shown = lister.propose(scores)
-    ...     if right in shown.members:
-    ...         lister.hit(shown.round_id, right)
-    ...     else:
-    ...         lister.miss(shown.round_id)
+    ...     lister.reveal(shown.round_id, right)
     >>> len(shown.members), round(lister.threshold, 2)
     (8, 0.75)
     """
