@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist._validation import Array, Member, check_count, plain_member
+from shortlist._validation import Array, Member, check_count, check_ids, check_number, check_scores, plain_member
 from shortlist.errors import DamagedFile, InvalidParameter, MissingScore, RoundClosed, ShortlistError, UnknownRound
 from shortlist.listers import savefile
 from shortlist.policies import Policy, State
@@ -110,6 +110,16 @@ class BaseLister(abc.ABC, Generic[List]):
         """Apply what happened to a round to the streams that it belongs to."""
 
     # Rounds.
+
+    @staticmethod
+    def _checked(
+        scores: ArrayLike, ids: Sequence[Member] | None, truncated_below: float | None, allow_empty: bool
+    ) -> tuple[Array, list[Member] | None, float | None]:
+        """Return what `propose` was given, checked."""
+        values = check_scores(scores, allow_empty=allow_empty)
+        if truncated_below is not None:
+            truncated_below = check_number("truncated_below", truncated_below, "a finite score, or None")
+        return values, None if ids is None else check_ids(ids, values.size), truncated_below
 
     def _open(self, listed: Listed) -> None:
         """Keep a list that is shown, and close what is too old to be kept."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Unpack
 
 from numpy.typing import ArrayLike
 
-from shortlist._validation import Member, check_ids, check_number, check_scores, plain_member
+from shortlist._validation import Member, check_ids, plain_member
 from shortlist.errors import InvalidParameter
 from shortlist.listers._base import BaseLister, shown_fields
 from shortlist.policies import AnytimeSPS, Policy
@@ -135,14 +135,11 @@ class GroupedShortlister(BaseLister[GroupShown]):
         truncated_below, allow_empty
             As in `Shortlister.propose`.
         """
-        values = check_scores(scores, allow_empty=allow_empty)
-        names = None if ids is None else check_ids(ids, values.size)
+        values, names, below = self._checked(scores, ids, truncated_below, allow_empty)
         group = _check_group(group)
-        if truncated_below is not None:
-            truncated_below = check_number("truncated_below", truncated_below, "a finite score, or None")
         with self._lock:
             stream = self._stream(group)
-            listed = stream.decide(self._rounds.next_id, values, names, truncated_below)._replace(group=group)
+            listed = stream.decide(self._rounds.next_id, values, names, below)._replace(group=group)
             stream.apply(listed)
             self._open(listed)
         return GroupShown(**shown_fields(listed, values), group=group)

@@ -8,7 +8,7 @@ from typing import ClassVar, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist._validation import Member, check_ids, check_number, check_probability, check_scores
+from shortlist._validation import Member, check_probability
 from shortlist.errors import InvalidParameter
 from shortlist.listers._base import BaseLister, shown_fields
 from shortlist.policies import AnytimeSPS, Policy
@@ -158,13 +158,10 @@ class NestedShortlister(BaseLister[NestedShown]):
         truncated_below, allow_empty
             As in `Shortlister.propose`.
         """
-        values = check_scores(scores, allow_empty=allow_empty)
-        names = None if ids is None else check_ids(ids, values.size)
-        if truncated_below is not None:
-            truncated_below = check_number("truncated_below", truncated_below, "a finite score, or None")
+        values, names, below = self._checked(scores, ids, truncated_below, allow_empty)
         with self._lock:
             lists = {
-                coverage: stream.decide(self._rounds.next_id, values, names, truncated_below)
+                coverage: stream.decide(self._rounds.next_id, values, names, below)
                 for coverage, stream in self._streams.items()
             }
             longest = min(lists.values(), key=lambda listed: listed.threshold)

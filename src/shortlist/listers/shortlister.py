@@ -10,7 +10,7 @@ from typing import ClassVar, Unpack
 
 from numpy.typing import ArrayLike
 
-from shortlist._validation import Member, check_ids, check_number, check_scores, check_true_scores
+from shortlist._validation import Member, check_scores, check_true_scores
 from shortlist.errors import InvalidParameter
 from shortlist.listers._base import BaseLister
 from shortlist.policies import AnytimeSPS, Policy
@@ -159,13 +159,10 @@ class Shortlister(BaseLister[Shown]):
             Open a round for a search that found nothing, too: its question counts like any other, and if its
             answer is a miss, leaving it out would make the threshold too bold.
         """
-        values = check_scores(scores, allow_empty=allow_empty)
-        if truncated_below is not None:
-            truncated_below = check_number("truncated_below", truncated_below, "a finite score, or None")
-        names = None if ids is None else check_ids(ids, values.size)
+        values, names, below = self._checked(scores, ids, truncated_below, allow_empty)
         with self._lock:
             stream = self._streams[None]
-            listed = stream.decide(self._rounds.next_id, values, names, truncated_below)
+            listed = stream.decide(self._rounds.next_id, values, names, below)
             stream.apply(listed)
             self._open(listed)
         return Shown(

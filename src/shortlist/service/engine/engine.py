@@ -17,8 +17,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
-import numpy as np
-
 from shortlist._validation import Member, check_ids, check_number, check_scores
 from shortlist.errors import (
     ConflictingStream,
@@ -27,15 +25,14 @@ from shortlist.errors import (
     UnknownStream,
 )
 from shortlist.rounds.events import LISTED, Answer
-from shortlist.rounds.stream import comparable
 from shortlist.service.engine.batch import Close, Command, Propose
 from shortlist.service.engine.export import export_extent, export_page
 from shortlist.service.engine.memory import Memory, damage, load
-from shortlist.service.engine.rounds import Round
+from shortlist.service.engine.rounds import Round, Seen, compared, with_texts
 from shortlist.service.engine.settings import Settings
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.engine.writer import Writer
-from shortlist.service.store import Entry, Reader, Store, StreamRow, Text
+from shortlist.service.store import Reader, Store, StreamRow, Text
 
 __all__ = ["Engine"]
 
@@ -47,8 +44,6 @@ _STILL_HERE: Final = 15.0
 _POLL: Final = 1.0
 
 Result = TypeVar("Result")
-#: A round with its texts, and what was compared with the threshold for each candidate.
-Seen = tuple[Round, Text | None, Sequence[float]]
 
 
 class Engine:
@@ -234,22 +229,22 @@ class Engine:
 
         def read(reader: Reader) -> list[tuple[Round, Text | None]]:
             if only_open:
-                return _with_texts(reader, stream.id, reader.rounds(stream.id, wanted))
+                return with_texts(reader, stream.id, reader.rounds(stream.id, wanted))
             shown = reader.page(stream.id, after, limit, kind=LISTED, newest=newest)
-            return _with_texts(reader, stream.id, shown)
+            return with_texts(reader, stream.id, shown)
 
-        rows = [(*row, compared(stream, row[0])) for row in await self._read_of(stream, read)]
+        rows = [(*row, compared(stream.rounds, row[0])) for row in await self._read_of(stream, read)]
         return rows[::-1] if newest else rows
 
     async def round(self, name: str, round_id: str) -> Seen:
         """Return one round."""
         stream = await self._stream(name)
         rows = await self._read_of(
-            stream, lambda reader: _with_texts(reader, stream.id, reader.rounds(stream.id, [round_id]))
+            stream, lambda reader: with_texts(reader, stream.id, reader.rounds(stream.id, [round_id]))
         )
         if not rows:
             raise UnknownRound(f"round {round_id} of stream {name} was never shown")
-        return (*rows[0], compared(stream, rows[0][0]))
+        return (*rows[0], compared(stream.rounds, rows[0][0]))
 
     async def series(self, name: str) -> dict[str, Any]:
         """Return a stream's history in a few hundred points, and how often which score was chosen."""
@@ -415,25 +410,3 @@ class Engine:
                 return work(reader)
 
         return await asyncio.get_running_loop().run_in_executor(self._thread, job)
-
-
-def _with_texts(reader: Reader, stream_id: int, entries: list[Entry]) -> list[tuple[Round, Text | None]]:
-    """Return the rounds that events have shown, with their answers and texts."""
-    shown = sorted((entry for entry in entries if entry.is_list), key=lambda entry: entry.number)
-    closed = {
-        entry.round_id: entry
-        for entry in reader.rounds(stream_id, [entry.round_id for entry in shown])
-        if not entry.is_list
-    }
-    texts = reader.texts(stream_id, [entry.number for entry in shown])
-    return [(Round(entry, closed.get(entry.round_id)), texts.get(entry.number)) for entry in shown]
-
-
-def compared(stream: LoggedStream, shown: Round) -> Sequence[float]:
-    """Return what was compared with the threshold, for each candidate of a list."""
-    listed = shown.listed
-    if listed.race is not None:
-        return next(iter(listed.race.values()))[1]
-    values = np.asarray(listed.scores, dtype=np.float64)
-    made: list[float] = comparable(stream.rounds.score, values).tolist()
-    return made

@@ -1,15 +1,19 @@
 """Rounds as they were shown, kept at hand while they are likely to be asked for."""
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+
+import numpy as np
 
 from shortlist._validation import Member
 from shortlist.rounds.admission import answer_of
 from shortlist.rounds.events import Answer, Listed
-from shortlist.service.store import Entry
+from shortlist.rounds.stream import Stream, comparable
+from shortlist.service.store import Entry, Reader, Text
 
-__all__ = ["Key", "Round", "RoundCache"]
+__all__ = ["Key", "Round", "RoundCache", "Seen", "compared", "with_texts"]
 
 #: A stream and a round of it.
 Key = tuple[int, str]
@@ -48,6 +52,10 @@ class Round:
         return {given.value: True} if isinstance(given, Answer) else {"hit": given}
 
 
+#: A round with its texts, and what was compared with the threshold for each candidate.
+Seen = tuple[Round, Text | None, Sequence[float]]
+
+
 class RoundCache:
     """Rounds that are likely to be asked for; the last used stay the longest."""
 
@@ -83,3 +91,25 @@ class RoundCache:
         """Drop all rounds of a stream."""
         for key in [key for key in self._rounds if key[0] == stream_id]:
             self._size -= len(self._rounds.pop(key).listed.scores)
+
+
+def with_texts(reader: Reader, stream_id: int, entries: list[Entry]) -> list[tuple[Round, Text | None]]:
+    """Return the rounds that events have shown, with their answers and texts."""
+    shown = sorted((entry for entry in entries if entry.is_list), key=lambda entry: entry.number)
+    closed = {
+        entry.round_id: entry
+        for entry in reader.rounds(stream_id, [entry.round_id for entry in shown])
+        if not entry.is_list
+    }
+    texts = reader.texts(stream_id, [entry.number for entry in shown])
+    return [(Round(entry, closed.get(entry.round_id)), texts.get(entry.number)) for entry in shown]
+
+
+def compared(stream: Stream, shown: Round) -> Sequence[float]:
+    """Return what was compared with the threshold, for each candidate of a list."""
+    listed = shown.listed
+    if listed.race is not None:
+        return next(iter(listed.race.values()))[1]
+    values = np.asarray(listed.scores, dtype=np.float64)
+    made: list[float] = comparable(stream.score, values).tolist()
+    return made
