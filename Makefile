@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PASSES ?= 5
 
 .DEFAULT_GOAL := help
-.PHONY: help install reproduce quick test test-models check format tables field soak bench benchservice docs figures screenshots serve demo release clean
+.PHONY: help install reproduce quick coverage test test-models check format tables field soak bench benchservice docs figures screenshots serve demo release clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,10 @@ quick: $(STAMP)  ## Run the tests of the library alone: no service, no browser, 
 
 test: $(STAMP)  ## Run the test suite
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# numba off: what it compiles cannot be followed.
+coverage: $(STAMP)  ## Measure which branches of the core and the engine the tests take; fails below 95 %
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal --cov --cov-report=term tests/boundaries tests/policies tests/rounds tests/listers tests/test_*.py tests/service/engine tests/service/store --ignore=tests/test_examples.py
 
 check: $(STAMP)  ## Format, lint, types, layers: seconds
 	$(BIN)/ruff format --check .
@@ -104,4 +108,4 @@ release: $(STAMP)  ## Build wheel and sdist, check them, try the wheel in an emp
 	$(BIN)/python tools/release.py
 
 clean:  ## Remove everything that make created
-	rm -rf $(VENV) .reproduce .bench .models dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache results
+	rm -rf $(VENV) .reproduce .bench .models dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage results

@@ -23,7 +23,7 @@ arrival, or with silence as misses, it alarms falsely.)
 
 import functools
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from shortlist._validation import check_count, check_probability, miss_rate
 
@@ -38,10 +38,6 @@ class DriftState:
     """The capital of each bet."""
 
     capital: list[float] = field(default_factory=lambda: [0.0] * len(RATIOS))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the state as plain data."""
-        return {"capital": list(self.capital)}
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import math
 import types
 import typing
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -32,12 +32,14 @@ __all__ = ["decode", "encode", "from_json", "to_json"]
 Stand = Mapping[Any, Any]
 Decoder = Callable[[Any, Stand], Any]
 _PLAIN: Final = (str, int, type(None))
+_AS_IT_IS: Final = frozenset({list, str, int, bool})
 
 
 def to_json(value: Any) -> str:
     """Return a value as JSON."""
-    if _is_record(value):
-        value = {name: _shallow(item) for name, item in _chosen(value)}
+    if _is_record(value):  # a field that is a list is one of plain values, in all that is written often
+        fields = _fields(value).items()
+        value = {name: item if type(item) in _AS_IT_IS else encode(item) for name, item in fields}
     try:  # most have nothing in them that JSON has not
         return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError):
@@ -64,7 +66,7 @@ def encode(value: Any) -> Any:
     if callable(value):
         return score_to_dict(value)
     if _is_record(value):
-        return {name: encode(item) for name, item in _chosen(value)}
+        return {name: encode(item) for name, item in _fields(value).items()}
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return {key: encode(item) for key, item in value.items()}
     return [encode(item) for item in (value.items() if isinstance(value, Mapping) else value)]
@@ -85,18 +87,15 @@ def decode(kind: Any, plain: Any, stand: Stand | None = None) -> Any:
     return _decoder(kind)(plain, stand or {})
 
 
-def _chosen(record: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a record that have not their default."""
+def _fields(record: Any) -> dict[str, Any]:
+    """Return the fields of a record that have not their default."""
     kind: Any = type(record)
-    for name, default in _defaults(kind):
-        item = getattr(record, name)
-        if default is dataclasses.MISSING or (item is not default and item != default):
-            yield name, item
-
-
-def _shallow(item: Any) -> Any:
-    """Return a field as plain data, where a list is one of plain values already."""
-    return item if type(item) in (list, str, int, bool) else encode(item)
+    fields = ((name, getattr(record, name), default) for name, default in _defaults(kind))
+    return {
+        name: item
+        for name, item, default in fields
+        if default is dataclasses.MISSING or (item is not default and item != default)
+    }
 
 
 def _is_record(value: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import Response
 
 from shortlist.rounds.codec import to_json
-from shortlist.rounds.events import Listed
+from shortlist.rounds.events import Listed, to_null
 from shortlist.service.engine.rounds import Round
 from shortlist.service.store import Text
 
@@ -24,7 +24,7 @@ def shown_view(shown: Round) -> dict[str, Any]:
     listed = shown.listed
     return {
         "round_id": listed.round_id,
-        "threshold": listed.threshold,
+        "threshold": to_null(listed.threshold),
         "members": listed.members,
         "reached": listed.reached,
         "truncated": listed.truncated,

@@ -1,12 +1,12 @@
 """Showing lists and taking answers: the busy routes."""
 
 import asyncio
-import math
 from typing import Final
 
 from fastapi import APIRouter, Response
 
 from shortlist.errors import ShortlistError
+from shortlist.rounds.events import to_null
 from shortlist.service.web import replies, requests
 from shortlist.service.web.bodies import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine
@@ -71,7 +71,7 @@ async def answer(engine: CurrentEngine, name: StreamPath, round_id: RoundPath, b
         {
             "round_id": round_id,
             "answer": closed.answer(),
-            "threshold": None if threshold == -math.inf else threshold,
+            "threshold": to_null(threshold),
         }
     )
 
