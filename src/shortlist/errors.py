@@ -18,7 +18,8 @@
     ├── SaveFileError            a file that cannot be written or read back
     │   ├── MissingFile          there is no such file or folder (also a FileNotFoundError)
     │   ├── UnwritableFile       the system refused: full, read-only, forbidden (also an OSError)
-    │   ├── MissingScore         the score was a function of your own: hand it in again
+    │   ├── MissingScore         the score was a function of your own: pass it again
+    │   ├── MissingPolicy        the policy was one of your own: pass it again
     │   ├── DamagedFile          truncated, altered, or not one of ours
     │   └── NewerFile            written by a later version
     ├── ServiceError             the service, or the way to it
@@ -50,6 +51,7 @@ __all__ = [
     "InvalidScores",
     "MissingExtra",
     "MissingFile",
+    "MissingPolicy",
     "MissingScore",
     "NewerDatabase",
     "NewerFile",
@@ -139,6 +141,10 @@ class MissingFile(SaveFileError, FileNotFoundError):
 
 class UnwritableFile(SaveFileError, OSError):
     """The system refused to write: the disk is full or read-only, or permission is missing."""
+
+
+class MissingPolicy(SaveFileError):
+    """The policy of a saved lister was one of your own, and must be passed again."""
 
 
 class MissingScore(SaveFileError):

@@ -265,7 +265,7 @@ def score_from_dict(data: dict[str, Any], custom: Any = None) -> Score:
     if kind == "custom":
         if custom is None:
             raise MissingScore(
-                f"the score {data.get('name')} is one of your own, and a file cannot hold it; hand it in again: "
+                f"the score {data.get('name')} is one of your own, and a file cannot hold it; pass it again: "
                 "load(path, score=...)"
             )
         return to_score(custom)

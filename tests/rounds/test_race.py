@@ -235,7 +235,7 @@ def test_a_score_of_your_own(tmp_path):
         lister.hit(shown.round_id, 0)
     assert lister.threshold > -np.inf
     lister.save(tmp_path / "own.json")
-    with pytest.raises(MissingScore, match="hand it in again"):
+    with pytest.raises(MissingScore, match="pass it again"):
         Shortlister.load(tmp_path / "own.json")
     loaded = Shortlister.load(tmp_path / "own.json", score=cube)
     assert loaded.threshold == lister.threshold

@@ -14,9 +14,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shortlist._validation import Array, Member, check_count, check_ids, check_number, check_scores, plain_member
-from shortlist.errors import DamagedFile, InvalidParameter, MissingScore, RoundClosed, ShortlistError, UnknownRound
+from shortlist.errors import (
+    DamagedFile,
+    InvalidParameter,
+    MissingPolicy,
+    MissingScore,
+    RoundClosed,
+    ShortlistError,
+    UnknownRound,
+)
 from shortlist.listers import savefile
-from shortlist.policies import Policy, State
+from shortlist.policies import POLICIES, Policy, State
 from shortlist.rounds.admission import admit
 from shortlist.rounds.codec import decode, encode
 from shortlist.rounds.events import Answer, Configured, Event, Expired, Listed, RoundName
@@ -309,6 +317,7 @@ class BaseLister(abc.ABC, Generic[List]):
         """
         content = savefile.read(path, cls.kind)
         own = {Score: score, Policy: policy}
+        _check_policy(content, policy)
         try:
             settings = decode(Settings, content["settings"], own)
             lister = cls.__new__(cls)
@@ -329,3 +338,20 @@ class BaseLister(abc.ABC, Generic[List]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _lock=threading.RLock())
+
+
+def _check_policy(content: dict[str, Any], policy: Policy | None) -> None:
+    """Say that a policy of one's own is missing, or is not the one that was saved."""
+    settings = content.get("settings")
+    described = settings.get("policy") if isinstance(settings, dict) else None
+    if not isinstance(described, dict) or described.get("kind") in POLICIES:
+        return
+    if policy is None:
+        raise MissingPolicy(
+            f"the policy {described.get('kind')!r} is one of your own, and a file cannot hold it; pass it again: "
+            "load(path, policy=...)"
+        )
+    if policy.to_dict() != described:
+        raise InvalidParameter(
+            f"policy is {policy.to_dict()}, but the lister was saved with {described}: pass that one"
+        )

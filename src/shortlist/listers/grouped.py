@@ -82,7 +82,7 @@ class GroupedShortlister(BaseLister[GroupShown]):
     kind: ClassVar[str] = "grouped shortlister"
 
     def __init__(self, coverage: float = 0.9, delta: float = 0.05, **options: Unpack[OptionsDict]) -> None:
-        super().__init__(Settings(policy=AnytimeSPS(coverage, delta), lister=self.kind, **options))
+        super().__init__(Settings.of(AnytimeSPS(coverage, delta), options, self.kind))
 
     def __repr__(self) -> str:
         policy = self._base_policy

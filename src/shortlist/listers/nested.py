@@ -104,7 +104,7 @@ class NestedShortlister(BaseLister[NestedShown]):
         delta = check_probability("delta", delta, 0.05)
         # What each coverage may fail with.
         share = delta / len(chosen) if jointly else delta
-        super().__init__(Settings(policy=AnytimeSPS(chosen[0], share), lister=self.kind, **options), share=share)
+        super().__init__(Settings.of(AnytimeSPS(chosen[0], share), options, self.kind), share=share)
         for coverage in chosen:
             self._stream(coverage)
 

@@ -5,7 +5,7 @@ The listers take them as keywords, the service as a stream's settings; both come
 
 import dataclasses
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, Self, TypedDict
 
@@ -85,6 +85,12 @@ class Settings(Options):
             if pair.excludes(self):
                 raise InvalidParameter(pair.reason.format(self=self, policy=type(self.policy).__name__))
 
+    @classmethod
+    def of(cls, policy: Policy, options: OptionsDict, lister: str = "shortlister") -> Self:
+        """Return the settings that a lister was given as keywords."""
+        _check_names(options)
+        return cls(policy=policy, lister=lister, **options)
+
     @property
     def is_orderly(self) -> bool:
         """Whether the policy is an order-statistic one: only they can correct a round that has counted."""
@@ -92,12 +98,21 @@ class Settings(Options):
 
     def changed(self, **changes: Any) -> Self:
         """Return the settings with some of them changed, if these may be."""
+        _check_names(changes)
         fixed = [name for name in changes if name not in CONFIGURABLE]
         if fixed:
             raise InvalidParameter(
                 f"{fixed[0]} is fixed when a lister is made; {', '.join(CONFIGURABLE)} may change at any time"
             )
         return dataclasses.replace(self, **changes)
+
+
+def _check_names(options: Iterable[str]) -> None:
+    """Refuse a keyword that is no setting, as Python would."""
+    known = [field.name for field in dataclasses.fields(Options)]
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise TypeError(f"there is no setting {unknown[0]!r}; there are {', '.join(known)}")
 
 
 def _check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
