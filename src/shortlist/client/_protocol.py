@@ -174,8 +174,8 @@ class Calls:
         found: list[ShortlistError | None] = []
         for start in range(0, len(listed), _MOST_ANSWERS):
             body = {"answers": listed[start : start + _MOST_ANSWERS]}
-            told = yield from self._send(Request("POST", self._path("feedback"), body))
-            found += [_error(each["problem"]) if each.get("problem") else None for each in told["results"]]
+            reply = yield from self._send(Request("POST", self._path("feedback"), body))
+            found += [_error(each["problem"]) if each.get("problem") else None for each in reply["results"]]
         return found
 
     def _summary(self) -> Call[dict[str, Any]]:
@@ -189,13 +189,13 @@ class Calls:
         return page
 
     def _expire(self, older_than: float) -> Call[int]:
-        told = yield from self._send(Request("POST", self._path("expire"), {"older_than": older_than}))
-        return int(told["expired"])
+        reply = yield from self._send(Request("POST", self._path("expire"), {"older_than": older_than}))
+        return int(reply["expired"])
 
     def _erase_texts(self, older_than: float) -> Call[int]:
         request = Request("DELETE", self._path("texts"), parameters={"older_than": older_than})
-        told = yield from self._send(request)
-        return int(told["erased"])
+        reply = yield from self._send(request)
+        return int(reply["erased"])
 
     def _delete(self) -> Call[None]:
         yield from self._send(Request("DELETE", self._path()))

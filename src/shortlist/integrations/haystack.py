@@ -45,7 +45,7 @@ class ShortlistFilter(FeedbackMixin):
     higher_is_better
         False if the scores are distances.
     complete
-        Whether the documents handed in are all there are.
+        Whether the documents passed in are all there are.
     """
 
     def __init__(

@@ -35,7 +35,7 @@ class ShortlistPostprocessor(FeedbackMixin, BaseNodePostprocessor):
     higher_is_better
         False if the scores are distances.
     complete
-        Whether the nodes handed in are all there are.
+        Whether the nodes passed in are all there are.
     """
 
     lister: Any = None

@@ -27,10 +27,10 @@ __all__ = ["Shortlister"]
 class Shortlister(BaseLister[Shown]):
     """Shows shortlists and learns their threshold from the answers.
 
-    With probability 1 - delta, and for ever, every list is at least as long as the optimal one: the
-    one whose threshold keeps the right answer in a share `coverage` of all rounds. The promise needs
-    rounds that are independent draws from one unchanging world; it needs nothing of the scores, and
-    nothing of when or whether answers come.
+    With probability 1 - delta, uniformly over time, every list is at least as long as the optimal one: the
+    one whose threshold keeps the right answer in a share `coverage` of all rounds. The guarantee assumes
+    rounds that are independent draws from one distribution. It assumes nothing about the scores, and
+    nothing about when or whether answers come.
 
     Parameters
     ----------
@@ -47,28 +47,28 @@ class Shortlister(BaseLister[Shown]):
         ``"auto"`` finds out which of several gives the shortest lists, and shows the union of their
         lists meanwhile; each has its share of delta.
     unanswered
-        What silence means. ``"miss"``: an unanswered round counts as low until its answer comes;
-        always safe, for order-statistic policies only, and their default. ``"ignore"``: a round
+        What silence means. ``"miss"``: an unanswered round counts as below the threshold until its answer
+        comes; always safe, for order-statistic policies only, and their default. ``"ignore"``: a round
         counts when it is answered; safe only if neither silence nor delay depends on the score.
     patience
-        How many later rounds are shown before an unanswered one is counted as low. It is corrected
-        when its answer comes, but a miss that comes later than that is not seen by `on_drift`.
+        How many later rounds are shown before an unanswered one is counted as below the threshold. It is
+        corrected when its answer comes, but a miss that comes later than that is not seen by `on_drift`.
         Silence holds the count back by at most that many rounds; answers that take longer cost speed
         until they come. Any value is safe; choose the number of rounds in which nearly all answers
         arrive. 200, the default, is a few minutes of a busy search box.
     on_drift
-        Watch for a world in which lists miss more often than they may: ``"report"`` alarms in the
-        summary, or ``"restart"`` learning. Restarts share delta between them, the first start
+        Watch for a distribution shift after which lists miss more often than they may: ``"report"`` alarms
+        in the summary, or ``"restart"`` learning. Restarts share delta between them, the first start
         included, so it learns a little later. Only misses that are answered within `patience` rounds
         are seen, and skipped rounds are not. In the summary, ``level`` is how near the next alarm is
         (1 rings it), and an alarm's ``strength`` the level it rang at; while nothing is done about a
-        change, alarms go on.
+        shift, alarms go on.
     false_alarm_rounds
-        The promised mean distance between false alarms.
+        The guaranteed mean distance between false alarms.
     at_least
         Always show that many candidates: safe.
     at_most
-        Never show more: then ``shown.truncated`` says whether the promise covers the list, and a
+        Never show more: then ``shown.truncated`` says whether the guarantee covers the list, and a
         miss of such a list counts as silence.
     shadow
         Show everything and learn all the same; the summary says what would have been hidden, and
