@@ -14,8 +14,8 @@ import time
 import httpx
 import pytest
 
+from shortlist.rounds.events import to_null
 from shortlist.service.engine.memory import load
-from shortlist.service.engine.stream import to_json
 from shortlist.service.store import Store
 from tests.service.conftest import start_postgresql
 from tests.service.running import free_port, process
@@ -151,17 +151,17 @@ def check(server, **settings):
     with store.reading() as reader:
         stream, _ = load(reader, reader.stream("load"))
     store.close()
-    leader = stream.cutter.leader
-    assert [(one["threshold"], one["epoch"]) for one in summaries] == [(to_json(leader.threshold), leader.epoch)] * 3
+    tracker = stream.rounds.tracker
+    assert [(one["threshold"], one["epoch"]) for one in summaries] == [(to_null(tracker.threshold), tracker.epoch)] * 3
     retries = sum(person.retries for person in people)
     waits = sorted(wait for person in people for wait in person.waits)
     print(
         f"{settings['kills']} kills, database stopped for {settings['stopped_for']} s: {acknowledged:,} acknowledged, "
         f"none lost or doubled; {retries:,} retries; median wait {statistics.median(waits) * 1e3:.0f} ms, longest "
-        f"{waits[-1]:.1f} s; all replicas at {leader.threshold!r} in epoch {leader.epoch}"
+        f"{waits[-1]:.1f} s; all replicas at {tracker.threshold!r} in epoch {tracker.epoch}"
     )
     assert retries > 0
-    return leader.epoch
+    return tracker.epoch
 
 
 def test_replicas_are_killed_and_the_database_is_stopped(own_postgresql):
