@@ -4,11 +4,13 @@ import asyncio
 
 import pytest
 
+from shortlist.errors import DamagedLog, ServiceUnavailable
 from shortlist.service.engine import Engine, Settings, verify
-from shortlist.service.engine.memory import load
+from shortlist.service.engine.memory import Memory, load
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.store import Store
+from shortlist.service.store import Store, StreamRow
 from tests.service.playing import play
+from tests.service.store.entries import hit, listed
 from tests.service.tampering import alter
 
 
@@ -73,3 +75,65 @@ def test_a_damaged_snapshot_is_passed_over_and_a_damaged_log_is_told(sqlite, cap
         (found,) = verify(store)
         store.close()
         assert "event 7 cannot be read" in found.problems[0]
+
+
+def memory_of(*names):
+    """Return a memory with new streams, numbered from 1."""
+    memory = Memory()
+    for number, name in enumerate(names, 1):
+        memory.add(LoggedStream(StreamRow(number, name, {"coverage": 0.9}, 0.0, 0)), 0)
+    return memory
+
+
+def test_an_entry_that_cannot_be_folded_drops_its_own_stream_alone(caplog):
+    memory = memory_of("a", "b")
+    first, second = memory.by_id[1], memory.by_id[2]
+    failed = memory.fold([listed(first, 1), listed(second, 1), hit(first, 2, "nothing"), listed(second, 2, "other")])
+    assert {stream_id: type(error) for stream_id, error in failed.items()} == {1: ServiceUnavailable}
+    assert list(memory.by_name) == ["b"]
+    assert second.number == 2
+    assert memory.cache.get((1, "r")) is None
+    assert memory.cache.get((2, "r")) is not None
+    assert not first.deleted  # only to be read again
+    assert "event 2 of stream a cannot be folded" in caplog.text
+
+
+def test_who_listens_is_woken_by_what_happens_to_their_stream():
+    async def main():
+        memory = memory_of("a", "b")
+        changed, other = memory.listen(1), memory.listen(2)
+        memory.fold([listed(memory.by_id[1], 1)])
+        assert (changed.is_set(), other.is_set()) == (True, False)
+        changed.clear()
+        memory.forget(memory.by_id[1], deleted=True)
+        assert changed.is_set()
+        changed.clear()
+        memory.unlisten(1, changed)
+        memory.wake_all()
+        assert (changed.is_set(), other.is_set()) == (False, True)
+
+    asyncio.run(main())
+
+
+def test_a_damaged_stream_is_dropped_and_the_first_reason_stays():
+    memory = memory_of("a")
+    first = memory.mark_damaged(1, "a", DamagedLog("event 3 cannot be read"))
+    assert "stream 'a' is damaged: event 3 cannot be read; `shortlist verify` says more" in str(first)
+    assert memory.mark_damaged(1, "a", DamagedLog("event 9 cannot be read")) is first
+    assert not memory.by_id
+
+
+def test_a_snapshot_from_after_the_end_of_the_log_is_not_used(sqlite, read):
+    """The log is what counts: a snapshot of what it does not have is of something that was never stored."""
+
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9))
+            await play(engine, 10)
+
+    asyncio.run(main())
+    alter(sqlite, "DELETE FROM events WHERE number > 15")
+    alter(sqlite, "UPDATE streams SET last_number = 15")
+    with read(sqlite).reading() as reader:
+        stream, kept = load(reader, reader.stream("a"))
+    assert (stream.number, kept) == (15, 0)

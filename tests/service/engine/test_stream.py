@@ -7,9 +7,10 @@ import pytest
 from shortlist.service.engine import Engine, Settings, verify
 from shortlist.service.engine.series import Histogram
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.store import Store
-from tests.service.playing import answer_to, lists
+from shortlist.service.store import Store, StreamRow
+from tests.service.playing import answer_to, lists, play
 from tests.service.running import running
+from tests.service.store.entries import listed
 
 
 def test_a_restart_is_never_overtaken_by_a_stale_threshold(sqlite):
@@ -81,3 +82,45 @@ def test_a_chart_that_cannot_be_drawn_does_not_touch_the_stream(address, monkeyp
         assert "shortlist_charts_dropped_total 1.0" in service.http.get("/metrics").text
         assert service.http.get("/v1/streams/docs/series").status_code == 200
     assert "the charts of stream docs start again: event 12 cannot be drawn" in caplog.text
+
+
+def test_an_event_that_does_not_follow_is_refused_and_changes_nothing():
+    row = StreamRow(1, "a", {"coverage": 0.9}, 0.0, 0)
+    stream = LoggedStream(row)
+    stream.apply(listed(row, 1))
+    before = stream.snapshot()
+    for wrong in (listed(row, 1, "other"), listed(row, 3, "other")):
+        with pytest.raises(ValueError, match="does not follow 1"):
+            stream.apply(wrong)
+    assert stream.snapshot() == before
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"score": "auto"}, {"on_drift": "restart", "false_alarm_rounds": 50}], ids=str
+)
+def test_a_stream_goes_on_from_a_snapshot_as_if_there_had_been_none(sqlite, read, settings):
+    """After any event, and bit for bit: the next snapshot is the same text."""
+
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9, **settings))
+            await play(engine, 150)
+
+    asyncio.run(main())
+    with read(sqlite).reading() as reader:
+        row = reader.stream("a")
+        entries = list(reader.events(row.id))
+    whole = LoggedStream(row)
+    for entry in entries:
+        whole.apply(entry)
+        if entry.number % 37 == 0:
+            restored = LoggedStream(row)
+            restored.restore(whole.snapshot())
+            assert restored.snapshot() == whole.snapshot()
+            for later in entries[entry.number : entry.number + 40]:
+                restored.apply(later)
+            fresh = LoggedStream(row)
+            for each in entries[: restored.number]:
+                fresh.apply(each)
+            assert restored.snapshot() == fresh.snapshot()
+            assert restored.summary() == fresh.summary()

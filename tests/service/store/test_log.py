@@ -7,9 +7,10 @@ import pytest
 
 from shortlist.errors import InvalidParameter
 from shortlist.service.engine import Engine, Settings
-from shortlist.service.store import Store, Text
+from shortlist.service.store import Snapshot, Store, Text
 from tests.service.playing import play
-from tests.service.store.entries import listed
+from tests.service.store.entries import hit, listed
+from tests.service.tampering import alter
 
 
 def test_what_is_deleted_is_gone_from_the_file(sqlite, tmp_path):
@@ -86,3 +87,63 @@ def test_backups_that_cannot_be(sqlite, postgresql, tmp_path):
     with pytest.raises(InvalidParameter, match="pg_dump"):
         store.backup(tmp_path / "copy.db")
     store.close()
+
+
+def test_begin_tells_what_is_new_what_is_gone_and_what_is_damaged(address, store):
+    rows = {name: store.create_stream(name, {"coverage": 0.9}, 0.0)[0] for name in ("new", "same", "gone", "damaged")}
+    for row in rows.values():
+        store.append([listed(row, 1), hit(row, 2), listed(row, 3, "other")])
+    store.delete_stream(rows["gone"].id)
+    alter(address, f"UPDATE events SET body = '{{' WHERE number = 2 AND stream_id = {rows['damaged'].id}")
+    ids = {name: row.id for name, row in rows.items()}
+    folded = {ids["new"]: 1, ids["same"]: 3, ids["gone"]: 3, ids["damaged"]: 1}
+    view = store.begin(folded, [(ids["same"], "r"), (ids["same"], "nothing"), (ids["damaged"], "other")])
+    store.rollback()
+    assert {stream_id: [entry.number for entry in tail] for stream_id, tail in view.tails.items()} == {
+        ids["new"]: [2, 3]
+    }
+    assert view.gone == {ids["gone"]}
+    assert [(entry.stream_id, entry.number) for entry in view.rounds] == [
+        (ids["same"], 1),
+        (ids["same"], 2),
+        (ids["damaged"], 3),
+    ]
+    assert list(view.damaged) == [ids["damaged"]]
+
+
+def test_entries_are_stored_together_or_not_at_all(store, row):
+    """Also when something else than the database fails: what was begun is given up."""
+    broken = listed(row, 2, "other", scores=object())
+    with pytest.raises(TypeError):
+        store.append([listed(row, 1), broken], [Text(row.id, 1, "why", None)])
+    store.append([listed(row, 1)])
+    with store.reading() as reader:
+        assert [entry.round_id for entry in reader.events(row.id)] == ["r"]
+        assert reader.stream("a").last_number == 1
+        assert reader.texts(row.id, [1]) == {}
+
+
+def test_of_snapshots_the_last_two_are_kept(store, row):
+    for number in (10, 20, 30, 30, 40):
+        store.save_snapshot(row.id, Snapshot(number, 5, f"state {number}"))
+    with store.reading() as reader:
+        assert reader.snapshots(row.id) == [Snapshot(40, 5, "state 40"), Snapshot(30, 5, "state 30")]
+
+
+def test_texts_are_erased_by_age_and_the_log_stays(store, row):
+    old, recent = listed(row, 1), listed(row, 2, "recent")._replace(at=100.0)
+    store.append([old, recent], [Text(row.id, number, "why", None) for number in (1, 2)])
+    assert store.erase_texts(row.id, before=50.0) == 1
+    assert store.erase_texts(row.id, before=50.0) == 0
+    with store.reading() as reader:
+        assert list(reader.texts(row.id, [1, 2])) == [2]
+        assert len(list(reader.events(row.id))) == 2
+
+
+def test_what_is_read_does_not_change_while_it_is_read(store, row):
+    with store.reading() as reader:
+        assert list(reader.events(row.id)) == []
+        store.append([listed(row, 1)])
+        assert list(reader.events(row.id)) == []
+    with store.reading() as reader:
+        assert len(list(reader.events(row.id))) == 1
