@@ -56,7 +56,7 @@ def slow_disk() -> None:
         time.sleep(SLOW)
         quick(store, new, written)
 
-    Store.append = append  # type: ignore[method-assign]
+    Store.append = append  # type: ignore[assignment, method-assign]
 
 
 def run_server(kind: str, port: int, address: str) -> None:

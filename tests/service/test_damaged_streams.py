@@ -10,7 +10,7 @@ from shortlist.errors import DamagedLog
 from shortlist.service.engine import verify
 from shortlist.service.store import Reader
 from tests.service.running import running
-from tests.service.tampering import alter
+from tests.service.tampering import alter, alter_body
 
 DAMAGE = {
     "half an event": "UPDATE events SET body = substr(body, 1, 20) WHERE number = 3 AND stream_id = 2",
@@ -68,6 +68,25 @@ def test_a_database_that_is_away_for_a_moment_is_not_damage(sqlite, monkeypatch)
         monkeypatch.setattr(Reader, "page", real)
         assert service.http.get("/v1/streams/docs").json()["hits"] == 3
         assert service.http.get("/v1/streams").json()["damaged"] == []
+
+
+@pytest.mark.parametrize("fields", [{"scores": None}, {"positions": [7]}, {"round_id": None, "ids": None}], ids=str)
+def test_a_round_that_does_not_fit_together_stops_its_own_stream_alone(sqlite, fields):
+    """What can be read as JSON, and makes no sense, is no better than what cannot."""
+    with running(sqlite) as service:
+        for stream in ("aaa", "bbb"):
+            service.make(stream)
+            service.propose(stream=stream, round_id="r0")
+    alter_body(sqlite, 1, lambda body: body.update(fields))
+    with running(sqlite) as service:  # from a snapshot
+
+        async def together():
+            calls = [service.engine.answer(stream, "r0", "hit", "b") for stream in ("aaa", "bbb")]
+            return await asyncio.gather(*calls, return_exceptions=True)
+
+        first, second = service.call(together())
+        assert isinstance(first, DamagedLog)
+        assert second[1]
 
 
 def test_a_damaged_round_of_the_past_stops_its_own_stream_alone(address):

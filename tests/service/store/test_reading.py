@@ -8,7 +8,7 @@ from shortlist.errors import DamagedLog
 from shortlist.rounds.events import LISTED, Absent, Expired, Hit, Listed, Miss, Skip
 from shortlist.service.store import Entry, Text
 from tests.service.store.entries import hit, listed
-from tests.service.tampering import alter
+from tests.service.tampering import alter, alter_body
 
 
 def test_texts_of_any_kind_come_back(store, row):
@@ -85,6 +85,31 @@ def test_an_event_that_cannot_be_read_is_named(address, store, row, sql, reason)
         with pytest.raises(DamagedLog, match=f"event 2 cannot be read: {reason}"):
             list(reader.events(row.id))
         assert [entry.number for entry in reader.rounds(row.id, ["other"])] == [3]  # the rest can be
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"scores": None},
+        {"scores": [0.5]},
+        {"ids": None},
+        {"ids": ["x"]},
+        {"positions": [0, 2]},
+        {"positions": [-1]},
+        {"positions": ["0"]},
+        {"comparable": [0.5]},
+        {"race": [[0, [0.5, [0.5]]]]},
+    ],
+    ids=str,
+)
+def test_a_list_whose_fields_do_not_fit_together_cannot_be_read(address, store, row, fields):
+    """It is noticed here, and not by whoever answers it, in one batch with other streams."""
+    store.append([listed(row, 1, ids=["x", "y"])])
+    with store.reading() as reader:
+        assert len(list(reader.events(row.id))) == 1
+    alter_body(address, 1, lambda body: body.update(fields))
+    with store.reading() as reader, pytest.raises(DamagedLog, match="event 1 cannot be read"):
+        list(reader.events(row.id))
 
 
 def test_streams_by_name_also_one_whose_settings_are_damaged(address, store, row):
