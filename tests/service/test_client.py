@@ -61,9 +61,9 @@ def test_an_error_is_the_error_it_was(service):
         ):
             with pytest.raises(error):
                 call()
-        told = client.answer_many([(shown.round_id, {"hit": "a"}), (shown.round_id, {"miss": True})])
-        assert told[0] is None
-        assert isinstance(told[1], shortlist.errors.ConflictingAnswer)
+        problems = client.answer_many([(shown.round_id, {"hit": "a"}), (shown.round_id, {"miss": True})])
+        assert problems[0] is None
+        assert isinstance(problems[1], shortlist.errors.ConflictingAnswer)
 
 
 def test_the_async_twin_does_the_same(service):
@@ -169,6 +169,6 @@ def test_the_client_escapes_names(service):
 def test_many_answers_are_sent_in_parts(sqlite):
     with running(sqlite) as service, Client(service.url, "docs") as client:
         client.create()
-        told = client.answer_many((f"r{i}", {"miss": True}) for i in range(1500))
-        assert len(told) == 1500
-        assert all(isinstance(each, shortlist.errors.UnknownRound) for each in told)
+        problems = client.answer_many((f"r{i}", {"miss": True}) for i in range(1500))
+        assert len(problems) == 1500
+        assert all(isinstance(each, shortlist.errors.UnknownRound) for each in problems)

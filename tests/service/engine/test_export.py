@@ -29,7 +29,7 @@ def test_an_export_has_every_round_once(played, read):
 
 
 def test_an_export_has_silent_rounds_too(sqlite, read):
-    """Left out, they would make a replay too bold; rounds without a right answer do leave the count."""
+    """Left out, they would make a replay too bold; rounds without a right answer leave the sample."""
 
     async def main():
         async with Engine.open(sqlite) as engine:
@@ -68,7 +68,7 @@ def test_absent_of_a_truncated_list_is_a_miss_and_in_the_table_that_replay_reads
         late = service.propose().json()
         for _ in range(4):
             service.play(1)
-        assert service.answer(late["round_id"], {"absent": True}).status_code == 200  # it has been counted as low
+        assert service.answer(late["round_id"], {"absent": True}).status_code == 200  # already counted as below the threshold
         counted = service.http.get("/v1/streams/docs").json()["counted"]
         rows = service.http.get("/v1/streams/docs/export", params={"format": "csv"}).text.splitlines()[1:]
         assert len(rows) == counted == 7

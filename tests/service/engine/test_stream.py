@@ -51,7 +51,7 @@ def test_a_restart_is_never_overtaken_by_a_stale_threshold(sqlite):
 
 @pytest.mark.parametrize("score", [1e308, -1e308, 1.7976931348623157e308, -1.7976931348623157e308, 9e307, 5e-324])
 def test_a_score_at_the_end_of_the_range_and_a_hit(address, read, score):
-    """Three valid requests, which once made a stream unreadable for ever, and the list of streams with it."""
+    """Three valid requests leave the stream, and the list of streams, readable."""
     with running(address) as service:
         service.make("victim")
         service.make("other")

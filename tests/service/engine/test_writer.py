@@ -39,7 +39,7 @@ def test_requests_that_arrive_together_share_a_commit_and_see_each_other(address
 
 
 def test_rounds_of_a_batch_are_at_hand_however_large_they_are(sqlite):
-    """More candidates in one batch than the cache holds: nobody is told that a round was never shown."""
+    """More candidates in one batch than the cache holds: no answer is refused as that of a round never shown."""
 
     async def main():
         async with Engine.open(sqlite) as engine:
