@@ -68,7 +68,7 @@ def test_absent_of_a_truncated_list_is_a_miss_and_in_the_table_that_replay_reads
         late = service.propose().json()
         for _ in range(4):
             service.play(1)
-        assert service.answer(late["round_id"], {"absent": True}).status_code == 200  # already counted as below the threshold
+        assert service.answer(late["round_id"], {"absent": True}).status_code == 200  # counted already
         counted = service.http.get("/v1/streams/docs").json()["counted"]
         rows = service.http.get("/v1/streams/docs/export", params={"format": "csv"}).text.splitlines()[1:]
         assert len(rows) == counted == 7
