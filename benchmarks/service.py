@@ -13,14 +13,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import httpx
 from fastapi import FastAPI, Request
 from load import Tally, load
 
-from shortlist.service.store import Store
+from shortlist.service.store import Entry, Store, Text
 from shortlist.service.web import create_app, requests, run
 
 #: What a commit costs on the slow disk, in seconds.
@@ -50,13 +50,13 @@ def bare() -> FastAPI:
 
 def slow_disk() -> None:
     """Make every commit cost as much as on a slow disk."""
-    quick = Store._commit
+    quick = Store.append
 
-    def commit(store: Store) -> None:
+    def append(store: Store, new: Sequence[Entry], written: Sequence[Text] = ()) -> None:
         time.sleep(SLOW)
-        quick(store)
+        quick(store, new, written)
 
-    Store._commit = commit  # type: ignore[assignment, method-assign]
+    Store.append = append  # type: ignore[assignment, method-assign]
 
 
 def run_server(kind: str, port: int, address: str) -> None:

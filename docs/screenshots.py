@@ -73,11 +73,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         app = create_demo(f"sqlite:///{folder}/demo.db")
         server = uvicorn.Server(uvicorn.Config(app, port=8765, log_level="warning"))
-        thread = threading.Thread(target=server.run)
+        loop = asyncio.new_event_loop()
+        thread = threading.Thread(target=loop.run_until_complete, args=(server.serve(),))
         thread.start()
         while not server.started:
             time.sleep(0.05)
-        loop = app.state.engine._writer._task.get_loop()
         asyncio.run_coroutine_threadsafe(prepare(app.state.engine), loop).result(120)
         while app.state.engine.figures(10) and not any(
             each["name"] == SIMULATED and each["rounds"] > 1500 for each in app.state.engine.figures(10)

@@ -4,8 +4,12 @@ import contextlib
 import re
 import time
 
+import pytest
+
 from shortlist import Client
+from shortlist.service.engine.memory import load
 from shortlist.service.keys import KeyFile
+from shortlist.service.store import Store
 from tests.service.running import free_port, running
 
 MARKUP = "<img src=x onerror=alert(1)>"
@@ -343,21 +347,34 @@ def test_a_stream_that_is_not_there(page, service):
     page.get_by_text("There is no such stream").wait_for()
 
 
-def test_a_million_rounds_open_with_little_data(page, service):
-    """The history is thinned on the server: what the page asks for stays small."""
-    fill(service, 3)
-    stream = service.engine._memory.by_name["docs"]
+@pytest.fixture
+def large_service(tmp_path):
+    """A service with a stream of a million rounds, as far as its history goes."""
+    address = f"sqlite:///{tmp_path}/large.db"
+    with running(address) as service:
+        fill(service, 3)
+    store = Store(address)
+    with store.reading() as reader:
+        stream, _ = load(reader, reader.stream("docs"))
     for i in range(1_000_000):
         stream.series.show(5 + i % 7, 50)
         if i % 10 < 9:
             stream.series.answer("hit")
         stream.series.mark(1e9 + i, i / 1e6, 0.001)
+    store.save_snapshot(stream.id, stream.snapshot())
+    store.close()
+    with running(address) as service:
+        yield service
+
+
+def test_a_million_rounds_open_with_little_data(page, large_service):
+    """The history is thinned on the server: what the page asks for stays small."""
     sizes = []
     page.on(
         "response",
         lambda answer: sizes.append(len(answer.body())) if "/v1/" in answer.url and "/live" not in answer.url else None,
     )
-    page.goto(f"{service.url}/page/streams/docs")
+    page.goto(f"{large_service.url}/page/streams/docs")
     page.locator("#threshold .main-svg").first.wait_for()
     page.wait_for_timeout(500)
     assert page.evaluate("document.getElementById('threshold').data[0].x.at(-1)") == 1_000_003

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from shortlist import Client
+from tests.service.running import running
+from tests.service.tampering import alter
 
 
 def play(service, rounds, *, settings, right_rank, candidates=30, answer=True):
@@ -140,11 +142,21 @@ def test_the_threshold_of_several_scores_may_fall(page, service):
     assert "can change while several are compared" in page.evaluate(note, state)
 
 
-def test_the_page_of_a_damaged_stream_says_so(page, service):
-    play(service, 2, settings={}, right_rank=first_place)
-    service.in_writer("UPDATE events SET body = '{}' WHERE number = 1")
-    service.engine._memory.forget(service.engine._memory.by_name["docs"])
-    page.goto(f"{service.url}/page/streams/docs")
+@pytest.fixture
+def damaged_service(tmp_path):
+    """A service that finds a damaged stream in its database, and a sound one."""
+    address = f"sqlite:///{tmp_path}/damaged.db"
+    with running(address) as service:
+        play(service, 2, settings={}, right_rank=first_place)
+        service.make("other")
+    alter(address, "DELETE FROM snapshots")
+    alter(address, "UPDATE events SET body = '{}' WHERE number = 1")
+    with running(address) as service:
+        yield service
+
+
+def test_the_page_of_a_damaged_stream_says_so(page, damaged_service):
+    page.goto(f"{damaged_service.url}/page/streams/docs")
     page.get_by_text("stream 'docs' is damaged").wait_for()
 
 
@@ -153,14 +165,10 @@ def test_silence_that_is_ignored_has_a_condition(page, service):
     assert "if neither silence nor delay depends on the score" in read(page, service)["settings"]
 
 
-def test_a_damaged_stream_is_on_the_overview_and_can_be_deleted(page, service):
-    play(service, 2, settings={}, right_rank=first_place)
-    service.make("other")
-    service.in_writer("UPDATE events SET body = '{}' WHERE number = 1")
-    service.engine._memory.forget(service.engine._memory.by_name["docs"])
-    page.goto(service.url)
+def test_a_damaged_stream_is_on_the_overview_and_can_be_deleted(page, damaged_service):
+    page.goto(damaged_service.url)
     page.get_by_role("heading", name="Damaged streams").wait_for()
-    page.get_by_text("Stream 'docs' is damaged: event 1 cannot be applied").wait_for()
+    page.get_by_text("Stream 'docs' is damaged: event 1 cannot be read").wait_for()
     page.get_by_role("link", name="other").wait_for()
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Delete docs").click()

@@ -7,9 +7,10 @@ import uuid
 
 import psycopg
 import pytest
+import sqlalchemy as sa
 
 from shortlist.service.keys import SCOPES, KeyFile
-from shortlist.service.store import Store
+from shortlist.service.store import Store, database
 from tests.service.running import running
 
 
@@ -96,3 +97,21 @@ def keys(tmp_path):
     """A key of each scope, and the file they are in."""
     file = KeyFile(tmp_path / "keys.json")
     return {scope: file.create(scope, [scope]) for scope in SCOPES} | {"file": file}
+
+
+@pytest.fixture
+def set_writer(monkeypatch):
+    """Say in SQL what SQLite is set to before each transaction that writes, of databases opened from now on."""
+    current, make_engine = [], database.make_engine
+
+    def make(address, *, read_only=False):
+        engine = make_engine(address, read_only=read_only)
+        if not read_only:
+            sa.event.listen(engine, "checkout", lambda connection, *_: [connection.execute(sql) for sql in current])
+        return engine
+
+    def say(sql):
+        current[:] = [sql]
+
+    monkeypatch.setattr(database, "make_engine", make)
+    return say

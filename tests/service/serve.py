@@ -8,44 +8,47 @@ unsynced
     SQLite is told not to sync: what the trace of system calls must notice.
 """
 
-import asyncio
 import sys
+import time
 
-from shortlist.service.engine import batch, writer
+import sqlalchemy as sa
+
+from shortlist.service.store import Store, database
 from shortlist.service.web import create_app, run
 
 
-async def store_later(self, commands):
-    """Answer at once; write a little later."""
-    draft = batch.Batch(self._memory.cache, 0.0, self._open_limit)
-    outcomes = [self._judge(draft, command) for command in commands]
-    if draft.events:
-        self._memory.fold(draft.events)
+def acknowledge_first():
+    """Acknowledge each batch at once, and write it with the first one that comes a tenth of a second later."""
+    held, append = [], Store.append
 
-        async def write():
-            await asyncio.sleep(0.1)
-            await self.do(self._store.append, draft.events, draft.texts)
+    def append_later(store, entries, texts=()):
+        store.rollback()
+        while held and held[0][0] < time.monotonic():
+            _, *batch = held.pop(0)
+            append(store, *batch)
+        held.append((time.monotonic() + 0.1, entries, texts))
 
-        self.late = [*getattr(self, "late", []), asyncio.create_task(write())]
-    return outcomes, len(draft.events)
+    Store.append = append_later
+
+
+def never_sync():
+    """Tell SQLite not to wait for the disk."""
+    make_engine = database.make_engine
+
+    def make(address, *, read_only=False):
+        engine = make_engine(address, read_only=read_only)
+        sa.event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous = OFF"))
+        return engine
+
+    database.make_engine = make
+
+
+VARIANTS = {"durable": lambda: None, "ack-first": acknowledge_first, "unsynced": never_sync}
 
 
 def main(address, port, variant):
-    if variant == "ack-first":
-        writer.Writer._store_all = store_later
-    app = create_app(address, snapshot_every=200)
-    if variant == "unsynced":
-
-        @app.get("/unsync")
-        async def unsync():
-            def work():
-                connection = app.state.engine.store._writing.raw_connection()
-                connection.cursor().execute("PRAGMA synchronous = OFF")
-                connection.close()
-
-            await app.state.engine._writer.do(work)
-
-    run(app, port=port)
+    VARIANTS[variant]()
+    run(create_app(address, snapshot_every=200), port=port)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """The client: the verbs of a lister, safe to repeat, with errors that are the errors."""
 
 import asyncio
+import functools
 import threading
+import time
 
 import httpx
 import numpy as np
@@ -59,9 +61,9 @@ def test_an_error_is_the_error_it_was(service):
         ):
             with pytest.raises(error):
                 call()
-        told = client.answer_many([(shown.round_id, {"hit": "a"}), (shown.round_id, {"miss": True})])
-        assert told[0] is None
-        assert isinstance(told[1], shortlist.errors.ConflictingAnswer)
+        problems = client.answer_many([(shown.round_id, {"hit": "a"}), (shown.round_id, {"miss": True})])
+        assert problems[0] is None
+        assert isinstance(problems[1], shortlist.errors.ConflictingAnswer)
 
 
 def test_the_async_twin_does_the_same(service):
@@ -106,9 +108,9 @@ class Flaky(httpx.BaseTransport):
 
 
 def test_what_is_tried_again_counts_once(service, monkeypatch):
-    monkeypatch.setattr("shortlist.client.time.sleep", lambda _: None)
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    monkeypatch.setattr(httpx, "Client", functools.partial(httpx.Client, transport=Flaky()))
     client = Client(service.url, "docs", retries=10)
-    client._http = httpx.Client(transport=Flaky(), **client._settings)
     client.create()
     for _ in range(20):
         shown = client.propose([0.1, 0.9])
@@ -121,7 +123,7 @@ def test_what_is_tried_again_counts_once(service, monkeypatch):
 
 def test_a_service_that_is_not_there_is_said_so(monkeypatch):
     pauses = []
-    monkeypatch.setattr("shortlist.client.time.sleep", pauses.append)
+    monkeypatch.setattr(time, "sleep", pauses.append)
     with (
         Client(f"http://127.0.0.1:{free_port()}", "docs", retries=6) as client,
         pytest.raises(shortlist.errors.ServiceUnavailable, match=r"cannot be reached .* is the service running there"),
@@ -151,3 +153,22 @@ def test_it_rides_out_a_restart(sqlite):
     with running(sqlite, port=port):
         thread.join(60)
     assert done == [60]
+
+
+def test_the_client_escapes_names(service):
+    service.make("docs")
+    for name in ("docs?tmp", "docs#old", "../streams/docs", "docs/"):
+        with Client(service.url, name) as client, pytest.raises(shortlist.ShortlistError):
+            client.delete()
+    for name in ("", ".", ".."):
+        with pytest.raises(shortlist.errors.InvalidParameter):
+            Client(service.url, name)
+    assert service.http.get("/v1/streams/docs").status_code == 200
+
+
+def test_many_answers_are_sent_in_parts(sqlite):
+    with running(sqlite) as service, Client(service.url, "docs") as client:
+        client.create()
+        problems = client.answer_many((f"r{i}", {"miss": True}) for i in range(1500))
+        assert len(problems) == 1500
+        assert all(isinstance(each, shortlist.errors.UnknownRound) for each in problems)

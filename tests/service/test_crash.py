@@ -17,6 +17,7 @@ import time
 
 import pytest
 
+from shortlist.rounds.events import to_null
 from shortlist.service.engine import verify
 from shortlist.service.engine.rounds import Round
 from shortlist.service.store import Store
@@ -109,15 +110,15 @@ def missing(address, people):
         row = reader.stream("load")
         for person in people:
             found = reader.rounds(row.id, person.shown)
-            shown = {event.round_id: event for event in found if event.kind == "shown"}
-            closed = {event.round_id: event for event in found if event.kind != "shown"}
-            for round_id, told in person.shown.items():
-                event = shown.get(round_id)
-                if event is None or told != (event.body["threshold"], Round(event).members):
+            shown = {entry.round_id: Round(entry) for entry in found if entry.is_list}
+            closed = {entry.round_id: entry for entry in found if not entry.is_list}
+            for round_id, acknowledged in person.shown.items():
+                there = shown.get(round_id)
+                if there is None or acknowledged != (to_null(there.listed.threshold), there.members):
                     lost.append(round_id)
             for round_id, answer in person.answered.items():
-                event = closed.get(round_id)
-                if event is None or answer != Round(shown[round_id], event).answer():
+                entry = closed.get(round_id)
+                if entry is None or answer != Round(shown[round_id].shown, entry).answer():
                     lost.append(f"answer to {round_id}")
     store.close()
     return lost
@@ -177,7 +178,6 @@ def trace(address, folder, variant, requests=20):
 
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as http:
             http.post("/v1/streams", json={"name": "load", "coverage": 0.9})
-            http.get("/unsync")
             for i in range(requests):
                 body = {"candidates": [{"id": "a", "score": 0.5}], "round_id": f"r{i}"}
                 assert http.post("/v1/streams/load/rounds", json=body).status_code == 201

@@ -17,13 +17,13 @@ def big(i):
 
 
 @pytest.mark.parametrize("how", BREAK)
-def test_sqlite_that_fails_in_the_middle_of_work(sqlite, how, read):
+def test_sqlite_that_fails_in_the_middle_of_work(sqlite, how, read, set_writer):
     breaks, mends, words = BREAK[how]
     with running(sqlite, snapshot_every=5) as service:
         service.make()
         for i in range(10):
             assert service.propose(big(i), round_id=f"r{i}").status_code == 201
-        service.in_writer(breaks)
+        set_writer(breaks)
         before = service.http.get("/v1/streams/docs").json()
         for i in range(10, 20):
             answer = service.propose(big(i), round_id=f"r{i}")
@@ -35,7 +35,7 @@ def test_sqlite_that_fails_in_the_middle_of_work(sqlite, how, read):
         assert service.http.get("/v1/streams/docs").json() == before  # reading goes on, and nothing has changed
         made = service.http.post("/v1/streams", json={"name": "more", "coverage": 0.9})
         assert made.status_code == 503 or how == "full"  # a row may still find room in the last page
-        service.in_writer(mends)
+        set_writer(mends)
         for i in range(10, 20):  # no restart was needed, and what failed was not stored
             assert service.propose(big(i), round_id=f"r{i}").status_code == 201
         assert service.answer("r3", {"hit": "document-3-0-" + "x" * 200}).status_code == 200

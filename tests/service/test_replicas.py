@@ -14,8 +14,8 @@ import time
 import httpx
 import pytest
 
+from shortlist.rounds.events import to_null
 from shortlist.service.engine.memory import load
-from shortlist.service.engine.stream import to_json
 from shortlist.service.store import Store
 from tests.service.conftest import start_postgresql
 from tests.service.running import free_port, process
@@ -30,18 +30,18 @@ def own_postgresql(tmp_path):
     server.cleanup()
 
 
-class World:
-    """What the clients live in: it changes once, and is over in the end."""
+class Trial:
+    """What the clients go through: the distribution shifts once, and in the end it is over."""
 
-    changed = over = False
+    shifted = over = False
 
 
 class Patient(Person):
     """Asks again until there is an answer."""
 
-    def __init__(self, ports, number, world):
+    def __init__(self, ports, number, trial):
         super().__init__(ports[number % len(ports)], f"p{number}")
-        self.ports, self.world = ports, world
+        self.ports, self.trial = ports, trial
         self.reader = self.writer = None
         self.retries, self.waits = 0, []
 
@@ -65,14 +65,14 @@ class Patient(Person):
         raise AssertionError(f"no answer to {method} {path}")
 
     def right(self, scores):
-        if not self.world.changed:
+        if not self.trial.shifted:
             return super().right(scores)
         return self.rng.choices(CANDIDATES, [1 - score for score in scores])[0]
 
     async def work(self):
         """Show and answer until it is over; what is begun is finished."""
         count = 0
-        while not self.world.over:
+        while not self.trial.over:
             await self.play(count)
             count += 1
         if self.writer is not None:
@@ -102,21 +102,21 @@ class Replica:
 def chaos(server, *, clients, kills, kill_every, stopped_for):
     """Run clients on three replicas while these are killed in turn; then stop the database for a while.
 
-    Half-way the world changes, so that learning starts over while replicas come and go.
+    Half-way the distribution shifts, so that learning starts over while replicas come and go.
     """
     address = server.get_uri()
     replicas = [Replica(address) for _ in range(3)]
     ports = [replica.port for replica in replicas]
     body = {"name": "load", "coverage": 0.9, "on_drift": "restart", "false_alarm_rounds": 100_000}
     httpx.post(f"http://127.0.0.1:{ports[0]}/v1/streams", json=body, timeout=30).raise_for_status()
-    world = World()
-    people = [Patient(ports, number, world) for number in range(clients)]
+    trial = Trial()
+    people = [Patient(ports, number, trial) for number in range(clients)]
 
     def trouble():
         try:
             for number in range(kills):
                 time.sleep(kill_every)
-                world.changed = number >= kills // 2
+                trial.shifted = number >= kills // 2
                 replicas[number % 3].kill()
                 replicas[number % 3].start()
             time.sleep(kill_every)
@@ -125,7 +125,7 @@ def chaos(server, *, clients, kills, kill_every, stopped_for):
             server.start()
             time.sleep(kill_every)
         finally:
-            world.over = True
+            trial.over = True
 
     async def all_work():
         await asyncio.gather(*(person.work() for person in people))
@@ -151,17 +151,17 @@ def check(server, **settings):
     with store.reading() as reader:
         stream, _ = load(reader, reader.stream("load"))
     store.close()
-    leader = stream.cutter.leader
-    assert [(one["threshold"], one["epoch"]) for one in summaries] == [(to_json(leader.threshold), leader.epoch)] * 3
+    tracker = stream.rounds.tracker
+    assert [(one["threshold"], one["epoch"]) for one in summaries] == [(to_null(tracker.threshold), tracker.epoch)] * 3
     retries = sum(person.retries for person in people)
     waits = sorted(wait for person in people for wait in person.waits)
     print(
         f"{settings['kills']} kills, database stopped for {settings['stopped_for']} s: {acknowledged:,} acknowledged, "
         f"none lost or doubled; {retries:,} retries; median wait {statistics.median(waits) * 1e3:.0f} ms, longest "
-        f"{waits[-1]:.1f} s; all replicas at {leader.threshold!r} in epoch {leader.epoch}"
+        f"{waits[-1]:.1f} s; all replicas at {tracker.threshold!r} in epoch {tracker.epoch}"
     )
     assert retries > 0
-    return leader.epoch
+    return tracker.epoch
 
 
 def test_replicas_are_killed_and_the_database_is_stopped(own_postgresql):

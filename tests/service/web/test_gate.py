@@ -1,5 +1,6 @@
 """The gate: keys, and what is recorded of a request."""
 
+import asyncio
 import socket
 import time
 
@@ -33,7 +34,12 @@ def test_the_clients_and_the_live_stream_work_with_keys(guarded, keys):
     with guarded.http.stream("GET", "/v1/streams/docs/live", headers=headers) as answer:
         lines = answer.iter_lines()
         assert next(line for line in lines if line.startswith("event:")) == "event: stream"
-    assert AsyncClient(guarded.url, "docs", keys["read"])._settings["headers"] == headers
+
+    async def read():
+        async with AsyncClient(guarded.url, "docs", keys["read"]) as client:
+            return await client.summary()
+
+    assert asyncio.run(read())["hits"] == 1
 
 
 def test_a_file_of_keys_that_disappears_lets_nobody_new_in(guarded, keys):

@@ -119,7 +119,10 @@ def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
     for name in ("positions", "reached", "truncated", "complete"):
         if getattr(again, name) != getattr(listed, name):
             yield f"says that {name} is {getattr(listed, name)}, and its scores give {getattr(again, name)}"
-    if listed.comparable is not None and not _near(again.comparable or (), listed.comparable):
+    pairs = [] if rounds.is_raw and listed.comparable is None else [(again.comparable or (), listed.comparable or ())]
+    if again.race is not None:  # all scores that are compared, for any of them may lead later
+        pairs += [(again.race[i][1], scores) for i, (_, scores) in (listed.race or {}).items()]
+    if not all(_near(one, other) for one, other in pairs):
         yield "has other comparable scores than its scores give"
 
 

@@ -11,7 +11,7 @@ whether a broken connection had committed, the streams are read again from the l
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -20,7 +20,7 @@ from shortlist.service.engine.batch import Batch, Command, Propose
 from shortlist.service.engine.memory import Memory
 from shortlist.service.engine.rounds import Key, Round
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.store import Store
+from shortlist.service.store import Entry, Store
 
 __all__ = ["Writer"]
 
@@ -170,10 +170,10 @@ class Writer:
             for command in commands
             if not (isinstance(command, Propose) and command.fresh)
         }
-        missing = [key for key in keys if memory.cache.get(key) is None]
+        rounds = {key: memory.cache.get(key) for key in keys}  # held here: what is read can push them out of the cache
+        missing = [key for key, known in rounds.items() if known is None]
         ids = {command.stream.id for command in commands}
         behind = ids if self._store.shared else ids & self._unsure
-        read: dict[Key, Round] = {}
         if missing or behind:
             folded = {stream_id: memory.by_id[stream_id].number for stream_id in behind if stream_id in memory.by_id}
             view = await self.do(self._store.begin, folded, missing)
@@ -185,16 +185,13 @@ class Writer:
             for stream_id, tail in view.tails.items():
                 if stream_id in memory.by_id:
                     memory.fold(tail)
-            for entry in view.rounds:  # the list first, then what closed it
-                if entry.stream_id not in memory.by_id:
-                    continue
-                memory.cache.add(entry)
-                key = (entry.stream_id, entry.round_id)
-                if entry.is_list or key in read:
-                    read[key] = Round(entry) if entry.is_list else Round(read[key].shown, entry)
+                    _update(rounds, tail)
+            for entry in view.rounds:
+                if entry.stream_id in memory.by_id:
+                    memory.cache.add(entry)
+            _update(rounds, view.rounds)
             self._unsure -= behind
-        at_hand = ((key, memory.cache.get(key) or read.get(key)) for key in keys)
-        return {key: known for key, known in at_hand if known is not None}
+        return {key: known for key, known in rounds.items() if known is not None}
 
     async def _keep_snapshot(self, stream: LoggedStream) -> None:
         snapshot = stream.snapshot()
@@ -203,6 +200,17 @@ class Writer:
         except ShortlistError as error:
             _log.warning("no snapshot of stream %s: %s", stream.name, error)  # the log has everything
         self._memory.snapshots[stream.id] = snapshot.number
+
+
+def _update(rounds: dict[Key, Round | None], entries: Iterable[Entry]) -> None:
+    """Take entries into the rounds that they are about: a round's list comes before what closes it."""
+    for entry in entries:
+        key = (entry.stream_id, entry.round_id)
+        known = rounds.get(key)
+        if entry.is_list and key in rounds:
+            rounds[key] = known or Round(entry)
+        elif known is not None:
+            rounds[key] = Round(known.shown, entry)
 
 
 def _refuse(batch: list[Request], error: ShortlistError) -> None:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from shortlist.errors import DamagedLog
 from shortlist.rounds.codec import from_json
-from shortlist.rounds.events import EVENTS, LISTED
+from shortlist.rounds.events import EVENTS, LISTED, Listed
 from shortlist.service.store.rows import Entry, Snapshot, StreamRow, Text
 from shortlist.service.store.tables import events, snapshots, streams, texts
 
@@ -106,9 +106,25 @@ def events_where(
 def _entry(row: Any) -> Entry:
     stream_id, number, kind, at, body = row
     try:
-        return Entry(stream_id, number, at, from_json(EVENTS[kind], body))
+        event = from_json(EVENTS[kind], body)
+        if type(event) is Listed:
+            _check(event)
+        return Entry(stream_id, number, at, event)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise DamagedLog(f"event {number} cannot be read: {type(error).__name__}: {error}") from None
+
+
+def _check(listed: Listed) -> None:
+    """Refuse a list whose fields do not fit together: whoever answers it later must not stumble over it."""
+    count, shown = len(listed.scores), len(listed.positions)
+    lengths = [len(listed.ids or ()), *(len(scores) for _, scores in (listed.race or {}).values())]
+    if (
+        any(length != count for length in lengths)
+        or min(listed.positions, default=0) < 0
+        or max(listed.positions, default=-1) >= count
+        or len(listed.positions if listed.comparable is None else listed.comparable) != shown
+    ):
+        raise ValueError("its ids, scores and positions do not fit together")
 
 
 def rounds_of(connection: sa.Connection, stream_id: int, round_ids: list[str]) -> list[Entry]:

@@ -10,13 +10,13 @@ def test_it_is_alive_and_ready(service):
     assert service.http.get("/readyz").json() == {"status": "ready"}
 
 
-def test_ready_means_that_writes_are_taken(sqlite):
+def test_ready_means_that_writes_are_taken(sqlite, set_writer):
     with running(sqlite) as service:
         service.make()
-        service.in_writer("PRAGMA query_only = ON")
+        set_writer("PRAGMA query_only = ON")
         assert service.propose().status_code == 503
         assert service.http.get("/readyz").status_code == 503
         assert service.http.get("/healthz").status_code == 200
-        service.in_writer("PRAGMA query_only = OFF")
+        set_writer("PRAGMA query_only = OFF")
         time.sleep(1.1)  # it tries once a second at most
         assert service.http.get("/readyz").status_code == 200

@@ -3,9 +3,11 @@
 import math
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shortlist.rounds.codec import decode, encode, from_json, to_json
 from shortlist.service.engine.series import Histogram, Lengths, Series
 
 
@@ -40,13 +42,14 @@ def test_nothing_is_lost_by_thinning():
 
 def test_it_comes_back_as_it_was():
     series, _ = filled(3000)
-    again = Series.from_dict(series.to_dict())
-    assert again.to_dict() == series.to_dict()
+    again = from_json(Series, to_json(series))
+    assert again == series
     for each in (series, again):
         for i in range(500):
             each.show(i % 9, 100)
             each.chosen.add(0, i / 7)
-    assert again.to_dict() == series.to_dict()
+    assert again == series
+    assert to_json(again) == to_json(series)
 
 
 @given(st.lists(st.integers(0, 10_000), min_size=1, max_size=200), st.floats(0.01, 1.0))
@@ -71,7 +74,7 @@ def test_every_chosen_score_is_counted_in_its_bin(values):
     assert all(low <= value <= high for value in values)
 
 
-def test_another_score_starts_anew():
+def test_another_score_starts_from_scratch():
     histogram = Histogram()
     histogram.add(0, 0.5)
     histogram.add(1, -3.0)
@@ -79,3 +82,20 @@ def test_another_score_starts_anew():
     histogram.add(1, 0.0)
     assert histogram.of == 1
     assert sum(histogram.counts) == 2
+
+
+@pytest.mark.parametrize("values", [(1e308, 1.0), (0.5, -1.7e308, 1e306), (5e-324, -5e-324), (1e-300, 1e300, -1e300)])
+def test_a_histogram_takes_every_finite_number(values):
+    histogram = Histogram()
+    for value in values:
+        histogram.add(0, value)
+    assert sum(histogram.counts) == sum(abs(value) <= 1e306 for value in values)
+    assert from_json(Histogram, to_json(histogram)) == histogram
+
+
+def test_a_chart_that_starts_again_in_the_middle_of_a_round():
+    history = Series()
+    history.answer("hit")
+    history.mark(1.0, 0.5, None)
+    assert history.points()["candidates"] == [0.0]
+    assert decode(Series, encode(history)).points() == history.points()

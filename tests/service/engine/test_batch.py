@@ -1,0 +1,165 @@
+"""A batch: what is asked becomes entries of the log, or is refused; nothing else changes."""
+
+import asyncio
+import math
+
+import numpy as np
+import pytest
+
+from shortlist.errors import ConflictingAnswer, ConflictingRound, RoundClosed, ScorerChanged, UnknownRound
+from shortlist.rounds.events import Answer, Expired, Listed, kind_of
+from shortlist.service.engine import Engine, Settings
+from shortlist.service.engine.batch import Batch, Close, Propose
+from shortlist.service.engine.rounds import Round
+from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.store import Entry, StreamRow
+from tests.service.playing import refused
+
+NOW = 7.0
+
+
+def test_one_and_its_text_are_two_candidates(sqlite):
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.propose("a", [1, "1"], [0.1, 0.2], round_id="r")
+            await engine.answer("a", "r", "hit", "1")
+            await refused(ConflictingAnswer, engine.answer("a", "r", "hit", 1))
+
+    asyncio.run(main())
+
+
+def test_a_scorer_of_another_version_is_refused(sqlite):
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("set", Settings(coverage=0.9, scorer_version="v1"))
+            await engine.propose("set", ["x"], [0.1], scorer_version="v1")
+            await refused(ScorerChanged, engine.propose("set", ["x"], [0.1]), "scorer_version is missing")
+            await refused(ScorerChanged, engine.propose("set", ["x"], [0.1], scorer_version="v2"), "make a new stream")
+            await engine.create_stream("first", Settings(coverage=0.9))
+            await engine.propose("first", ["x"], [0.1], scorer_version="v1")
+            await engine.create_stream("none", Settings(coverage=0.9))
+            both = [engine.propose("none", ["x"], [0.1]), engine.propose("none", ["x"], [0.1], scorer_version="v1")]
+            done = await asyncio.gather(*both, return_exceptions=True)  # in one batch
+            assert isinstance(done[1], ScorerChanged)
+        async with Engine.open(sqlite) as engine:
+            await refused(ScorerChanged, engine.propose("first", ["x"], [0.1], scorer_version="v2"), "from 'v1'")
+            await refused(ScorerChanged, engine.propose("first", ["x"], [0.1]), "is missing")
+            await refused(ScorerChanged, engine.propose("none", ["x"], [0.1], scorer_version="v1"), "without a")
+            await engine.propose("none", ["x"], [0.1])
+
+    asyncio.run(main())
+
+
+def test_two_versions_of_a_scorer_in_one_batch(sqlite):
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9))
+            done = await asyncio.gather(
+                engine.propose("a", ["x"], [0.5], scorer_version="v1"),
+                engine.propose("a", ["x"], [0.5], scorer_version="v2"),
+                return_exceptions=True,
+            )
+            assert isinstance(done[1], ScorerChanged)
+
+    asyncio.run(main())
+
+
+def test_when_too_many_wait_the_oldest_are_closed(address):
+    async def main():
+        async with Engine.open(address, open_limit=5) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9))
+            await asyncio.gather(*(engine.propose("a", ["x"], [0.5], round_id=f"r{i}") for i in range(3)))
+            await asyncio.gather(*(engine.propose("a", ["x"], [0.5], round_id=f"s{i}") for i in range(4)))
+            summary = await engine.summary("a")
+            assert (summary["open"], summary["expired"]) == (5, 2)
+            await refused(RoundClosed, engine.answer("a", "r0", "miss"), "waited for too long")
+            _, new = await engine.answer("a", "r2", "miss")
+            assert new
+            assert await engine.expire("a", before=math.inf) == 4
+            await refused(RoundClosed, engine.answer("a", "s3", "hit", "x"))
+
+    asyncio.run(main())
+
+
+def stream_of(*entries, **settings):
+    """Return a stream after some entries."""
+    stream = LoggedStream(StreamRow(1, "a", {"coverage": 0.9, **settings}, 0.0, len(entries)))
+    for number, event in enumerate(entries, 1):
+        stream.apply(Entry(1, number, 0.0, event))
+    return stream
+
+
+def proposal(stream, round_id, scores=(0.1, 0.2), **more):
+    return Propose(stream, round_id, [f"c{i}" for i in range(len(scores))], np.array(scores), **more)
+
+
+def test_of_two_answers_in_one_batch_the_first_counts():
+    stream = stream_of()
+    batch = Batch({}, NOW, 100)
+    shown, new = batch.judge(proposal(stream, "r"))
+    assert (shown.members, new) == (["c1", "c0"], True)
+    first, new = batch.judge(Close(stream, "r", "c1"))
+    assert (first.answer(), new) == ({"hit": "c1"}, True)
+    again, new = batch.judge(Close(stream, "r", "c1"))
+    assert (again.answer(), new) == ({"hit": "c1"}, False)
+    other = batch.judge(Close(stream, "r", Answer.MISS))
+    assert isinstance(other, ConflictingAnswer)
+    assert str(other) == "round r was answered hit 'c1' before; it cannot be answered miss now"
+    assert [(entry.number, entry.at, kind_of(entry.event)) for entry in batch.entries] == [
+        (1, NOW, "listed"),
+        (2, NOW, "hit"),
+    ]
+
+
+def test_a_batch_changes_no_stream():
+    stream = stream_of()
+    before = stream.snapshot()
+    batch = Batch({}, NOW, 100)
+    for i in range(5):
+        batch.judge(proposal(stream, f"r{i}"))
+        batch.judge(Close(stream, f"r{i}", "c1"))
+    assert stream.snapshot() == before
+    for entry in batch.entries:  # and what it has judged can be folded
+        stream.apply(entry)
+    assert stream.number == 10
+
+
+def test_the_same_list_again_is_the_same_round_and_another_is_refused():
+    stream = stream_of()
+    batch = Batch({}, NOW, 100)
+    texts = {"question": "who", "texts": ["one", None]}
+    shown, _ = batch.judge(proposal(stream, "r", **texts))
+    assert batch.judge(proposal(stream, "r", **texts)) == (shown, False)
+    for other in (
+        proposal(stream, "r", scores=(0.1, 0.3), **texts),
+        proposal(stream, "r", question="who"),
+        proposal(stream, "r", truncated_below=0.1, **texts),
+    ):
+        assert isinstance(batch.judge(other), ConflictingRound)
+    assert len(batch.entries) == len(batch.texts) == 1
+
+
+def test_an_answer_in_the_batch_makes_room():
+    """The oldest round is closed only if there is no room without that."""
+    first = Listed("r0", ["c0"], [0.5], [0], -math.inf, 0, 1, complete=True)
+    for answered, expired in ((True, []), (False, ["r0"])):
+        stream = stream_of(first, first._replace(round_id="r1"))
+        rounds = {(1, f"r{i}"): Round(Entry(1, i + 1, 0.0, first._replace(round_id=f"r{i}"))) for i in range(2)}
+        batch = Batch(rounds, NOW, open_limit=2)
+        if answered:
+            batch.judge(Close(stream, "r1", "c0"))
+        batch.judge(proposal(stream, "r2"))
+        assert [entry.round_id for entry in batch.entries if isinstance(entry.event, Expired)] == expired
+
+
+def test_a_round_that_was_never_shown_has_no_answer():
+    refusal = Batch({}, NOW, 100).judge(Close(stream_of(), "r", Answer.MISS))
+    assert isinstance(refusal, UnknownRound)
+
+
+@pytest.mark.parametrize("score", ["raw", "relative"])
+def test_comparable_scores_are_stored_where_they_differ_from_the_raw_ones(score):
+    batch = Batch({}, NOW, 100)
+    shown, _ = batch.judge(proposal(stream_of(score=score), "r"))
+    assert (shown.listed.comparable is None) == (score == "raw")

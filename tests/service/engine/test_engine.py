@@ -1,0 +1,264 @@
+"""The engine: exactly once, and the same bits as a lister in memory."""
+
+import asyncio
+import math
+
+import pytest
+
+from shortlist import Shortlister
+from shortlist.errors import (
+    ConflictingAnswer,
+    ConflictingRound,
+    ConflictingStream,
+    DuplicateIds,
+    InvalidParameter,
+    NotShown,
+    UnknownRound,
+    UnknownStream,
+)
+from shortlist.rounds.events import Hit
+from shortlist.service.engine import Engine, Settings, verify
+from shortlist.service.store import Store
+from tests.service.playing import lists, play, refused
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"score": "relative"},
+        {"score": "auto"},
+        {"policy": {"kind": "sps", "horizon": 700}},
+        {"on_drift": "restart", "false_alarm_rounds": 50},
+        {"unanswered": "ignore"},
+        {"at_least": 2, "at_most": 6},
+        {"shadow": True, "score": {"kind": "relative", "temperature": 0.3}},
+    ],
+    ids=str,
+)
+def test_a_stream_does_what_a_lister_in_memory_does_bit_for_bit(sqlite, settings):
+    """Every list, every threshold, and the state in the end; also after a restart in the middle."""
+    made = Settings(coverage=0.9, **settings)
+    options = {name: getattr(made.rounds, name) for name in settings}
+    lister = Shortlister(**{"policy": made.rounds.policy} | options)
+
+    async def half(start, stop):
+        async with Engine.open(sqlite, snapshot_every=97) as engine:
+            await engine.create_stream("a", made)
+            for i, (scores, right) in list(enumerate(lists(700)))[start:stop]:
+                shown = lister.propose(scores)
+                remote, _ = await engine.propose("a", list(range(12)), scores)
+                assert tuple(remote.members) == shown.members
+                assert remote.listed.truncated == shown.truncated
+                name = remote.shown.round_id
+                if i % 50 == 7:
+                    lister.skip(shown.round_id)
+                    await engine.answer("a", name, "skip")
+                elif i % 50 == 9:
+                    lister.absent(shown.round_id)
+                    await engine.answer("a", name, "absent")
+                elif right in shown.members:
+                    lister.hit(shown.round_id, right)
+                    await engine.answer("a", name, "hit", right)
+                elif i % 40:
+                    lister.miss(shown.round_id)
+                    await engine.answer("a", name, "miss")
+            summary, mine = await engine.summary("a"), lister.summary()
+            for key in (
+                "threshold",
+                "score",
+                "score_why",
+                "hidden_share",
+                "hits",
+                "misses",
+                "open",
+                "epoch",
+                "counted",
+            ):
+                assert summary[key] == mine[key], key
+
+    asyncio.run(half(0, 350))
+    asyncio.run(half(350, 700))
+    store = Store(sqlite, read_only=True)
+    (found,) = verify(store)
+    store.close()
+    assert found.problems == []
+    assert found.threshold == lister.threshold
+    assert found.snapshots >= 1
+
+
+def test_the_same_twice_changes_nothing_and_another_is_refused(address):
+    async def main():
+        async with Engine.open(address) as engine:
+            _, new = await engine.create_stream("a", Settings(coverage=0.9))
+            assert new
+            _, new = await engine.create_stream("a", Settings(coverage=0.9))
+            assert not new
+            await refused(ConflictingStream, engine.create_stream("a", Settings(coverage=0.8)), "coverage 0.9, not 0.8")
+            sent = {"ids": ["x", "y"], "scores": [0.1, 0.2], "question": "why", "texts": ["t", None]}
+            first, new = await engine.propose("a", **sent, round_id="r")
+            assert new
+            same, new = await engine.propose("a", **sent, round_id="r")
+            assert not new
+            assert same.shown == first.shown
+            for other in (
+                {"ids": ["x", "z"]},
+                {"scores": [0.1, 0.3]},
+                {"question": "who"},
+                {"texts": None},
+                {"truncated_below": 0.1},
+                {"scorer_version": "2"},
+            ):
+                await refused(ConflictingRound, engine.propose("a", round_id="r", **{**sent, **other}))
+            await refused(NotShown, engine.answer("a", "r", "hit", "nobody"), "'nobody' was not in the list")
+            _, new = await engine.answer("a", "r", "hit", "y")
+            assert new
+            _, new = await engine.answer("a", "r", "hit", "y")
+            assert not new
+            for kind, member in (("hit", "x"), ("miss", None), ("skip", None), ("absent", None)):
+                await refused(ConflictingAnswer, engine.answer("a", "r", kind, member), "was answered")
+            await refused(UnknownRound, engine.answer("a", "nothing", "miss"))
+            await refused(UnknownStream, engine.answer("b", "r", "miss"))
+            await refused(DuplicateIds, engine.propose("a", ["x", "x"], [0.1, 0.2]))
+            summary = await engine.summary("a")
+            assert (summary["events"], summary["rounds"], summary["hits"]) == (2, 1, 1)
+        async with Engine.open(address) as engine:  # and after a restart, when nothing is in memory
+            _, new = await engine.propose("a", **sent, round_id="r")
+            assert not new
+            _, new = await engine.answer("a", "r", "hit", "y")
+            assert not new
+            await refused(ConflictingAnswer, engine.answer("a", "r", "miss"))
+            await refused(ConflictingRound, engine.propose("a", ["x"], [0.1], round_id="r"))
+
+    asyncio.run(main())
+
+
+def test_answers_are_judged_against_the_threshold_stored_with_the_round(sqlite):
+    """Not against today's: an old list was complete, and its low hit is a hit, not a miss."""
+
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9, patience=0))
+            await engine.propose("a", ["low", "high"], [0.001, 0.9], round_id="old")
+            await play(engine, 400)
+            before = await engine.summary("a")
+            assert before["threshold"] > 0.3
+            made, new = await engine.answer("a", "old", "hit", "low")  # today it would be hidden
+            after = await engine.summary("a")
+            assert new
+            assert made.closed.event == Hit("old", "low", 0.001, below_cut=False, complete=True)
+            assert (after["hits"], after["misses"]) == (before["hits"] + 1, before["misses"])
+
+    asyncio.run(main())
+    store = Store(sqlite, read_only=True)
+    assert [found.problems for found in verify(store)] == [[]]
+    store.close()
+
+
+def test_lists_that_were_cut_off_before_they_came_here(sqlite):
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9))
+            made, _ = await engine.propose("a", ["x"], [0.5], truncated_below=0.4)
+            assert made.listed.truncated  # the threshold is -inf, so something may be missing
+            await play(engine, 400)
+            tau = (await engine.summary("a"))["threshold"]
+            # What the search left out may tie with the last score that it returned.
+            for below, truncated in ((tau, True), (math.nextafter(tau, 1), True), (math.nextafter(tau, 0), False)):
+                made, _ = await engine.propose("a", ["x"], [0.99], truncated_below=below)
+                assert made.listed.truncated is truncated
+            await refused(InvalidParameter, engine.propose("a", ["x"], [0.5], truncated_below=math.inf))
+
+    asyncio.run(main())
+
+
+def test_pages_of_rounds(address):
+    async def main():
+        async with Engine.open(address) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9))
+            for i in range(7):
+                await engine.propose("a", ["x"], [0.5], round_id=f"r{i}", question=f"q{i}")
+                if i % 2:
+                    await engine.answer("a", f"r{i}", "miss")
+            after, found = 0, []
+            while page := await engine.rounds("a", after=after, limit=3):
+                found += page
+                after = page[-1][0].shown.number
+            assert [made.shown.round_id for made, _, _ in found] == [f"r{i}" for i in range(7)]
+            assert [text.question for _, text, _ in found] == [f"q{i}" for i in range(7)]
+            assert [compared for _, _, compared in found] == [[0.5]] * 7
+            assert [made.answer() for made, _, _ in found] == [{"miss": True} if i % 2 else None for i in range(7)]
+            waiting = await engine.rounds("a", only_open=True, limit=2)
+            assert [made.shown.round_id for made, _, _ in waiting] == ["r0", "r2"]
+            with pytest.raises(UnknownRound):
+                await engine.round("a", "r9")
+
+    asyncio.run(main())
+
+
+def test_a_deleted_stream_is_gone(address):
+    async def main():
+        async with Engine.open(address) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.propose("a", ["x"], [0.5], round_id="r")
+            await engine.delete_stream("a")
+            await refused(UnknownStream, engine.propose("a", ["x"], [0.5]))
+            await engine.create_stream("a", Settings(coverage=0.5))
+            await refused(UnknownRound, engine.answer("a", "r", "miss"))
+            assert (await engine.summary("a"))["events"] == 0
+
+    asyncio.run(main())
+
+
+def test_old_rounds_and_texts_go_by_themselves(sqlite):
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.propose("a", ["x"], [0.5], round_id="r", question="?")
+            await engine.retain(3600, 3600)
+            assert (await engine.summary("a"))["open"] == 1
+            await engine.retain(-1, -1)
+            assert (await engine.summary("a"))["expired"] == 1
+            assert (await engine.round("a", "r"))[1] is None
+
+    asyncio.run(main())
+
+
+def test_two_processes_on_one_database_see_the_same(postgresql):
+    async def main():
+        async with Engine.open(postgresql) as one, Engine.open(postgresql) as two:
+            await one.create_stream("a", Settings(coverage=0.9))
+            heard = []
+
+            async def listen():
+                heard.extend([summary["rounds"] async for summary in two.changes("a", pause=0) if summary])
+
+            listening = asyncio.create_task(listen())
+            for i in range(5):
+                await one.propose("a", ["x"], [0.5], round_id=f"r{i}")
+            assert (await two.summary("a"))["rounds"] == 5
+            assert len(await two.rounds("a", only_open=True)) == 5
+            await asyncio.gather(*(two.answer("a", f"r{i}", "hit", "x") for i in range(5)))
+            assert await one.rounds("a", only_open=True) == []
+            both = await asyncio.gather(*(play(engine, 60, seed) for seed, engine in enumerate((one, two))))
+            assert len(both) == 2
+            assert (await one.summary("a"))["threshold"] == (await two.summary("a"))["threshold"]
+            await one.delete_stream("a")
+            with pytest.raises(UnknownStream):
+                await two.summary("a")
+            await asyncio.wait_for(listening, 20)
+            assert heard[-1] > 5
+            _, new = await two.create_stream("a", Settings(coverage=0.5))
+            assert new
+            assert (await one.summary("a"))["settings"]["coverage"] == 0.5
+            _, new = await one.propose("a", ["x"], [0.5], round_id="r0")
+            assert new
+            made = await asyncio.gather(
+                *(engine.create_stream(f"s{i}", Settings(coverage=0.9)) for i in range(20) for engine in (one, two))
+            )
+            assert sum(new for _, new in made) == 20
+
+    asyncio.run(main())
+    store = Store(postgresql, read_only=True)
+    assert all(found.problems == [] for found in verify(store))
+    store.close()

@@ -1,0 +1,101 @@
+"""A stream's log as a file: complete, on one scale, and what `shortlist replay` reads."""
+
+import asyncio
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from shortlist import AnytimeSPS, replay
+from shortlist.errors import UnknownStream
+from shortlist.rounds.events import LISTED
+from shortlist.service.engine import Engine, Settings, export_stream, verify
+from tests.service.playing import play
+from tests.service.running import running
+
+
+def test_an_export_has_every_round_once(played, read):
+    file = io.StringIO()
+    assert export_stream(read(played), "a", file, "csv") == 200
+    file.seek(0)
+    rows = list(csv.DictReader(file))
+    assert len({row["round_id"] for row in rows}) == 200
+    hits = [row for row in rows if row["answer"] == "hit"]
+    assert all(row["true_score"] and row["member"] for row in hits)
+    assert all(row["true_score"] == "" for row in rows if row["answer"] == "miss")
+    with pytest.raises(UnknownStream):
+        export_stream(read(played), "nobody", file)
+
+
+def test_an_export_has_silent_rounds_too(sqlite, read):
+    """Left out, they would make a replay too bold; rounds without a right answer leave the sample."""
+
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9))
+            for kind in ("hit", "miss", "skip", "absent", "expired", None):
+                made, _ = await engine.propose("a", ["x", "y"], [0.2, 0.9], round_id=str(kind))
+                if kind is not None:
+                    await engine.answer("a", made.shown.round_id, kind, "y" if kind == "hit" else None)
+
+    asyncio.run(main())
+    file = io.StringIO()
+    export_stream(read(sqlite), "a", file, "csv")
+    file.seek(0)
+    found = {row["round_id"]: (row["answer"], row["true_score"]) for row in csv.DictReader(file)}
+    assert found == {
+        "hit": ("hit", "0.9"),
+        "miss": ("miss", ""),
+        "skip": ("skip", ""),
+        "expired": ("expired", ""),
+        "None": ("", ""),
+    }
+
+
+def test_absent_of_a_truncated_list_is_a_miss_and_in_the_table_that_replay_reads(sqlite, read):
+    """Nobody has seen everything there, or of an empty search: the round stays in the sample."""
+    with running(sqlite) as service:
+        service.make(patience=3)
+        lists = [{"truncated_below": 0.3}, {"candidates": (), "allow_empty": True}, {}, {}]
+        rounds = [service.propose(**more).json() for more in lists]
+        assert [shown["truncated"] for shown in rounds] == [True, False, False, False]
+        for shown in rounds:
+            assert service.answer(shown["round_id"], {"absent": True}).status_code == 200
+            assert service.answer(shown["round_id"], {"absent": True}).status_code == 200  # twice is once
+        summary = service.http.get("/v1/streams/docs").json()
+        assert (summary["absent"], summary["misses"], summary["counted"]) == (2, 2, 2)
+        late = service.propose().json()
+        for _ in range(4):
+            service.play(1)
+        assert service.answer(late["round_id"], {"absent": True}).status_code == 200  # counted already
+        counted = service.http.get("/v1/streams/docs").json()["counted"]
+        rows = service.http.get("/v1/streams/docs/export", params={"format": "csv"}).text.splitlines()[1:]
+        assert len(rows) == counted == 7
+    assert [found.problems for found in verify(read(sqlite))] == [[]]
+
+
+def test_the_table_of_an_automatic_stream_has_one_scale_and_replays(sqlite, read):
+    """The score in use changes on the way; a table of several scales would replay to a threshold that covers 0.7."""
+
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9, score="auto"))
+            await play(engine, 1500)
+            return await engine.summary("a"), "".join([text async for text in engine.export("a", "csv")])
+
+    summary, text = asyncio.run(main())
+    store = read(sqlite)
+    with store.reading() as reader:
+        leaders = [next(iter(entry.event.race)) for entry in reader.events(1, kind=LISTED)]
+    assert len(set(leaders)) > 1  # or the test would show nothing
+    file = io.StringIO()
+    export_stream(store, "a", file, "csv")
+    assert file.getvalue() == text
+    rows = list(csv.DictReader(io.StringIO(text)))
+    true_scores = np.array([float(row["true_score"] or -np.inf) for row in rows])
+    policy = AnytimeSPS(0.9, 0.05 / 5)  # each score's share of delta
+    thresholds = replay(policy, np.append(true_scores, 0.0))
+    assert thresholds[-1] == summary["threshold"]
+    shown = [float(row["threshold"] or -np.inf) for row in rows]
+    assert shown == thresholds[:-1].tolist()

@@ -1,0 +1,126 @@
+"""A stream of the service: a fold of its log that nothing can stop, least of all a chart."""
+
+import asyncio
+
+import pytest
+
+from shortlist.service.engine import Engine, Settings, verify
+from shortlist.service.engine.series import Histogram
+from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.store import Store, StreamRow
+from tests.service.playing import answer_to, lists, play
+from tests.service.running import running
+from tests.service.store.entries import listed
+
+
+def test_a_restart_is_never_overtaken_by_a_stale_threshold(sqlite):
+    """A list of the old epoch that is folded after the restart is open, and never counted."""
+    row_settings = Settings(coverage=0.9, on_drift="restart", false_alarm_rounds=5000)
+
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", row_settings)
+            for i, (scores, right) in enumerate(lists(600)):
+                # Three requests in one batch: an answer that may ring the alarm, and lists cut before it.
+                made, _ = await engine.propose("a", list(range(12)), scores)
+                wrong = i > 300
+                first, (beside, _) = await asyncio.gather(
+                    engine.answer("a", made.shown.round_id, *answer_to(made, right, wrong=wrong)),
+                    engine.propose("a", list(range(12)), scores, round_id=f"beside-{i}"),
+                )
+                assert first[1]
+                await engine.answer("a", f"beside-{i}", *(("absent",) if wrong else answer_to(beside, right)))
+            assert (await engine.summary("a"))["epoch"] >= 1
+
+    asyncio.run(main())
+    store = Store(sqlite, read_only=True)
+    (found,) = verify(store)
+    assert found.problems == []
+    with store.reading() as reader:
+        row = reader.stream("a")
+        stream, stale = LoggedStream(row), 0
+        for entry in reader.events(row.id):
+            if entry.is_list:
+                epoch = stream.rounds.tracker.epoch
+                assert entry.event.epoch <= epoch
+                stale += entry.event.epoch < epoch
+            stream.apply(entry)
+    store.close()
+    assert stale > 0  # or the test would show nothing
+
+
+@pytest.mark.parametrize("score", [1e308, -1e308, 1.7976931348623157e308, -1.7976931348623157e308, 9e307, 5e-324])
+def test_a_score_at_the_end_of_the_range_and_a_hit(address, read, score):
+    """Three valid requests leave the stream, and the list of streams, readable."""
+    with running(address) as service:
+        service.make("victim")
+        service.make("other")
+        shown = service.propose([("a", score), ("b", 0.5)], stream="victim", round_id="r1")
+        assert shown.status_code == 201
+        assert service.answer("r1", {"hit": "a"}, stream="victim").status_code == 200
+        service.play(stream="victim")
+        for path in ("/v1/streams", "/v1/streams/victim", "/v1/streams/victim/series", "/v1/streams/victim/rounds"):
+            assert service.http.get(path).status_code == 200, path
+    assert all(found.problems == [] for found in verify(read(address)))
+    with running(address) as service:
+        assert service.http.get("/v1/streams/victim").json()["hits"] == 4
+        assert service.http.delete("/v1/streams/victim").status_code == 204
+
+
+def test_a_chart_that_cannot_be_drawn_does_not_touch_the_stream(address, monkeypatch, caplog):
+    """Whatever goes wrong in a chart: the fold goes on, the chart starts again, and it is counted."""
+    with running(address) as service:
+        service.make()
+        service.play(5)
+        threshold = service.http.get("/v1/streams/docs").json()["counted"]
+        monkeypatch.setattr(Histogram, "add", lambda *_: 1 / 0)
+        service.play(1)
+        monkeypatch.undo()
+        service.play(1)
+        summary = service.http.get("/v1/streams/docs").json()
+        assert (summary["hits"], summary["counted"]) == (7, threshold + 2)
+        assert "shortlist_charts_dropped_total 1.0" in service.http.get("/metrics").text
+        assert service.http.get("/v1/streams/docs/series").status_code == 200
+    assert "the charts of stream docs start again: event 12 cannot be drawn" in caplog.text
+
+
+def test_an_event_that_does_not_follow_is_refused_and_changes_nothing():
+    row = StreamRow(1, "a", {"coverage": 0.9}, 0.0, 0)
+    stream = LoggedStream(row)
+    stream.apply(listed(row, 1))
+    before = stream.snapshot()
+    for wrong in (listed(row, 1, "other"), listed(row, 3, "other")):
+        with pytest.raises(ValueError, match="does not follow 1"):
+            stream.apply(wrong)
+    assert stream.snapshot() == before
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"score": "auto"}, {"on_drift": "restart", "false_alarm_rounds": 50}], ids=str
+)
+def test_a_stream_goes_on_from_a_snapshot_as_if_there_had_been_none(sqlite, read, settings):
+    """After any event, and bit for bit: the next snapshot is the same text."""
+
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9, **settings))
+            await play(engine, 150)
+
+    asyncio.run(main())
+    with read(sqlite).reading() as reader:
+        row = reader.stream("a")
+        entries = list(reader.events(row.id))
+    whole = LoggedStream(row)
+    for entry in entries:
+        whole.apply(entry)
+        if entry.number % 37 == 0:
+            restored = LoggedStream(row)
+            restored.restore(whole.snapshot())
+            assert restored.snapshot() == whole.snapshot()
+            for later in entries[entry.number : entry.number + 40]:
+                restored.apply(later)
+            fresh = LoggedStream(row)
+            for each in entries[: restored.number]:
+                fresh.apply(each)
+            assert restored.snapshot() == fresh.snapshot()
+            assert restored.summary() == fresh.summary()
