@@ -11,7 +11,7 @@ from shortlist.policies import MISS, State
 
 
 def test_misses_are_lower_than_everything():
-    assert MISS == -math.inf
+    assert -math.inf == MISS
 
 
 @dataclasses.dataclass(frozen=True)
