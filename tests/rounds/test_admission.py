@@ -6,8 +6,11 @@ from shortlist import Shortlister
 from shortlist.errors import (
     ConflictingAnswer,
     NotShown,
+    RoundClosed,
     UnknownRound,
 )
+from shortlist.rounds.admission import admit, answer_of
+from shortlist.rounds.events import Absent, Answer, Expired, Hit, Listed, Miss, Skip
 from tests.listers.inside import everything
 from tests.listers.playing import teach
 
@@ -77,3 +80,29 @@ def test_absent_is_a_miss_where_nobody_has_seen_everything(cause):
     whole = lister.propose([0.1, 0.2])
     lister.absent(whole.round_id)
     assert (lister.summary()["absent"], lister.summary()["counted"]) == (1, 1)
+
+
+LISTED = Listed(7, ["a", "b", "c"], [0.2, 0.9, 0.5], [1, 2], 0.6, 0, 1, truncated=True, comparable=[1.9, 1.5])
+
+
+def test_an_answer_is_an_event_that_says_all_that_its_effect_depends_on():
+    assert admit(LISTED, "b") == Hit(7, "b", 1.9)
+    assert admit(LISTED, "c") == Hit(7, "c", 1.5, below_cut=True)
+    assert admit(LISTED, Answer.MISS) == Miss(7, truncated=True)
+    assert admit(LISTED, Answer.ABSENT) == Absent(7, believed=False, truncated=True)
+    assert admit(LISTED, Answer.SKIP) == Skip(7)
+    assert admit(LISTED, Answer.EXPIRED) == Expired(7)
+
+
+def test_an_event_is_the_answer_that_it_was():
+    for answer in ("b", *Answer):
+        assert answer_of(admit(LISTED, answer)) == answer
+
+
+def test_a_round_that_has_expired_is_closed():
+    assert admit(None, Answer.EXPIRED, "b", name=7) is None  # it had its answer
+    assert admit(None, "b", "b", name=7) is None
+    with pytest.raises(RoundClosed, match="round 7 is closed: its answer was waited for too long"):
+        admit(None, "b", Answer.EXPIRED, name=7)
+    with pytest.raises(ConflictingAnswer, match="round 7 was answered hit 'miss' before; it cannot be answered miss"):
+        admit(None, Answer.MISS, "miss", name=7)

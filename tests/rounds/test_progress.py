@@ -1,10 +1,14 @@
 """What has happened and what is waited for, in figures and in words."""
 
 import re
+from collections.abc import Mapping
 
 import numpy as np
+import pytest
 
-from shortlist import SPS, Greedy, Shortlister
+from shortlist import SPS, Greedy, Shortlister, Summary
+from shortlist.rounds.progress import count
+from shortlist.rounds.stream import Tally
 from tests.listers.playing import answer
 
 
@@ -122,3 +126,32 @@ def test_at_most_that_is_too_small_is_named_as_the_remedy():
     assert "raise at_most or pass more candidates" in words
     assert "absent" not in words
     assert lister.summary()["unanswered_counted"] == 0
+
+
+def test_a_summary_is_a_read_only_mapping():
+    summary = Shortlister(0.9).summary()
+    assert isinstance(summary, Summary)
+    assert isinstance(summary, Mapping)
+    assert dict(summary) == {name: getattr(summary, name) for name in summary}
+    assert (summary["threshold"], len(summary)) == (summary.threshold, len(list(summary)))
+    for name in ("thresholds", "keys", "_names"):
+        with pytest.raises(KeyError):
+            summary[name]
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        summary["rounds"] = 3
+    with pytest.raises(AttributeError, match="cannot assign to field"):
+        summary.rounds = 3
+
+
+def test_counts_of_streams_add_up():
+    together = count(Tally(rounds=3, hits=1, misses=1), Tally(rounds=2, hits=2), open_rounds=1)
+    assert (together["rounds"], together["hits"], together["misses"], together["open"]) == (5, 3, 1, 1)
+    assert together["coverage_seen"] == 0.75
+    assert count(Tally(), open_rounds=0)["coverage_seen"] is None
+
+
+def test_rounds_needed_is_what_the_words_say():
+    summary = Shortlister(0.9).summary()
+    assert summary.rounds_needed == 71
+    assert "at least 71 more" in summary.waiting_for
+    assert Shortlister(policy=Greedy(0.9)).summary().rounds_needed is None

@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist import Oracle, Shortlister
+from shortlist.rounds.selection import best_first, select
+from shortlist.rounds.settings import Settings
 from tests.listers.playing import answer
 
 
@@ -64,3 +66,16 @@ def test_at_least_and_at_most():
     many = lister.propose([0.9, 0.8, 0.7, 0.6])
     assert (many.members, many.truncated) == ((0, 1, 2), True)
     assert lister.propose([0.1]).members == (0,)
+
+
+def test_best_first_is_by_comparable_score_then_by_raw_score_then_as_given():
+    values, comparable = np.array([1.0, 3.0, 2.0, 3.0]), np.array([5.0, 4.0, 5.0, 4.0])
+    assert best_first(np.arange(4), values, comparable).tolist() == [2, 0, 1, 3]
+    assert best_first(np.arange(4), values, values).tolist() == [1, 3, 2, 0]
+
+
+def test_what_reaches_the_threshold_comes_first_even_where_a_score_turns_the_order():
+    values = np.array([0.9, 0.5, 0.1])
+    reached = np.array([False, False, True])
+    chosen = select(values, values, reached, Settings(policy=Oracle(0.0), at_least=2))
+    assert (chosen.positions.tolist(), chosen.reached, chosen.truncated) == ([2, 0], 1, False)

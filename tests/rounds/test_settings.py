@@ -1,13 +1,17 @@
 """Every setting: its default, its check, and which of them exclude each other."""
 
+import dataclasses
+import inspect
 import math
 
 import pytest
 
-from shortlist import Greedy, Shortlister
+import shortlist
+from shortlist import AnytimeSPS, Greedy, Shortlister
 from shortlist.errors import (
     InvalidParameter,
 )
+from shortlist.rounds.settings import CONFIGURABLE, PAIRS, Options, Settings
 
 
 def test_drift_settings_are_checked():
@@ -50,3 +54,33 @@ def test_bad_parameters_are_named(make, message):
     with pytest.raises(InvalidParameter) as caught:
         make()
     assert message in str(caught.value)
+
+
+def test_defaults_are_written_once():
+    """Every lister's signature has the options with the defaults of `Options`."""
+    defaults = {field.name: field.default for field in dataclasses.fields(Options)}
+    for kind in (Shortlister, shortlist.GroupedShortlister, shortlist.NestedShortlister):
+        parameters = inspect.signature(kind).parameters
+        assert {name: parameters[name].default for name in defaults} == defaults
+
+
+def test_what_silence_means_depends_on_the_policy():
+    assert Settings(policy=AnytimeSPS(0.9)).unanswered == "miss"
+    assert Settings(policy=Greedy(0.9)).unanswered == "ignore"
+
+
+def test_every_pair_names_two_settings_and_can_be_refused():
+    names = {field.name for field in dataclasses.fields(Settings)}
+    for pair in PAIRS:
+        assert {pair.first, pair.second} <= names
+        assert not pair.excludes(Settings(policy=AnytimeSPS(0.9)))
+
+
+def test_only_some_settings_may_change():
+    settings = Settings(policy=AnytimeSPS(0.9))
+    assert settings.changed(at_most=3, patience=7) == dataclasses.replace(settings, at_most=3, patience=7)
+    for name in ("score", "keep", "policy"):
+        with pytest.raises(InvalidParameter, match=f"{name} is fixed when a lister is made; {CONFIGURABLE[0]}"):
+            settings.changed(**{name: "raw"})
+    with pytest.raises(InvalidParameter, match="shadow mode shows everything"):
+        settings.changed(at_most=3, shadow=True)

@@ -11,6 +11,12 @@ from shortlist.errors import (
     InvalidScores,
     NoCandidates,
 )
+from shortlist.policies import State
+from shortlist.rounds.admission import admit
+from shortlist.rounds.codec import decode, encode, from_json, to_json
+from shortlist.rounds.events import Answer, Hit, Miss
+from shortlist.rounds.settings import Settings
+from shortlist.rounds.stream import Stream, StreamState
 from tests.listers.inside import policy_state
 from tests.listers.playing import answer, teach
 
@@ -81,3 +87,66 @@ def test_a_search_that_found_nothing_is_a_round(score, tmp_path):
     lister.miss(shown.round_id)
     summary = lister.summary()
     assert (summary["rounds"], summary["misses"], summary["counted"], summary["candidate_recall"]) == (1, 1, 1, 0.0)
+
+
+def played(stream, rounds, log=None, seed=0):
+    """Decide, answer and apply; the events go into the log."""
+    rng = np.random.default_rng(seed)
+    for i in range(rounds):
+        listed = stream.decide(i, rng.random(6))
+        stream.apply(listed)
+        answer = 0 if 0 in listed.members else Answer.MISS
+        event = admit(listed, Answer.SKIP if i % 17 == 16 else answer)
+        stream.apply(event)
+        if log is not None:
+            log += [listed, event]
+    return stream
+
+
+def test_a_stream_is_the_fold_of_its_events():
+    """From the events alone, through JSON, another stream has the same state, bit for bit."""
+    log = []
+    settings = Settings(policy=AnytimeSPS(0.9), on_drift="restart", false_alarm_rounds=1000)
+    live, rebuilt = played(Stream(settings), 600, log), Stream(settings)
+    for event in log:
+        rebuilt.apply(from_json(type(event), to_json(event)))
+    assert rebuilt.state == live.state
+    assert live.threshold > -np.inf
+
+
+def test_deciding_changes_nothing():
+    stream = played(Stream(Settings(policy=AnytimeSPS(0.8))), 600)
+    before = encode(stream.state)
+    listed = [stream.decide(600, np.array([0.01, 0.99])) for _ in range(3)]
+    assert encode(stream.state) == before
+    assert [each.positions for each in listed] == [[1]] * 3
+
+
+def test_a_stream_goes_on_from_its_state():
+    settings = Settings(policy=AnytimeSPS(0.9), patience=5)
+    whole = played(Stream(settings), 300)
+    plain = encode(whole.state)
+    again = Stream(settings, state=decode(StreamState, plain, {State: settings.policy.state_type}))
+    for stream in (whole, again):
+        stream.apply(stream.decide(300, np.array([0.5, 0.6])))
+        stream.apply(Hit(300, 1, 0.6))
+    assert again.state == whole.state
+    assert again.tally.hits == whole.tally.hits
+
+
+def test_an_older_threshold_is_allowed_and_a_higher_one_is_not():
+    stream = played(Stream(Settings(policy=AnytimeSPS(0.8))), 600)
+    assert stream.threshold > -np.inf
+    listed = stream.decide(600, np.array([0.5]))
+    assert stream.allows(listed._replace(threshold=-np.inf))
+    assert stream.allows(listed)
+    assert not stream.allows(listed._replace(threshold=stream.threshold + 0.1))
+
+
+def test_a_miss_of_a_complete_list_counts_for_recall():
+    stream = Stream(Settings(policy=AnytimeSPS(0.9)))
+    listed = stream.decide(0, np.array([0.5]))
+    assert listed.complete
+    stream.apply(listed)
+    stream.apply(Miss(0, complete=listed.complete))
+    assert (stream.tally.recall_hits, stream.tally.recall_misses) == (0, 1)
