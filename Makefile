@@ -35,7 +35,7 @@ reproduce: $(REPRODUCE)/.installed  ## Run the main job
 	PYTHONPATH=src $(REPRODUCE)/bin/python -m shortlist reproduce
 
 quick: $(STAMP)  ## Run the tests of the library alone: no service, no browser, no figures
-	$(BIN)/python -m pytest -n 2 --dist worksteal tests/test_*.py tests/policies tests/tasks tests/guarantees --ignore=tests/test_examples.py --ignore=tests/test_cli.py
+	$(BIN)/python -m pytest -n 2 --dist worksteal tests/test_*.py tests/boundaries tests/policies tests/rounds tests/listers tests/guarantees --ignore=tests/test_examples.py --ignore=tests/rounds/test_pairs.py
 
 test: $(STAMP)  ## Run the test suite
 	$(BIN)/python -m pytest -n 2 --dist worksteal
