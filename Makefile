@@ -34,8 +34,11 @@ REPRODUCE := $(if $(wildcard $(STAMP)),$(VENV),.reproduce)
 reproduce: $(REPRODUCE)/.installed  ## Run the main job
 	PYTHONPATH=src $(REPRODUCE)/bin/python -m shortlist reproduce
 
+# The library: rooms, and what is tested at the top but for the examples and the command.
+QUICK := $(filter-out tests/test_examples.py tests/test___main__.py,$(wildcard tests/test_*.py)) \
+	tests/boundaries tests/policies tests/rounds tests/listers tests/guarantees
 quick: $(STAMP)  ## Run the tests of the library alone: no service, no browser, no figures
-	$(BIN)/python -m pytest -n 2 --dist worksteal tests/test_*.py tests/policies tests/tasks tests/guarantees --ignore=tests/test_examples.py --ignore=tests/test_cli.py
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(QUICK) --ignore=tests/rounds/test_pairs.py
 
 test: $(STAMP)  ## Run the test suite
 	$(BIN)/python -m pytest -n 2 --dist worksteal

@@ -92,15 +92,6 @@ def test_every_policy_has_idea_guarantee_cost_example_and_reference():
             )
 
 
-def test_every_exception_derives_from_the_root_and_stands_in_the_tree():
-    for name in shortlist.errors.__all__:
-        error = getattr(shortlist.errors, name)
-        assert issubclass(error, shortlist.ShortlistError)
-        assert name in (shortlist.errors.__doc__ or "")
-    roots = [name for name in shortlist.__all__ if name in shortlist.errors.__all__]
-    assert roots == ["InvalidInput", "ShortlistError"]
-
-
 def test_importing_needs_numpy_alone():
     program = (
         "import sys, shortlist\n"

@@ -101,7 +101,7 @@ def check_scores(scores: ArrayLike, *, allow_empty: bool | None = None) -> NDArr
     """Return the scores of one list as floats, or say what is wrong; None where an empty list cannot be allowed."""
     if type(scores) is np.ndarray and scores.ndim == 1 and scores.dtype.char == "d" and scores.size:
         values: Array = scores + 0.0  # a copy, with one zero, not two
-        if math.isfinite(values.dot(values)):  # so are all of them
+        if np.logical_and.reduce(np.isfinite(values)):  # .all(), at half its cost
             return values
     raw = _array("scores", scores)
     if raw.ndim != 1:
@@ -117,7 +117,7 @@ def check_scores(scores: ArrayLike, *, allow_empty: bool | None = None) -> NDArr
         raise InvalidScores(f"scores are of type {raw.dtype}; they must be numbers")
     values = np.add(raw, 0.0, dtype=np.float64)
     finite = np.isfinite(values)
-    if not np.logical_and.reduce(finite):  # finite.all(), at half its cost
+    if not np.logical_and.reduce(finite):
         first = int(np.flatnonzero(~finite)[0])
         raise InvalidScores(f"scores[{first}] is {values[first]}; scores must be finite: leave such candidates out")
     return values

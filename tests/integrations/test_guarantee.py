@@ -6,6 +6,7 @@ in 95 % of rounds, with 2.5 in 74 %. Coverage is over all rounds: what the searc
 
 import functools
 import math
+import tempfile
 
 import numpy as np
 import pytest
@@ -80,8 +81,10 @@ def llama_index(lister, table):
 
 
 def haystack(lister, table):
-    component = ShortlistFilter()
-    component._offering.lister = lister
+    with tempfile.TemporaryDirectory() as folder:  # it makes its lister, or reads it
+        path = f"{folder}/lister.json"
+        lister.save(path)
+        component = ShortlistFilter(path=path)
 
     def ask(i):
         found = zip(*search(table[i], FETCH_K), strict=True)
@@ -99,7 +102,7 @@ def run(make, lister, table):
     adapter, ask = make(lister, table)
     hits, marked, before = [], [], 0
     for i in range(len(table)):
-        before += lister.threshold == -math.inf
+        before += adapter.lister.threshold == -math.inf
         shown = ask(i)
         right = [item for name, item, _ in shown if name == "p0"]
         hits.append(bool(right))
@@ -170,14 +173,14 @@ def test_where_the_search_finds_too_little_nothing_is_cut_and_the_summary_says_s
 def test_ties_at_the_edge_of_the_search(make):
     """Scores in steps of a half: the search ends in the middle of a tie, at the score where the threshold ends."""
     table = world(3.1, 2500, step=0.5)
-    lister = Shortlister(0.8, DELTA)
-    hits, marked, _ = run(make, lister, table)
+    hits, marked, adapter = run(make, Shortlister(0.8, DELTA), table)
+    threshold = adapter.lister.threshold
     assert hits[-1500:].sum() >= fewest_hits(1500, 0.8)
     last = np.sort(table, axis=1)[:, -FETCH_K]
-    tied = last[-100:] == lister.threshold
+    tied = last[-100:] == threshold
     assert tied.sum() > 50  # equality is the normal case here
     assert marked[-100:][tied].all()
-    assert not marked[-100:][last[-100:] < lister.threshold].any()
+    assert not marked[-100:][last[-100:] < threshold].any()
 
 
 def test_langchain_asks_once_and_for_the_same_number_in_every_round():
@@ -190,8 +193,7 @@ def test_langchain_asks_once_and_for_the_same_number_in_every_round():
 @pytest.mark.parametrize("score", ["raw", "relative"])
 def test_a_search_that_finds_nothing_is_a_round_of_its_own(make, score):
     """Its miss is its own: the question before it can still be answered, and the miss counts."""
-    lister = Shortlister(COVERAGE, score=score)
-    adapter, ask = make(lister, world(3.5, 2))
+    adapter, ask = make(Shortlister(COVERAGE, score=score), world(3.5, 2))
     first = ask(0)[0][1]
     before = adapter.last_round_id
     for empty in (empty_search(adapter), empty_search(adapter)):
@@ -199,7 +201,7 @@ def test_a_search_that_finds_nothing_is_a_round_of_its_own(make, score):
     assert adapter.last_round_id != before
     adapter.miss(adapter.last_round_id)
     adapter.hit(first)
-    summary = lister.summary()
+    summary = adapter.summary()
     assert (summary["rounds"], summary["hits"], summary["misses"], summary["open"]) == (3, 1, 1, 1)
 
 

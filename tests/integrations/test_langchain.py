@@ -9,7 +9,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 from shortlist import AsyncClient, Client, GroupedShortlister, InvalidInput, Shortlister
 from shortlist.integrations.langchain import ShortlistRetriever
-from tests.integrations.world import check, questions, vector
+from tests.integrations.world import check, learned, questions, vector
 from tests.service.running import running
 
 
@@ -63,18 +63,9 @@ def test_metadata_and_originals():
         retriever.hit(Document("another"))
 
 
-def learnt(coverage=0.9, low=0.4, rounds=200):
-    """Return a lister with a threshold near `low`."""
-    lister = Shortlister(coverage=coverage)
-    for i in range(rounds):
-        lister.hit(lister.propose([low + 0.001 * (i % 10)]).round_id, 0)
-    assert lister.threshold >= low
-    return lister
-
-
 def test_what_was_not_fetched_is_marked():
     scores = [0.9 - 0.004 * i for i in range(200)]  # 126 of them are at or above 0.4
-    lister = learnt()
+    lister = learned()
     documents = ShortlistRetriever(vectorstore=store(scores), lister=lister, fetch_k=5).invoke("question")
     assert len(documents) == 5
     assert all(document.metadata["truncated"] for document in documents)  # never a silent loss
@@ -119,7 +110,7 @@ def test_documents_without_ids_are_known_by_their_place():
 
 
 def test_a_saved_lister_goes_on_where_it_was(tmp_path):
-    lister = learnt()
+    lister = learned()
     lister.save(tmp_path / "lister.json")
     again = ShortlistRetriever(
         vectorstore=store([0.9, 0.1]), lister=Shortlister.load(tmp_path / "lister.json"), fetch_k=10

@@ -1,4 +1,4 @@
-"""LlamaIndex: nodes from its own vector index, kept by a learnt threshold."""
+"""LlamaIndex: nodes from its own vector index, kept by a learned threshold."""
 
 import asyncio
 
@@ -8,11 +8,10 @@ from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 from llama_index.core.vector_stores import SimpleVectorStore, VectorStoreQuery
 
-from shortlist import InvalidInput, NestedShortlister, Shortlister
+from shortlist import GroupedShortlister, InvalidInput, Shortlister
 from shortlist.errors import InvalidScores
 from shortlist.integrations.llama_index import ShortlistPostprocessor
-from tests.integrations.test_langchain import learnt
-from tests.integrations.world import check, questions, vector
+from tests.integrations.world import check, learned, questions, vector
 
 
 class Given(BaseEmbedding):
@@ -64,7 +63,7 @@ def test_with_a_real_index():
     texts = [TextNode(text=f"p {score!r}", id_=f"p{i}") for i, score in enumerate([0.2, 0.9, 0.5])]
     index = VectorStoreIndex(texts, embed_model=Given(), show_progress=False)
     retriever = index.as_retriever(similarity_top_k=10)
-    postprocessor = ShortlistPostprocessor(lister=learnt(), complete=True)
+    postprocessor = ShortlistPostprocessor(lister=learned(), complete=True)
     kept = postprocessor.postprocess_nodes(retriever.retrieve("question"), query_str="question")
     assert [node.node_id for node in kept] == ["p1", "p2"]
     note = kept[0].node.metadata
@@ -75,12 +74,12 @@ def test_with_a_real_index():
 
 
 def test_it_cannot_fetch_more_and_says_so():
-    postprocessor = ShortlistPostprocessor(lister=learnt())
+    postprocessor = ShortlistPostprocessor(lister=learned())
     kept = postprocessor.postprocess_nodes(nodes([0.9, 0.8, 0.7]))
     assert all(node.node.metadata["truncated"] for node in kept)
     kept = postprocessor.postprocess_nodes(nodes([0.9, 0.8, 0.1]))
     assert [node.node.metadata["truncated"] for node in kept] == [False, False]
-    assert ShortlistPostprocessor(lister=learnt(), complete=True).postprocess_nodes([]) == []
+    assert ShortlistPostprocessor(lister=learned(), complete=True).postprocess_nodes([]) == []
 
 
 def test_the_loop_is_not_blocked():
@@ -98,7 +97,7 @@ def test_the_loop_is_not_blocked():
 
 def test_what_is_refused():
     with pytest.raises(ValueError, match="must be a Shortlister, a Client"):
-        ShortlistPostprocessor(lister=NestedShortlister())
+        ShortlistPostprocessor(lister=GroupedShortlister())
     without = [NodeWithScore(node=TextNode(text="x"))]
     with pytest.raises(InvalidScores, match="has no score"):
         ShortlistPostprocessor(lister=Shortlister()).postprocess_nodes(without)

@@ -3,7 +3,9 @@
 import numpy as np
 from examples.built_in import questions, vector
 
-__all__ = ["check", "questions", "smallest_top_k", "vector"]
+from shortlist import Shortlister
+
+__all__ = ["check", "learned", "questions", "smallest_top_k", "vector"]
 
 
 def smallest_top_k(coverage):
@@ -24,3 +26,12 @@ def check(shown, hits, label):
     print(f"{label}: coverage {covered:.3f}, {late:.2f} documents shown in the last 1,000 rounds; fixed top-k {fixed}")
     assert covered >= 0.9
     assert late < fixed
+
+
+def learned(coverage=0.9, low=0.4, rounds=200):
+    """Return a lister with a threshold near `low`."""
+    lister = Shortlister(coverage=coverage)
+    for i in range(rounds):
+        lister.hit(lister.propose([low + 0.001 * (i % 10)]).round_id, 0)
+    assert lister.threshold >= low
+    return lister

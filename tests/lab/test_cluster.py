@@ -10,19 +10,15 @@ import threading
 import time
 
 import distributed
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from shortlist.errors import InvalidParameter
-from shortlist.lab.executors import finish, workplace
-from shortlist.lab.logs import LogFiles
-from shortlist.lab.replays import replay_files, replay_stream
+from shortlist.lab.executors import workplace
+from shortlist.lab.replays import replay_files
 from shortlist.lab.run import run
 from shortlist.lab.spec import Spec
+from tests.lab.logfiles import POLICIES, replayed, write_logs
+from tests.lab.small import quiet
 
-POLICIES = ("anytime", "sps", "etc@50")
 OWN = """
 import dataclasses
 
@@ -33,10 +29,6 @@ from shortlist import DLR
 class Own(DLR):
     exponent: float = 0.5
 """
-
-
-def quiet(_what, _done, _of):
-    pass
 
 
 @contextlib.contextmanager
@@ -66,70 +58,6 @@ def cluster(folder, workers=2):
             process.kill()
         for process in started:
             process.wait()
-
-
-def write_logs(folder, streams, rounds, files):
-    """Write streams to Parquet files; those whose number is divisible by 7 go on from file to file."""
-    rng = np.random.default_rng(0)
-    tables = [[] for _ in range(files)]
-    for number in range(streams):
-        scores = rng.random(rounds) ** (1 + number % 3)
-        parts = np.array_split(scores, files) if number % 7 == 0 else [scores]
-        for place, part in enumerate(parts):
-            where = place if len(parts) > 1 else number % files
-            tables[where].append((f"stream-{number:05d}", part))
-    for place, parts in enumerate(tables):
-        names = pa.array([name for name, part in parts for _ in range(part.size)])
-        values = pa.array(np.concatenate([part for _, part in parts]))
-        pq.write_table(pa.table({"who": names, "true_score": values}), folder / f"log-{place:03d}.parquet")
-    return LogFiles(tuple(sorted(str(path) for path in folder.glob("log-*.parquet"))), by="who")
-
-
-def replayed(log, submit, **settings):
-    return replay_files(log, POLICIES, 0.9, submit, quiet, **settings)[0]
-
-
-def test_streams_are_put_together_from_many_files(tmp_path):
-    log = write_logs(tmp_path, streams=30, rounds=400, files=4)
-    with workplace(1) as submit:
-        rows = replayed(log, submit, rounds_at_once=3_000)
-        assert rows == replayed(log, submit)
-    rng = np.random.default_rng(0)
-    for number in range(30):  # the same streams, made again and replayed by hand
-        scores = rng.random(400) ** (1 + number % 3)
-        assert rows[3 * number : 3 * number + 3] == replay_stream(f"stream-{number:05d}", scores, POLICIES, 0.9)[0]
-    assert len(rows) == 90
-
-
-def test_files_of_one_name_and_streams_without_one(tmp_path):
-    for folder in ("x", "y"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "log.csv").write_text("true_score\n" + "0.5\n" * 30)
-    files = LogFiles(tuple(str(tmp_path / folder / "log.csv") for folder in ("x", "y")))
-    with workplace(1) as submit:
-        rows = replay_files(files, ("anytime",), 0.9, submit, quiet)[0]
-    assert [(row.stream, row.rounds) for row in rows] == [(path, 30) for path in files.paths]
-    names = pa.array(["a"] * 5 + [None] * 7 + [""] * 2)
-    pq.write_table(pa.table({"who": names, "true_score": pa.array([0.5] * 14)}), tmp_path / "nulls.parquet")
-    with workplace(1) as submit:
-        rows = replay_files(LogFiles((str(tmp_path / "nulls.parquet"),), by="who"), ("anytime",), 0.9, submit, quiet)[0]
-    assert [(row.stream, row.rounds) for row in rows] == [("", 9), ("a", 5)]
-
-
-def _interrupt():
-    raise KeyboardInterrupt
-
-
-def test_what_is_finished_is_there_when_it_is_interrupted():
-    done = []
-
-    def collect(submit):
-        for _, result in finish(submit, [(abs, (-1,)), (_interrupt, ())], "counting", quiet):
-            done.append(result)
-
-    with workplace(1) as submit, pytest.raises(KeyboardInterrupt):
-        collect(submit)
-    assert done == [1]
 
 
 def test_a_cluster_gives_the_bits_of_one_process_though_a_worker_is_lost(tmp_path):
@@ -163,11 +91,6 @@ def test_a_cluster_gives_the_bits_of_one_process_though_a_worker_is_lost(tmp_pat
         again.curves[key]["threshold"].tobytes() == expected.curves[key]["threshold"].tobytes()
         for key in expected.curves
     )
-
-
-def test_a_scheduler_that_is_not_there_is_named():
-    with pytest.raises(InvalidParameter, match="nobody answers there"), workplace(scheduler="tcp://127.0.0.1:1"):
-        pass
 
 
 @pytest.mark.soak

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from shortlist import ACI, DLR, MVP, SAOCP, ConformalPID, DtACI, ScaleFreeOGD, ThresholdTracking, replay
-from shortlist.errors import InvalidParameter
 
 COVERAGE, P0 = 0.9, 0.1
 MISSES = ("dropped", "threshold", "beyond")
@@ -222,12 +221,6 @@ def test_a_dropped_miss_ruins_them():
     for kind in (ThresholdTracking, ScaleFreeOGD, ConformalPID, DtACI, SAOCP, MVP):
         covered = (stream >= replay(kind(COVERAGE, miss="dropped"), stream))[-1000:].mean()
         assert covered < 0.5, kind
-
-
-def test_what_a_miss_means_is_one_of_three():
-    for kind in (ThresholdTracking, ScaleFreeOGD, ConformalPID, DtACI, SAOCP, MVP):
-        with pytest.raises(InvalidParameter, match='miss is \'lost\'; it must be "dropped", "threshold" or "beyond"'):
-            kind(COVERAGE, miss="lost")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist import SPS, AnytimeSPS, BetaBinomial, Binomial, ExploreThenCommit, OrderStatistic, replay
-from shortlist.policies import MISS
+from shortlist.errors import InvalidParameter
 from tests.strategies import COVERAGES
 
 INF = math.inf
@@ -237,10 +237,6 @@ def test_a_boundary_that_stands_still_needs_no_growing_window():
         assert len(state.values) < 1000
 
 
-def test_misses_are_lower_than_everything():
-    assert MISS == -INF
-
-
 def test_a_round_shown_from_an_older_copy_of_the_state():
     """It is judged against its own threshold; one of an older epoch is never counted."""
     policy = AnytimeSPS(0.9)
@@ -260,3 +256,8 @@ def test_a_round_shown_from_an_older_copy_of_the_state():
     assert (state.shown, state.rounds, state.low) == (1, 0, 0)
     policy.answer(state, "new world", 0.9)
     assert (state.shown, state.rounds) == (1, 1)
+
+
+def test_a_boundary_that_is_none_is_named():
+    with pytest.raises(InvalidParameter, match=r"boundary is 0\.05; it must be a boundary"):
+        OrderStatistic(0.9, 0.05)

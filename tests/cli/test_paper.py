@@ -1,66 +1,11 @@
-"""The command line as a user meets it: exit status, one line of error, no traceback."""
+"""The commands that need no service: `reproduce` and `replay`."""
 
 import csv
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-OWN = """
-from dataclasses import dataclass
-
-from shortlist import Policy
-from shortlist.policies import State
-
-limit = 3
-
-
-def step(carry, values, constants, seen, missed):
-    threshold, n = carry
-    return threshold + (constants[0] - missed) / (n + 10.0), n + 1
-
-
-@dataclass(frozen=True)
-class Steady(Policy):
-    rule = staticmethod(step)
-    coverage: float
-    horizon: int
-
-    def init(self):
-        return State((0.0, 0), [], (1 - self.coverage,))
-
-
-@dataclass(frozen=True)
-class Needy(Steady):
-    strength: float
-"""
-
-
-def shortlist(*arguments, cwd=None):
-    return subprocess.run(
-        [sys.executable, "-m", "shortlist", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=cwd,
-        timeout=300,
-    )
-
-
-def refused(done, message):
-    assert done.returncode == 2, done.stderr
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stderr.startswith("shortlist: ")
-    assert done.stderr.count("\n") == 1
-
-
-def test_version_and_help():
-    assert shortlist("--version").stdout.startswith("shortlist 0.")
-    help_text = shortlist("--help").stdout
-    for command in ("reproduce", "replay"):
-        assert command in help_text
+from tests.cli.command import OWN, refused, shortlist
 
 
 def test_list_tells_where_the_scores_come_from():
@@ -132,11 +77,6 @@ def test_a_strangers_score_file(tmp_path):
         (("reproduce", "--policies", "own.py:Steady,own.py:Steady"), "a policy is named twice: Steady, Steady"),
         (("replay", "log.csv", "--policies", "no.py:Mine"), "there is no file no.py"),
         (("replay", "log.csv", "--policies", "own.py:Mine"), "own.py has no Mine; it has Steady, Needy"),
-        (("replay", "log.csv", "--colunm", "x"), "no such option: --colunm"),
-        (("serve", "--port", "99999999"), "invalid value for '--port'"),
-        (("serve", "--port"), "option '--port' requires an argument"),
-        (("replay",), "missing argument 'files'; see shortlist replay --help"),
-        (("nope",), "no such command 'nope'; see shortlist --help"),
     ],
 )
 def test_errors_are_one_line(arguments, message, tmp_path):

@@ -1,0 +1,189 @@
+"""What each call to the service does, without a service: requests, pauses, results and errors."""
+
+import math
+
+import httpx
+import pytest
+
+from shortlist import errors
+from shortlist.client._protocol import Calls, Request
+from tests.client.network import problem, shown
+
+
+class Dry(Calls):
+    """Calls that are driven by hand: a script of answers in, requests and pauses out."""
+
+    def _connect(self):
+        self.did = []
+
+    def _run(self, call, *script):
+        answers, answer = list(script), None
+        try:
+            while True:
+                step = call.send(answer)
+                self.did.append(step)
+                answer = answers.pop(0) if isinstance(step, Request) else None
+        except StopIteration as done:
+            assert not answers
+            return done.value
+
+    def propose(self, scores, *script, ids=None, texts=None, **more):
+        names = ("question", "truncated_below", "scorer_version", "round_id", "allow_empty")
+        return self._run(self._propose(scores, ids, texts, **{name: more.get(name) for name in names}), *script)
+
+    def answer(self, round_id, answer, *script):
+        return self._run(self._answer(round_id, answer), *script)
+
+    def reveal(self, round_id, right, *script):
+        return self._run(self._reveal(round_id, right), *script)
+
+    def answer_many(self, answers, *script):
+        return self._run(self._answer_many(answers), *script)
+
+    def summary(self, *script):
+        return self._run(self._summary(), *script)
+
+    def delete(self, *script):
+        return self._run(self._delete(), *script)
+
+    @property
+    def requests(self):
+        return [step for step in self.did if isinstance(step, Request)]
+
+    @property
+    def pauses(self):
+        return [step for step in self.did if isinstance(step, float)]
+
+
+@pytest.fixture
+def dry():
+    return Dry("http://host:8000/", "my docs", retries=3)
+
+
+DONE = httpx.Response(204)
+LOST = httpx.ReadTimeout("lost")
+
+
+def test_a_list_is_sent_with_a_name_that_is_chosen_here(dry):
+    made = dry.propose([0.2, 0.9], shown("x", [1, 0], 0.1), question="?", texts=["A", None])
+    assert (made.members, made.scores, made.threshold, made.candidates) == ((1, 0), (0.9, 0.2), 0.1, 2)
+    (request,) = dry.requests
+    assert (request.method, request.path) == ("POST", "/v1/streams/my%20docs/rounds")
+    assert request.json["candidates"] == [{"id": 0, "score": 0.2, "text": "A"}, {"id": 1, "score": 0.9, "text": None}]
+    assert len(request.json["round_id"]) == 32
+    assert set(request.json) == {"candidates", "round_id", "question"}  # what says nothing is left out
+
+
+def test_null_is_minus_infinity(dry):
+    assert dry.propose([0.5], shown("x", [0], None)).threshold == -math.inf
+    assert dry.summary(httpx.Response(200, json={"threshold": None}))["threshold"] == -math.inf
+
+
+def test_every_try_sends_the_same_request(dry):
+    """So a list that was taken, and whose answer was lost on the way back, is the same list."""
+    busy = httpx.Response(503, json={"detail": "busy"})
+    dry.propose([0.5], LOST, busy, shown("x", [0]))
+    assert len(dry.requests) == 3
+    assert len({repr(request) for request in dry.requests}) == 1
+    assert len(dry.pauses) == 2
+
+
+def test_pauses_grow_and_a_pause_that_is_asked_for_is_kept(dry):
+    with pytest.raises(errors.ServiceUnavailable, match=r"http://host:8000 cannot be reached \(ReadTimeout: lost\)"):
+        dry.summary(LOST, LOST, LOST, LOST)
+    assert len(dry.requests) == 4  # the first, and three retries
+    for pause, longest in zip(dry.pauses, (0.1, 0.2, 0.4), strict=True):
+        assert longest / 2 <= pause <= longest
+    asked = Dry("http://host", "docs", retries=1)
+    later = httpx.Response(429, headers={"Retry-After": "2"})
+    asked.summary(later, httpx.Response(200, json={"threshold": 0.5}))
+    assert 1.0 <= asked.pauses[0] <= 2.0
+
+
+def test_what_is_answered_with_later_too_often_is_said(dry):
+    with pytest.raises(errors.ServiceUnavailable, match="answers 503: the disk is full"):
+        dry.summary(*[problem(503, detail="the disk is full")] * 4)
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "words"),
+    [
+        (problem(409, "conflicting-answer", "another"), errors.ConflictingAnswer, "another"),
+        (problem(404, "unknown-round", "round x"), errors.UnknownRound, "round x"),
+        (problem(404, "unknown-stream", "stream y"), errors.UnknownStream, "stream y"),
+        (problem(422, "invalid-scores", "nan"), errors.InvalidScores, "nan"),
+        (problem(401), errors.NotAllowed, "wants a key that is valid"),
+        (problem(403, detail="scope"), errors.NotAllowed, "scope"),
+        (problem(413, detail="too large"), errors.InvalidInput, "too large"),
+        (problem(500, detail="oops"), errors.ServiceError, "500: oops"),
+        (problem(409, "of-a-later-version", "new"), errors.ServiceError, "409: new"),
+        (httpx.Response(404, text="<html>nginx</html>"), errors.ServiceError, "not an answer of this service"),
+    ],
+)
+def test_an_error_is_the_error_it_was_and_is_not_tried_again(dry, answer, error, words):
+    with pytest.raises(error, match=words):
+        dry.answer("x", {"miss": True}, answer)
+    assert len(dry.did) == 1
+
+
+def test_the_right_answer_is_a_hit_or_else_a_miss(dry):
+    dry.reveal("x", "a", DONE)
+    dry.reveal("x", "b", problem(422, "not-shown"), DONE)
+    dry.reveal("x", None, DONE)
+    assert [request.json for request in dry.requests] == [{"hit": "a"}, {"hit": "b"}, {"miss": True}, {"miss": True}]
+    with pytest.raises(errors.ConflictingAnswer):  # it was answered otherwise: neither a hit nor a miss
+        dry.reveal("x", "a", *[problem(409, "conflicting-answer")] * 2)
+    with pytest.raises(errors.UnknownRound):
+        dry.reveal("x", "a", problem(404, "unknown-round"))
+
+
+def test_many_answers_go_a_thousand_at_a_time(dry):
+    answers = [(str(i), {"hit": i}) for i in range(1500)]
+    wrong = {"problem": {"type": "urn:shortlist:problem:not-shown", "detail": "no", "status": 422}}
+    first = httpx.Response(200, json={"results": [{}] * 999 + [wrong]})
+    found = dry.answer_many(answers, first, httpx.Response(200, json={"results": [{}] * 500}))
+    assert [len(request.json["answers"]) for request in dry.requests] == [1000, 500]
+    assert [i for i, error in enumerate(found) if error] == [999]
+    assert isinstance(found[999], errors.NotShown)
+
+
+def test_a_deletion_whose_answer_was_lost_is_done(dry):
+    dry.delete(LOST, problem(404, "unknown-stream"))
+    with pytest.raises(errors.UnknownStream):
+        dry.delete(problem(404, "unknown-stream"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("localhost:8000", "docs"), "url is 'localhost:8000'; it must be the service's address"),
+        ((None, "docs"), "url is None"),
+        (("http://host", ""), "stream is ''; it must be the name of a stream"),
+        (("http://host", ".."), r"stream is '\.\.'"),
+    ],
+)
+def test_bad_addresses_are_named(arguments, message):
+    with pytest.raises(errors.InvalidParameter, match=message):
+        Dry(*arguments)
+
+
+def test_what_cannot_be_sent_is_not_sent(dry):
+    for error, call in (
+        (errors.InvalidScores, lambda: dry.propose([math.nan])),
+        (errors.NoCandidates, lambda: dry.propose([])),
+        (errors.InvalidIds, lambda: dry.propose([0.5], ids=["a", "b"])),
+        (errors.InvalidParameter, lambda: dry.propose([0.5], texts=["a", "b"])),
+        (errors.InvalidParameter, lambda: dry.propose([0.5], truncated_below=math.inf)),
+        (errors.UnknownRound, lambda: dry.answer("..", {"miss": True})),
+        (errors.UnknownRound, lambda: dry.answer(3, {"miss": True})),
+    ):
+        with pytest.raises(error):
+            call()
+    assert dry.did == []
+
+
+def test_names_are_quoted():
+    dry = Dry("http://host", "a/b?c")
+    dry.answer("r/1", {"skip": True}, DONE)
+    assert dry.requests[0].path == "/v1/streams/a%2Fb%3Fc/rounds/r%2F1/feedback"
+    assert repr(dry) == "<Dry http://host stream a/b?c>"

@@ -1,0 +1,69 @@
+"""The tasks that ship: what is drawn from them, and their data."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shortlist.errors import InvalidParameter
+from shortlist.lab.run import law_of
+from shortlist.lab.tasks import (
+    TASKS,
+    data_file,
+    load_task,
+    read_bids,
+    read_scores,
+)
+
+SHARED = Path(__file__).parents[4] / "shared" / "data"
+
+
+shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the raw data (../shared/data) is not on this machine")
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_streams_come_from_the_law(name):
+    """A large stream's miscoverage at many thresholds is the law's, within six standard errors: false alarm 1e-8."""
+    task = load_task(name)
+    law, stream = law_of(task), task.draw(rng(), 200_000)
+    cuts = np.quantile(stream.true_scores, [0.01, 0.05, 0.1, 0.3, 0.5, 0.9])
+    expected = law.miscoverage(cuts)
+    measured = (stream.true_scores[:, None] < cuts).mean(axis=0)
+    assert np.abs(measured - expected).max() < 6 * 0.5 / 200_000**0.5
+    assert stream.true_scores.dtype == np.float64
+    assert task.source
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_same_seed_draws_the_same(name):
+    task = load_task(name)
+    first, again, other = (task.draw(rng(seed), 500).true_scores for seed in (1, 1, 2))
+    assert first.tobytes() == again.tobytes() != other.tobytes()
+
+
+def test_unknown_tasks_are_refused():
+    with pytest.raises(InvalidParameter, match="task is 'speech'; it must be one of images"):
+        load_task("speech")
+
+
+def test_the_data_that_ships_is_small():
+    assert sum(path.stat().st_size for path in data_file("").iterdir()) < 6_000_000
+
+
+@shared
+def test_the_data_that_ships_is_the_raw_data():
+    with np.load(SHARED / "squad" / "squad_minilm_scores_block100.npz") as raw:
+        scores = read_scores(data_file("retrieval.npz"))
+        assert np.abs(scores.candidate_scores - raw["scores_bm25"]).max() < 3e-4
+    with np.load(SHARED / "imagenet" / "imagenet_val5k_efficientnet_lite0.npz") as raw:
+        logits, labels = raw["logits"], raw["labels"]
+    scores = read_scores(data_file("images.npz"))
+    rows = {row.tobytes(): i for i, row in enumerate(logits)}
+    found = [rows[row.tobytes()] for row in scores.candidate_scores]
+    assert len(set(found)) == 2500
+    assert (logits[found, labels[found]] == scores.true_scores).all()
+    assert read_bids(data_file("auctions.csv")).counts.sum() == 10_681

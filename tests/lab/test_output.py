@@ -1,0 +1,86 @@
+"""Results on disk: every file that is named, and what an interrupted run leaves."""
+
+import csv
+import dataclasses
+import hashlib
+import json
+
+import numpy as np
+import pytest
+
+from shortlist.lab import sweeps
+from shortlist.lab.output import write_results
+from shortlist.lab.run import run
+from shortlist.lab.spec import POLICIES
+from tests.lab.small import SMALL
+
+
+def test_every_promised_file_is_written(small, tmp_path):
+    results = dataclasses.replace(small)
+    results.horizons = [
+        sweeps.HorizonRow(policy, rounds, 0, rounds**0.55) for policy in sweeps.SWEPT for rounds in sweeps.HORIZONS
+    ]
+    results.coverages = [
+        sweeps.CoverageRow(policy, coverage, 0, 5.0, 10 * (coverage < 0.99))
+        for policy in sweeps.SWEPT
+        for coverage in sweeps.COVERAGES
+    ]
+    write_results(results, tmp_path)
+    with (tmp_path / "summary.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == [
+        "task", "policy", "run", "regret", "coverage", "undercoverage_count", "mean_set_size", "seconds",
+    ]  # fmt: skip
+    assert len(rows) == 3 * len(POLICIES) * 2
+    assert {row["policy"] for row in rows} == set(POLICIES)
+    assert float(rows[0]["regret"]) == small.rows[0].regret  # all digits
+    with (tmp_path / "claims.csv").open() as file:
+        found = list(csv.DictReader(file))
+    assert list(found[0]) == ["claim", "task", "measured", "holds"]
+    assert {row["holds"] for row in found} <= {"yes", "no"}
+    figures = {path.name for path in (tmp_path / "figures").iterdir()}
+    for name in [
+        "regret",
+        "coverage",
+        "undercoverage",
+        "regret_appendix",
+        "coverage_appendix",
+        "undercoverage_appendix",
+        "list_length",
+        "thresholds",
+        "revenue",
+        "regret_vs_horizon",
+        "regret_vs_coverage",
+        "headline",
+    ]:
+        assert {f"{name}.svg", f"{name}.png"} <= figures
+    with np.load(tmp_path / "curves.npz") as curves:
+        assert curves["images/sps/regret"].shape == (2, curves["rounds"].size)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert manifest["options"]["seed"] == 0
+    for name, digest in manifest["sha256"].items():
+        assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == digest
+    page = (tmp_path / "report.html").read_text()
+    assert page.count("<figure") == 11
+    for outside in ("http://", "https://", "<script", 'src="/'):
+        assert outside not in page.replace("http://www.w3.org", "")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_interrupted_it_leaves_its_finished_rows(jobs, tmp_path, small):
+    """Ctrl-C in the middle: after the second of six runs."""
+
+    def press(what, done, _of):
+        if (what, done) == ("replaying", 2):
+            raise KeyboardInterrupt
+
+    results = run(SMALL, jobs=jobs, with_sweeps=False, progress=press)
+    assert not results.complete
+    write_results(results, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["summary.csv"]
+    with (tmp_path / "summary.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * len(POLICIES)
+    finished = {(row.task, row.policy, row.run): row.regret for row in small.rows}
+    for row in rows:
+        assert finished[row["task"], row["policy"], int(row["run"])] == float(row["regret"])

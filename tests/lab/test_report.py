@@ -1,0 +1,62 @@
+"""The report: one file that opens offline, with everything that was measured."""
+
+import dataclasses
+import re
+
+import pytest
+
+from shortlist.lab.claims import Claim, claims
+from shortlist.lab.figures import draw_all
+from shortlist.lab.report import write_report
+from shortlist.lab.run import run
+from shortlist.lab.spec import Spec
+
+
+@pytest.fixture(scope="module")
+def results():
+    return run(Spec(tasks=("auctions",), policies=("anytime@2/T", "sps", "aci"), rounds=300, runs=2), with_sweeps=False)
+
+
+def page_of(results, folder, found=None):
+    figures = draw_all(results, folder / "figures")
+    write_report(results, claims(results) if found is None else found, figures, folder)
+    return (folder / "report.html").read_text()
+
+
+def test_its_numbers_are_those_of_the_results(results, tmp_path):
+    page = page_of(results, tmp_path)
+    for policy in results.spec.policies:
+        mean = results.values("auctions", policy, "coverage").mean()
+        assert f'<td class="n">{mean:.4f}' in page
+    ours, paper = (results.values("auctions", policy, "regret").mean() for policy in ("anytime@2/T", "sps"))
+    assert f"{ours / paper:.2f} &times;" in page
+    assert "revenue a round" in page
+    assert f"step {results.settings['auctions', 'aci']}" in page  # the setting that was chosen
+
+
+def test_figures_are_inside_and_nothing_else_is_fetched(results, tmp_path):
+    page = page_of(results, tmp_path)
+    sources = re.findall(r'src="([^"]{0,30})', page)
+    assert sources
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in sources)
+    for name in ("regret", "coverage", "revenue"):
+        assert page.count(f'id="{name}"') == 1
+    assert not re.search(r"<script|<link|@import|https?://(?!www\.w3\.org)", page)
+
+
+def test_a_claim_that_fails_is_said_to_fail_and_text_stays_text(results, tmp_path):
+    found = [Claim("a < b & c", "auctions", "<b>1</b>", holds=False), Claim("d", "auctions", "2", holds=True)]
+    page = page_of(results, tmp_path, found)
+    assert "<td>a &lt; b &amp; c</td><td>auctions</td><td>&lt;b&gt;1&lt;/b&gt;</td>" in page
+    assert page.count("does not hold</span>") == 1
+    assert page.count('"yes">holds</span>') == 1
+
+
+def test_scores_of_ones_own_are_named_in_the_title(tmp_path):
+    import numpy as np  # noqa: PLC0415 - needed here only
+
+    np.savez(tmp_path / "mine.npz", true_scores=np.random.default_rng(0).random(50))
+    spec = Spec(scores=str(tmp_path / "mine.npz"), policies=("sps",), rounds=50, runs=1)
+    own = run(spec, with_sweeps=False)
+    page = page_of(dataclasses.replace(own), tmp_path)
+    assert "<title>Online shortlists on mine</title>" in page

@@ -1,0 +1,33 @@
+"""Questions and answers for a lister."""
+
+import numpy as np
+
+
+def answer(lister, shown, right=0):
+    """Answer a list at once: a hit if the right candidate is in it, a miss otherwise."""
+    if right in shown.members:
+        lister.hit(shown.round_id, right)
+    else:
+        lister.miss(shown.round_id)
+
+
+def teach(lister, rounds, seed=0, candidates=8):
+    """Answer `rounds` rounds; the right candidate is a noisy best."""
+    rng = np.random.default_rng(seed)
+    for _ in range(rounds):
+        scores = rng.random(candidates)
+        right = int(np.argmax(scores + 0.4 * rng.random(candidates)))
+        answer(lister, lister.propose(scores), right)
+    return lister
+
+
+def drifting(lister, rounds, change, seed=0):
+    """Scores that fall by two after `change` rounds; the threshold of before misses nearly always."""
+    rng = np.random.default_rng(seed)
+    covered = []
+    for i in range(rounds):
+        score = rng.normal(1.0 if i < change else -1.0, 1.0)
+        shown = lister.propose([score])
+        covered.append(bool(shown.members))
+        answer(lister, shown)
+    return np.array(covered)

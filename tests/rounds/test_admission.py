@@ -1,0 +1,108 @@
+"""Which answers are taken, and which change nothing."""
+
+import pytest
+
+from shortlist import Shortlister
+from shortlist.errors import (
+    ConflictingAnswer,
+    NotShown,
+    RoundClosed,
+    UnknownRound,
+)
+from shortlist.rounds.admission import admit, answer_of
+from shortlist.rounds.events import Absent, Answer, Expired, Hit, Listed, Miss, Skip
+from tests.listers.inside import everything
+from tests.listers.playing import teach
+
+
+def test_the_same_answer_twice_changes_nothing():
+    lister = Shortlister()
+    answers = [("hit", 1), ("miss", None), ("skip", None), ("absent", None)]
+    rounds = [lister.propose([0.3, 0.6]).round_id for _ in answers]
+
+    def give(round_id, verb, member):
+        method = getattr(lister, verb)
+        return method(round_id) if member is None else method(round_id, member)
+
+    for round_id, (verb, member) in zip(rounds, answers, strict=True):
+        give(round_id, verb, member)
+    before = everything(lister)
+    for round_id, (verb, member) in zip(rounds, answers, strict=True):
+        give(round_id, verb, member)
+        assert everything(lister) == before
+        for other, other_member in [*answers, ("hit", 0)]:
+            if (other, other_member) != (verb, member):
+                with pytest.raises(ConflictingAnswer, match=f"round {round_id} was answered"):
+                    give(round_id, other, other_member)
+                assert everything(lister) == before
+
+
+BAD_ANSWERS = [
+    (lambda lister: lister.hit(100, 5), NotShown, "candidate 5 was not in the list of round 100"),
+    (lambda lister: lister.hit(100, "0"), NotShown, "candidate '0' was not in the list"),
+    (lambda lister: lister.hit(100, True), NotShown, "candidate True was not in the list"),
+    (lambda lister: lister.hit(100, 1.0), NotShown, "candidate 1.0 was not in the list"),
+    (lambda lister: lister.hit(100, [0]), NotShown, "candidate [0] was not in the list"),
+    (
+        lambda lister: lister.hit(777, 0),
+        UnknownRound,
+        "round 777 was never shown; round ids run from 0 to 100",
+    ),
+    (lambda lister: lister.miss(-1), UnknownRound, "round -1 was never shown"),
+    (lambda lister: lister.skip("first"), UnknownRound, "round id is 'first'"),
+    (lambda lister: lister.absent(None), UnknownRound, "round id is None"),
+    (lambda lister: lister.miss(100.0), UnknownRound, "round id is 100.0"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), BAD_ANSWERS)
+def test_bad_answers_are_named_and_change_nothing(call, error, message):
+    lister = teach(Shortlister(), 100)
+    lister.propose([0.5, 0.6])
+    before = everything(lister)
+    with pytest.raises(error) as caught:
+        call(lister)
+    assert message in str(caught.value)
+    assert isinstance(caught.value, ValueError)
+    assert everything(lister) == before
+
+
+@pytest.mark.parametrize("cause", ["at_most", "the search", "nothing found"])
+def test_absent_is_a_miss_where_nobody_has_seen_everything(cause):
+    lister = Shortlister(0.9, at_most=2 if cause == "at_most" else None)
+    below = 0.1 if cause == "the search" else None
+    scores = [] if cause == "nothing found" else [0.1, 0.2, 0.3]
+    shown = lister.propose(scores, truncated_below=below, allow_empty=True)
+    lister.absent(shown.round_id)
+    lister.absent(shown.round_id)  # twice is once
+    summary = lister.summary()
+    assert (summary["absent"], summary["misses"], summary["counted"], summary["coverage_seen"]) == (0, 1, 1, 0.0)
+    whole = lister.propose([0.1, 0.2])
+    lister.absent(whole.round_id)
+    assert (lister.summary()["absent"], lister.summary()["counted"]) == (1, 1)
+
+
+LISTED = Listed(7, ["a", "b", "c"], [0.2, 0.9, 0.5], [1, 2], 0.6, 0, 1, truncated=True, comparable=[1.9, 1.5])
+
+
+def test_an_answer_is_an_event_that_says_all_that_its_effect_depends_on():
+    assert admit(LISTED, "b") == Hit(7, "b", 1.9)
+    assert admit(LISTED, "c") == Hit(7, "c", 1.5, below_cut=True)
+    assert admit(LISTED, Answer.MISS) == Miss(7, truncated=True)
+    assert admit(LISTED, Answer.ABSENT) == Absent(7, believed=False, truncated=True)
+    assert admit(LISTED, Answer.SKIP) == Skip(7)
+    assert admit(LISTED, Answer.EXPIRED) == Expired(7)
+
+
+def test_an_event_is_the_answer_that_it_was():
+    for answer in ("b", *Answer):
+        assert answer_of(admit(LISTED, answer)) == answer
+
+
+def test_a_round_that_has_expired_is_closed():
+    assert admit(None, Answer.EXPIRED, "b", name=7) is None  # it had its answer
+    assert admit(None, "b", "b", name=7) is None
+    with pytest.raises(RoundClosed, match="round 7 is closed: its answer was waited for too long"):
+        admit(None, "b", Answer.EXPIRED, name=7)
+    with pytest.raises(ConflictingAnswer, match="round 7 was answered hit 'miss' before; it cannot be answered miss"):
+        admit(None, Answer.MISS, "miss", name=7)

@@ -1,0 +1,157 @@
+"""What has happened and what is waited for, in figures and in words."""
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from shortlist import SPS, Greedy, Shortlister, Summary
+from shortlist.rounds.progress import count
+from shortlist.rounds.stream import Tally
+from tests.listers.playing import answer
+
+
+def test_too_much_silence_stops_the_threshold_safely_and_says_why():
+    lister = Shortlister(0.9)
+    rng = np.random.default_rng(1)
+    for _ in range(3000):
+        shown = lister.propose(rng.random(3))
+        if rng.random() >= 0.2:
+            answer(lister, shown)
+    assert (
+        lister.threshold <= 0.1
+    )  # with a fifth silent it passes with probability 1e-8, and the words come all the same
+    words = lister.summary()["waiting_for"]
+    assert "were missed, are unanswered or lie below today's threshold" in words
+    assert "coverage allows 10.0%" in words
+    assert "report questions without a right answer as absent, always or never" in words
+
+
+def test_a_late_pick_may_move_the_threshold_before_any_new_round_does():
+    """The summary says so."""
+    lister = Shortlister(0.9, patience=0)
+    shown = [lister.propose([0.5 + i / 1000, 0.4]) for i in range(120)]
+    for each in shown[:-12]:
+        lister.hit(each.round_id, 0)
+    words = lister.summary()["waiting_for"]
+    assert lister.threshold == -np.inf
+    assert "picks in 12 unanswered rounds that count as below the threshold can make it sooner" in words
+    assert "again" not in words  # it has never moved
+    before = lister.summary()["counted"]
+    for each in shown[-12:]:
+        lister.hit(each.round_id, 0)
+    assert lister.summary()["counted"] == before
+    assert lister.threshold > -np.inf
+
+
+def test_a_miss_of_a_complete_list_says_nothing_of_the_threshold():
+    """Half of the right answers are not among the candidates, from the first round on: no alarm, and nothing is cut."""
+    lister = Shortlister(0.9, on_drift="restart", false_alarm_rounds=1000)
+    for i in range(300):
+        shown = lister.propose([0.5, 0.6])
+        if i % 2:
+            lister.hit(shown.round_id, 0)
+        else:
+            lister.miss(shown.round_id)
+    summary = lister.summary()
+    assert (summary["drift"]["alarm_count"], summary["epoch"], summary["threshold"]) == (0, 0, -np.inf)
+    assert summary["candidate_recall"] == 0.5
+    assert summary["waiting_for"].startswith("better candidates: everything was shown in 300 answered rounds")
+    assert summary["rounds_needed"] is None
+
+
+def test_the_summary_says_what_it_waits_for():
+    lister = Shortlister(0.9)
+
+    def words():
+        return lister.summary()["waiting_for"]
+
+    assert words() == "at least 71 more counted rounds before the threshold can move"
+    assert lister.summary()["coverage_seen"] is None
+    for _ in range(70):
+        lister.hit(lister.propose([0.5]).round_id, 0)
+    assert words() == "at least 1 more counted round before the threshold can move"
+    lister.propose([0.5])
+    lister.hit(lister.propose([0.5]).round_id, 0)
+    assert "; round 70 is unanswered and holds back 1 later one until 200 have been shown" in words()
+    lister.hit(70, 0)
+    assert re.fullmatch(r"at least \d+ more counted rounds before the threshold can move again", words())
+    for _ in range(3000):
+        lister.miss(lister.propose([0.1]).round_id)
+    assert "3,000 (97.7%) were missed, are unanswered or lie below today's threshold" in words()
+    assert "coverage allows 10.0%" in words()
+    assert Shortlister(policy=Greedy(0.9)).summary()["waiting_for"] == "more answers"
+    frozen = Shortlister(policy=SPS(0.5, 100))
+    for i in range(200):
+        frozen.hit(frozen.propose([i / 200]).round_id, 0)
+    assert "planned for 100 rounds" in frozen.summary()["waiting_for"]
+    far = Shortlister(0.9999).summary()["waiting_for"]
+    assert far == "more than 10,000 more counted rounds before the threshold can move"
+
+
+def test_a_poor_search_is_told_from_silence_and_from_luck():
+    """What is said of the candidates is so: by more than chance, in this epoch, and only where that is the reason."""
+    lister = Shortlister(0.9)
+    for i in range(100):
+        shown = lister.propose([0.5, 0.6])
+        if i < 13:
+            lister.hit(shown.round_id, 0)
+        elif i < 15:
+            lister.miss(shown.round_id)
+        else:
+            lister.skip(shown.round_id)
+    assert lister.summary()["waiting_for"].startswith("fewer misses")
+    assert "answer more rounds" in lister.summary()["waiting_for"]
+    early = Shortlister(0.9)
+    for i in range(30):
+        shown = early.propose([0.5, 0.6])
+        if i % 3:
+            early.hit(shown.round_id, 0)
+        else:
+            early.miss(shown.round_id)
+    assert "so far the right answer was among the candidates in 66.7% of the rounds" in early.summary()["waiting_for"]
+
+
+def test_at_most_that_is_too_small_is_named_as_the_remedy():
+    lister = Shortlister(0.9, at_most=2)
+    for i in range(300):
+        shown = lister.propose([0.1, 0.2, 0.3])
+        if i % 4:
+            lister.hit(shown.round_id, 2)
+        else:
+            lister.miss(shown.round_id)
+    words = lister.summary()["waiting_for"]
+    assert "75 were not found in a list that was cut short" in words
+    assert "raise at_most or pass more candidates" in words
+    assert "absent" not in words
+    assert lister.summary()["unanswered_counted"] == 0
+
+
+def test_a_summary_is_a_read_only_mapping():
+    summary = Shortlister(0.9).summary()
+    assert isinstance(summary, Summary)
+    assert isinstance(summary, Mapping)
+    assert dict(summary) == {name: getattr(summary, name) for name in summary}
+    assert (summary["threshold"], len(summary)) == (summary.threshold, len(list(summary)))
+    for name in ("thresholds", "keys", "_names"):
+        with pytest.raises(KeyError):
+            summary[name]
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        summary["rounds"] = 3
+    with pytest.raises(AttributeError, match="cannot assign to field"):
+        summary.rounds = 3
+
+
+def test_counts_of_streams_add_up():
+    together = count(Tally(rounds=3, hits=1, misses=1), Tally(rounds=2, hits=2), open_rounds=1)
+    assert (together["rounds"], together["hits"], together["misses"], together["open"]) == (5, 3, 1, 1)
+    assert together["coverage_seen"] == 0.75
+    assert count(Tally(), open_rounds=0)["coverage_seen"] is None
+
+
+def test_rounds_needed_is_what_the_words_say():
+    summary = Shortlister(0.9).summary()
+    assert summary.rounds_needed == 71
+    assert "at least 71 more" in summary.waiting_for
+    assert Shortlister(policy=Greedy(0.9)).summary().rounds_needed is None

@@ -1,0 +1,86 @@
+"""Every setting: its default, its check, and which of them exclude each other."""
+
+import dataclasses
+import inspect
+import math
+
+import pytest
+
+import shortlist
+from shortlist import AnytimeSPS, Greedy, Shortlister
+from shortlist.errors import (
+    InvalidParameter,
+)
+from shortlist.rounds.settings import CONFIGURABLE, PAIRS, Options, Settings
+
+
+def test_drift_settings_are_checked():
+    for make, message in (
+        (lambda: Shortlister(on_drift="panic"), "on_drift is 'panic'"),
+        (lambda: Shortlister(on_drift="report", unanswered="ignore"), 'needs unanswered="miss"'),
+        (lambda: Shortlister(policy=Greedy(0.9), on_drift="report"), 'needs unanswered="miss"'),
+        (lambda: Shortlister(on_drift="report", false_alarm_rounds=0), "false_alarm_rounds is 0"),
+        (lambda: Shortlister(shadow=True, at_most=3), "shadow mode shows everything"),
+        (lambda: Shortlister(shadow="no"), "shadow is 'no'"),
+        (lambda: Shortlister(false_alarm_rounds=-5), "false_alarm_rounds is -5"),
+        (lambda: Shortlister(on_drift="report", patience=0), "no miss would ever be seen"),
+    ):
+        with pytest.raises(InvalidParameter) as caught:
+            make()
+        assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Shortlister(coverage=0), "coverage is 0; it must lie strictly between 0 and 1"),
+        (lambda: Shortlister(coverage=1), "coverage is 1;"),
+        (lambda: Shortlister(coverage=1.5), "coverage is 1.5; it must lie strictly between 0 and 1"),
+        (lambda: Shortlister(coverage=math.nan), "coverage is nan;"),
+        (lambda: Shortlister(coverage="0.9"), "coverage is '0.9'; it must be a number"),
+        (lambda: Shortlister(coverage=True), "coverage is True;"),
+        (lambda: Shortlister(delta=0), "delta is 0; it must lie strictly between 0 and 1"),
+        (lambda: Shortlister(policy="sps"), "policy is 'sps'; it must be a policy"),
+        (lambda: Shortlister(0.9, policy=Greedy(0.9)), "give them, or a policy, not both"),
+        (lambda: Shortlister(unanswered="drop"), "unanswered is 'drop'"),
+        (lambda: Shortlister(policy=Greedy(0.9), unanswered="miss"), "which Greedy cannot do"),
+        (lambda: Shortlister(patience=-1), "patience is -1; it must be at least 0"),
+        (lambda: Shortlister(at_most=0), "at_most is 0; it must be at least 1"),
+        (lambda: Shortlister(at_least=5, at_most=3), "at_most is 3, but at_least is 5"),
+        (lambda: Shortlister(keep=0), "keep is 0"),
+    ],
+)
+def test_bad_parameters_are_named(make, message):
+    with pytest.raises(InvalidParameter) as caught:
+        make()
+    assert message in str(caught.value)
+
+
+def test_defaults_are_written_once():
+    """Every lister's signature has the options with the defaults of `Options`."""
+    defaults = {field.name: field.default for field in dataclasses.fields(Options)}
+    for kind in (Shortlister, shortlist.GroupedShortlister, shortlist.NestedShortlister):
+        parameters = inspect.signature(kind).parameters
+        assert {name: parameters[name].default for name in defaults} == defaults
+
+
+def test_what_silence_means_depends_on_the_policy():
+    assert Settings(policy=AnytimeSPS(0.9)).unanswered == "miss"
+    assert Settings(policy=Greedy(0.9)).unanswered == "ignore"
+
+
+def test_every_pair_names_two_settings_and_can_be_refused():
+    names = {field.name for field in dataclasses.fields(Settings)}
+    for pair in PAIRS:
+        assert {pair.first, pair.second} <= names
+        assert not pair.excludes(Settings(policy=AnytimeSPS(0.9)))
+
+
+def test_only_some_settings_may_change():
+    settings = Settings(policy=AnytimeSPS(0.9))
+    assert settings.changed(at_most=3, patience=7) == dataclasses.replace(settings, at_most=3, patience=7)
+    for name in ("score", "keep", "policy"):
+        with pytest.raises(InvalidParameter, match=f"{name} is fixed when a lister is made; {CONFIGURABLE[0]}"):
+            settings.changed(**{name: "raw"})
+    with pytest.raises(InvalidParameter, match="shadow mode shows everything"):
+        settings.changed(at_most=3, shadow=True)
