@@ -28,13 +28,17 @@ CROSSING = (
     "policies/test_contract.py",  # every policy
     "policies/test_field.py",  # the methods of the field, against each other
     "rounds/test_pairs.py",  # every pair of settings, library and service
-    "service/test_containment.py",  # one damaged stream and the others
+    "service/test_backup.py",
+    "service/test_client.py",  # the clients and a running service
+    "service/test_commands.py",
+    "service/test_conftest.py",
     "service/test_crash.py",
+    "service/test_damaged_streams.py",  # one damaged stream and the others
     "service/test_disk.py",
     "service/test_fuzz.py",
     "service/test_load.py",
-    "service/test_operations.py",
     "service/test_replicas.py",
+    "service/test_stop.py",
     "service/web/test_openapi.py",
 )
 

@@ -8,7 +8,7 @@ import sys
 import httpx
 import pytest
 
-from shortlist.service.demo import ASKED, SIMULATED, Corpus, create_demo
+from shortlist.service.demo import ASKED, SIMULATED, create_demo
 from tests.browser.test_pages import state, wait_until
 from tests.service.running import free_port, running
 
@@ -17,21 +17,6 @@ from tests.service.running import free_port, running
 def demo(tmp_path):
     with running(None, app=create_demo(f"sqlite:///{tmp_path}/log.db")) as service:
         yield service
-
-
-def test_the_corpus_finds_what_one_means():
-    corpus = Corpus()
-    assert len(corpus.names) > 1500
-    for question, name in (
-        ("split a string into words", "str.split"),
-        ("random integer", "random.randint"),
-        ("sleep for some seconds", "time.sleep"),
-        ("greatest common divisor", "math.gcd"),
-    ):
-        found = [found for found, _, _ in corpus.search(question)]
-        assert name in found
-        assert len(found) <= 50
-    assert corpus.search("xyzzy plugh") == []
 
 
 def test_watching_and_answering(page, demo):
