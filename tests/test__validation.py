@@ -21,7 +21,7 @@ def test_a_miss_rate_is_that_of_the_decimal():
 
 
 @pytest.mark.parametrize("value", [0, 1, -0.1, 1.5, math.nan, math.inf, True, "0.9", None])
-def test_what_is_no_probability_is_named(value):
+def test_bad_probabilities_are_named(value):
     with pytest.raises(InvalidParameter, match=r"coverage is .*strictly between 0 and 1, for example"):
         check.check_probability("coverage", value, 0.9)
 

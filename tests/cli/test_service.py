@@ -30,7 +30,7 @@ def test_durations(text, seconds):
 
 
 @pytest.mark.parametrize("text", ["", "7", "7 days", "-1h", "1w", "h"])
-def test_what_is_no_duration_is_named(text):
+def test_bad_durations_are_named(text):
     with pytest.raises(InvalidParameter, match=r"older_than is .*; write 90s, 30m, 12h or 7d"):
         duration("older_than", text)
 

@@ -8,8 +8,6 @@ from shortlist import Client
 from shortlist.errors import ServiceUnavailable
 from tests.client.network import Network, problem, shown
 
-DONE = {"status_code": 204}
-
 
 def test_its_verbs_on_the_wire(monkeypatch):
     done = [httpx.Response(204) for _ in range(5)]

@@ -10,7 +10,7 @@ from shortlist.lab.tasks import Stream
 
 @dataclass(frozen=True)
 class Scored:
-    """What a score makes of the right answers, and of all candidates in ascending order."""
+    """The comparable scores of the right answers, and of all candidates in ascending order."""
 
     true: np.ndarray
     candidates: np.ndarray

@@ -12,4 +12,4 @@ def without_seconds(rows):
 
 
 def quiet(_what, _done, _of):
-    """Tell nobody how far it is."""
+    """Report no progress."""

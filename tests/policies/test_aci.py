@@ -25,6 +25,6 @@ def test_misses_lower_the_level_until_everything_is_shown_again():
     assert thresholds(ACI(0.5, 0.6), [3.0, 1.0, 1.0, 1.0]) == [-math.inf, 3.0, 3.0, 3.0, -math.inf]
 
 
-def test_a_step_that_is_none_is_named():
+def test_a_bad_step_is_named():
     with pytest.raises(InvalidParameter, match="step is 0; it must be a number above 0"):
         ACI(0.9, step=0)

@@ -33,6 +33,6 @@ def test_its_first_cut_is_the_least_of_71_scores():
     assert thresholds(AnytimeSPS(0.9), scores)[-2:] == [-math.inf, 0.01]
 
 
-def test_a_delta_that_is_none_is_named():
+def test_a_bad_delta_is_named():
     with pytest.raises(InvalidParameter, match=r"delta is 1\.5; it must lie strictly between 0 and 1"):
         AnytimeSPS(0.9, 1.5)

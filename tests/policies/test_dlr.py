@@ -27,7 +27,7 @@ def test_its_steps_are_one_and_a_half_and_a_third():
     assert seen == pytest.approx([1.0, 1.5, 1.25, 1.25 + 0.5 / 3])
 
 
-def test_parameters_that_are_none_are_named():
+def test_bad_parameters_are_named():
     with pytest.raises(InvalidParameter, match="start is inf"):
         DLR(0.9, start=math.inf)
     with pytest.raises(InvalidParameter, match="exponent is 0"):

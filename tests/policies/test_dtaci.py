@@ -27,6 +27,6 @@ def test_a_miss_beyond_is_as_far_away_as_the_range_allows():
     assert state.threshold == -1.0
 
 
-def test_an_interval_that_is_none_is_named():
+def test_a_bad_interval_is_named():
     with pytest.raises(InvalidParameter, match="interval is 0; it must be at least 1"):
         DtACI(0.9, interval=0)

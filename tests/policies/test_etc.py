@@ -37,7 +37,7 @@ def test_it_decides_once():
     assert seen == [-math.inf] * 5 + [2.0] * 3
 
 
-def test_parameters_that_are_none_are_named():
+def test_bad_parameters_are_named():
     with pytest.raises(InvalidParameter, match="explore is 0; it must be at least 1"):
         ExploreThenCommit(0.9, 0)
     with pytest.raises(InvalidParameter, match="horizon is 0; it must be at least 1"):

@@ -33,6 +33,6 @@ def test_it_climbs_without_end():
     ]
 
 
-def test_a_coverage_that_is_none_is_named():
+def test_a_bad_coverage_is_named():
     with pytest.raises(InvalidParameter, match="coverage is 1; it must lie strictly between 0 and 1"):
         Greedy(1)

@@ -31,6 +31,6 @@ def test_the_same_seed_draws_the_same():
 
 
 @pytest.mark.parametrize(("name", "value"), [("buckets", 1), ("eta", 0), ("seed", 0)])
-def test_parameters_that_are_none_are_named(name, value):
+def test_bad_parameters_are_named(name, value):
     with pytest.raises(InvalidParameter, match=f"{name} is {value}; it must be"):
         MVP(0.9, **{name: value})

@@ -258,6 +258,6 @@ def test_a_round_shown_from_an_older_copy_of_the_state():
     assert (state.shown, state.rounds) == (1, 1)
 
 
-def test_a_boundary_that_is_none_is_named():
+def test_a_bad_boundary_is_named():
     with pytest.raises(InvalidParameter, match=r"boundary is 0\.05; it must be a boundary"):
         OrderStatistic(0.9, 0.05)

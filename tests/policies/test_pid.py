@@ -27,6 +27,6 @@ def test_beyond_a_right_angle_the_tangent_is_infinite():
 
 
 @pytest.mark.parametrize("name", ["step", "gain", "saturation"])
-def test_parameters_that_are_none_are_named(name):
+def test_bad_parameters_are_named(name):
     with pytest.raises(InvalidParameter, match=f"{name} is 0; it must be a number above 0"):
         ConformalPID(0.9, **{name: 0})

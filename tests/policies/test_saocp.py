@@ -30,6 +30,6 @@ def test_the_pinball_loss():
     assert pinball(0.1, 0.5, 0.75, 0.25) == pytest.approx(0.1)
 
 
-def test_a_lifetime_that_is_none_is_named():
+def test_a_bad_lifetime_is_named():
     with pytest.raises(InvalidParameter, match="lifetime is 0; it must be at least 1"):
         SAOCP(0.9, lifetime=0)

@@ -49,6 +49,6 @@ def test_it_stands_still_after_its_horizon():
     assert seen[60] > -math.inf
 
 
-def test_a_horizon_that_is_none_is_named():
+def test_a_bad_horizon_is_named():
     with pytest.raises(InvalidParameter, match="horizon is -1; it must be at least 1"):
         SPS(0.9, -1)

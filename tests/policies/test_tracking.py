@@ -16,7 +16,7 @@ def test_fixed_steps_by_hand():
     assert thresholds(ThresholdTracking(0.75, 0.4, start=1.0, miss="dropped"), [0.0] * 3) == [1.0] * 4
 
 
-def test_parameters_that_are_none_are_named():
+def test_bad_parameters_are_named():
     with pytest.raises(InvalidParameter, match="step is 0; it must be a number above 0"):
         ThresholdTracking(0.9, 0)
     with pytest.raises(InvalidParameter, match="start is -inf; it must be a finite number"):

@@ -69,7 +69,7 @@ def test_what_silence_means_depends_on_the_policy():
     assert Settings(policy=Greedy(0.9)).unanswered == "ignore"
 
 
-def test_every_pair_names_two_settings_and_can_be_refused():
+def test_every_pair_names_two_settings_and_allows_the_defaults():
     names = {field.name for field in dataclasses.fields(Settings)}
     for pair in PAIRS:
         assert {pair.first, pair.second} <= names
