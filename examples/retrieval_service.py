@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from shortlist.demo import Corpus
+from shortlist.service.demo import Corpus
 
 from shortlist import Client
 

@@ -101,7 +101,7 @@ def check_scores(scores: ArrayLike, *, allow_empty: bool | None = None) -> NDArr
     """Return the scores of one list as floats, or say what is wrong; None where an empty list cannot be allowed."""
     if type(scores) is np.ndarray and scores.ndim == 1 and scores.dtype.char == "d" and scores.size:
         values: Array = scores + 0.0  # a copy, with one zero, not two
-        if np.logical_and.reduce(np.isfinite(values)):  # .all(), at half its cost
+        if 0 not in np.isfinite(values).tobytes():  # .all(), at a quarter of its cost
             return values
     raw = _array("scores", scores)
     if raw.ndim != 1:
