@@ -21,9 +21,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from shortlist.service.demo import Corpus
 
 from shortlist import Client
+from shortlist.service.demo import Corpus
 
 Vectors = NDArray[np.float32]
 #: From a vector to the positions and scores of the best passages.

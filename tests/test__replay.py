@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -121,6 +122,7 @@ class Stubborn(shortlist.Policy):
         return State((0.0,), [], ())
 
 
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="numba is turned off")
 def test_a_rule_that_numba_cannot_compile_runs_without_it():
     pytest.importorskip("numba", reason="the extra `fast` is not installed")
     scores = np.random.default_rng(0).random(50)

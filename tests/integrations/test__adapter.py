@@ -77,7 +77,9 @@ def test_what_has_no_score_and_what_is_no_lister_is_refused():
     with pytest.raises(InvalidScores, match="result 1 has no score"):
         Adapter(Shortlister()).oriented([0.5, None])
     for wrong in ("docs", None, GroupedShortlister()):
-        with pytest.raises(InvalidParameter, match="it must be a Shortlister, a Client or an AsyncClient"):
+        with pytest.raises(
+            InvalidParameter, match="it must be a Shortlister, a NestedShortlister, a Client or an AsyncClient"
+        ):
             Adapter(wrong)
 
 

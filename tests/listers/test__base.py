@@ -1,21 +1,29 @@
 """What all listers share: rounds that are numbered and kept, copies, threads."""
 
 import copy
+import dataclasses
 import enum
 import pickle
 import sys
 import threading
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 import shortlist
-from shortlist import Oracle, Shortlister
+from shortlist import SPS, AnytimeSPS, Oracle, Policy, Shortlister
 from shortlist.errors import (
+    ConflictingAnswer,
+    InvalidIds,
     InvalidParameter,
+    InvalidScores,
+    MissingPolicy,
     NoCandidates,
     RoundClosed,
+    UnknownRound,
 )
+from shortlist.policies import State
 from tests.listers.inside import everything, policy_state
 from tests.listers.playing import teach
 
@@ -129,3 +137,102 @@ def test_only_what_can_be_allowed_is_offered():
     for refuse in (Shortlister().preview, lambda s: grouped.propose(s, group=1), nested.propose):
         with pytest.raises(NoCandidates, match=r"at least one candidate"):
             refuse([])
+
+
+@pytest.mark.parametrize("wrong", [1.0, np.float64(1), "1", True, 3, -1, [1], b"a"])
+def test_what_cannot_have_been_a_candidate_is_no_miss(wrong):
+    """A label of another type would be taken for a miss, and the answer is final."""
+    lister = Shortlister(0.9)
+    shown = lister.propose([0.1, 0.2, 0.3])
+    with pytest.raises(InvalidIds, match="pass one of them, or None if no candidate is right"):
+        lister.reveal(shown.round_id, wrong)
+    named = lister.propose([0.1, 0.2], ids=["1", "2"])
+    if not isinstance(wrong, str):
+        with pytest.raises(InvalidIds, match="pass an id of that type"):
+            lister.reveal(named.round_id, wrong)
+    assert lister.summary().open == 2
+
+
+def test_reveal_is_hit_or_miss_whichever_it_is():
+    lister = Shortlister(0.9, at_most=1)
+    first, second, third, fourth = (lister.propose([0.1, 0.2], ids=["a", "b"]).round_id for _ in range(4))
+    lister.reveal(first, "b")
+    lister.reveal(second, "a")  # hidden
+    lister.reveal(third, "z")  # not among the candidates
+    lister.reveal(fourth, None)
+    assert (lister.summary().hits, lister.summary().misses) == (1, 3)
+    before = everything(lister)
+    lister.reveal(first, "b")
+    lister.reveal(second, "a")
+    assert everything(lister) == before
+    with pytest.raises(ConflictingAnswer):
+        lister.reveal(first, "a")
+    with pytest.raises(UnknownRound, match="pass its round_id"):
+        lister.reveal(lister.propose([0.1]), 0)
+
+
+def test_many_lists_are_opened_or_none():
+    lister = Shortlister(0.9)
+    with pytest.raises(InvalidScores):
+        lister.propose_many([[0.1, 0.2], [np.nan]])
+    with pytest.raises(InvalidParameter, match="ids for 1 lists, and 2 lists"):
+        lister.propose_many([[0.1], [0.2]], ids=[["a"]])
+    with pytest.raises(InvalidParameter, match="1 right answers for 2 rounds"):
+        lister.reveal_many([0, 1], [0])
+    assert lister.summary().rounds == 0
+
+
+@pytest.mark.parametrize("make", [Shortlister, shortlist.GroupedShortlister, shortlist.NestedShortlister])
+def test_settings_change_from_the_next_list_on(make, tmp_path):
+    lister = make()
+    group = {"group": "g"} if make is shortlist.GroupedShortlister else {}
+    assert len(lister.propose([0.1, 0.2, 0.3], **group).members) == 3
+    lister.configure(at_most=2, patience=5)
+    assert len(lister.propose([0.1, 0.2, 0.3], **group).members) == 2
+    if group:
+        assert len(lister.propose([0.1, 0.2, 0.3], group="new").members) == 2
+    lister.save(tmp_path / "lister.json")
+    lister = make.load(tmp_path / "lister.json")
+    assert len(lister.propose([0.1, 0.2, 0.3], **group).members) == 2
+    before = everything(lister)
+    with pytest.raises(InvalidParameter, match="shadow mode shows everything"):
+        lister.configure(shadow=True)
+    assert everything(lister) == before
+    lister.configure(at_most=None, shadow=True)
+    assert len(lister.propose([0.1, 0.2, 0.3], **group).members) == 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Fixed(Policy):
+    """A policy of one's own: a threshold from the first answer on."""
+
+    key: ClassVar[str] = "fixed"
+    level: float = 0.15
+
+    @staticmethod
+    def rule(carry, values, constants, seen, missed):
+        return (constants[0],)
+
+    def init(self):
+        return State((-np.inf,), [], (self.level,))
+
+
+def test_a_policy_of_ones_own_is_passed_again(tmp_path):
+    lister = Shortlister(policy=Fixed())
+    lister.reveal(lister.propose([0.1, 0.2]).round_id, 1)
+    lister.save(tmp_path / "own.json")
+    with pytest.raises(MissingPolicy, match=r"load\(path, policy=\.\.\.\)"):
+        Shortlister.load(tmp_path / "own.json")
+    with pytest.raises(InvalidParameter, match="but the lister was saved with"):
+        Shortlister.load(tmp_path / "own.json", policy=Fixed(0.3))
+    loaded = Shortlister.load(tmp_path / "own.json", policy=Fixed())
+    assert loaded.propose([0.1, 0.2]).members == (1,)
+    assert everything(loaded)["settings"] == everything(lister)["settings"]
+
+
+def test_what_is_passed_to_load_must_be_what_was_saved(tmp_path):
+    Shortlister(0.9).save(tmp_path / "plain.json")
+    for wrong in ({"policy": SPS(0.9, 100)}, {"score": "margin"}, {"policy": "sps"}, {"score": "nonsense"}):
+        with pytest.raises(InvalidParameter):
+            Shortlister.load(tmp_path / "plain.json", **wrong)
+    assert Shortlister.load(tmp_path / "plain.json", policy=AnytimeSPS(0.9)).policy == AnytimeSPS(0.9)

@@ -154,3 +154,16 @@ def test_what_cannot_be_a_group_is_refused():
     with pytest.raises(NotShown):
         lister.hit(shown.round_id, 1)
     assert "GroupedShortlister" in repr(lister)
+
+
+def test_a_list_that_is_refused_spends_nothing_of_delta():
+    def broken(values):
+        return values * np.nan if values[0] > 1 else values
+
+    lister = GroupedShortlister(0.9, score=broken)
+    for group in range(5):
+        with pytest.raises(InvalidScores):
+            lister.propose([2.0, 0.1], group=group)
+    assert lister.groups == ()
+    lister.propose([0.5, 0.1], group="first")
+    assert lister.summary("first").policy["delta"] == 0.025

@@ -90,3 +90,24 @@ def test_save_and_load(tmp_path):
 def test_bad_coverages_are_refused(coverages):
     with pytest.raises(InvalidParameter):
         NestedShortlister(coverages)
+
+
+@pytest.mark.parametrize("options", [{}, {"at_most": 6}, {"at_least": 3}, {"shadow": True}], ids=str)
+def test_each_coverage_counts_as_in_a_run_of_its_own(options):
+    """Also where the list that is shown is cut short, and after a shift: thresholds, answers, alarms."""
+    options |= {"on_drift": "report", "false_alarm_rounds": 1000}
+    nested, alone = NestedShortlister((0.5, 0.95), **options), Shortlister(0.5, **options)
+    rng = np.random.default_rng(0)
+    for t in range(1200):
+        scores = rng.random(12)
+        weights = (scores if t < 700 else 1 - scores) ** 4
+        right = int(rng.choice(12, p=weights / weights.sum()))
+        for lister in (nested, alone):
+            lister.reveal(lister.propose(scores).round_id, right)
+    inner, own = nested.summary().coverages[0.5], alone.summary()
+    assert own.drift.alarm_count > 0
+    assert (inner.threshold, inner.drift, inner.epoch) == (own.threshold, own.drift, own.epoch)
+    assert (inner.hits, inner.misses) == (own.hits, own.misses)
+    assert (inner.hidden_share, inner.truncated_share) == (own.hidden_share, own.truncated_share)
+    assert inner.would_have_missed == own.would_have_missed
+    assert nested.summary().waiting_for == nested.summary().coverages[0.95].waiting_for

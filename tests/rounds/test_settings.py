@@ -84,3 +84,32 @@ def test_only_some_settings_may_change():
             settings.changed(**{name: "raw"})
     with pytest.raises(InvalidParameter, match="shadow mode shows everything"):
         settings.changed(at_most=3, shadow=True)
+    for name in ("coverage", "coverages", "delta"):
+        with pytest.raises(InvalidParameter, match=f"{name} is fixed"):
+            settings.changed(**{name: 0.5})
+    with pytest.raises(TypeError, match="there is no setting 'atmost'; there are at_least, at_most, shadow, patience"):
+        settings.changed(atmost=3)
+
+
+@pytest.mark.parametrize("lister", [Shortlister, GroupedShortlister, NestedShortlister])
+def test_a_misspelled_setting_is_named_with_those_that_exist(lister):
+    with pytest.raises(TypeError, match="there is no setting 'patients'; there are coverage.*patience"):
+        lister(patients=3)
+
+
+def test_a_policy_that_a_file_could_not_tell_from_ours_is_refused():
+    @dataclasses.dataclass(frozen=True)
+    class Bolder(AnytimeSPS):
+        pass
+
+    with pytest.raises(InvalidParameter, match="has the key 'anytime', which is that of AnytimeSPS: choose another"):
+        Settings(policy=Bolder(0.9))
+
+    class Nameless(type(Greedy(0.9)).__mro__[1]):
+        rule = Greedy.rule
+
+        def init(self):
+            return Greedy(0.9).init()
+
+    with pytest.raises(InvalidParameter, match="Nameless has no key"):
+        Settings(policy=Nameless())

@@ -46,8 +46,14 @@ class Adapter:
     """
 
     def __init__(self, lister: Lister, *, higher_is_better: bool = True) -> None:
-        if not isinstance(lister, Lister) or isinstance(lister, GroupedShortlister):
-            raise InvalidParameter(f"lister is {lister!r}; it must be a Shortlister, a Client or an AsyncClient")
+        if isinstance(lister, GroupedShortlister):
+            raise InvalidParameter(
+                f"lister is {lister!r}, which needs a group with every list; use an adapter with a lister per group"
+            )
+        if isinstance(lister, type) or not isinstance(lister, Lister):
+            raise InvalidParameter(
+                f"lister is {lister!r}; it must be a Shortlister, a NestedShortlister, a Client or an AsyncClient"
+            )
         self.lister = lister
         # Only a service keeps what people read, and only a service is waited for.
         self._is_remote = "texts" in inspect.signature(lister.propose).parameters

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from shortlist._validation import Array, Member, check_count, check_ids, check_number, check_scores, plain_member
 from shortlist.errors import (
     DamagedFile,
+    InvalidIds,
     InvalidParameter,
     MissingPolicy,
     MissingScore,
@@ -32,7 +33,7 @@ from shortlist.rounds.race import make_stream
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import Shown
 from shortlist.rounds.stream import Stream, StreamState
-from shortlist.scores import Score
+from shortlist.scores import Score, to_score
 
 __all__ = ["BaseLister", "Rounds", "shown_fields"]
 
@@ -56,6 +57,8 @@ class Rounds:
 
     def index(self, round_id: RoundName, keep: int) -> int:
         """Return where a round's answer is, or say why it is not among those kept."""
+        if isinstance(round_id, Shown):
+            raise UnknownRound("round id is a list that was shown; pass its round_id: shown.round_id")
         if isinstance(round_id, bool) or not isinstance(round_id, (int, np.integer)):
             raise UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
         if not 0 <= round_id < self.next_id:
@@ -157,7 +160,7 @@ class BaseLister(abc.ABC, Generic[List]):
         Parameters
         ----------
         round_id
-            The list's.
+            The `round_id` of the list.
         member
             The candidate that is right, as it stands in ``shown.members``.
 
@@ -204,9 +207,15 @@ class BaseLister(abc.ABC, Generic[List]):
         Parameters
         ----------
         round_id
-            The list's.
+            The `round_id` of the list.
         right
-            The candidate that is right, as it would stand in ``shown.members``; None if no candidate is.
+            The candidate that is right, as it would stand in ``shown.members``: your id, or its position. An id that
+            was not among the candidates is a miss; None if no candidate is right.
+
+        Raises
+        ------
+        InvalidIds
+            It cannot have been a candidate: a number where ids are texts, or a position that the list has not.
         """
         with self._lock:
             member = None if right is None else plain_member(right)
@@ -215,6 +224,7 @@ class BaseLister(abc.ABC, Generic[List]):
             if listed is None:  # its list is gone; a miss says all that is left to say
                 is_hit = not isinstance(given, Answer) or given is not Answer.MISS
             else:
+                _check_right(listed, member)
                 is_hit = any(member == one and type(member) is type(one) for one in listed.members)
             self._answer(round_id, Answer.MISS if member is None or not is_hit else member)
 
@@ -224,7 +234,7 @@ class BaseLister(abc.ABC, Generic[List]):
         Parameters
         ----------
         round_ids
-            The lists'.
+            The `round_id` of each list.
         rights
             The candidate that is right in each.
         """
@@ -256,8 +266,12 @@ class BaseLister(abc.ABC, Generic[List]):
         """
         if ids is not None and len(ids) != len(scores):
             raise InvalidParameter(f"there are ids for {len(ids)} lists, and {len(scores)} lists; give them for each")
+        named = [None] * len(scores) if ids is None else ids
+        below, empty = options.get("truncated_below"), options.get("allow_empty", False)
         with self._lock:
-            return [self.propose(row, None if ids is None else ids[i], **options) for i, row in enumerate(scores)]
+            for row, names in zip(scores, named, strict=True):
+                self._checked(row, names, below, empty)  # all of them, or none
+            return [self.propose(row, names, **options) for row, names in zip(scores, named, strict=True)]
 
     def expire(self, before: int) -> int:
         """Close all rounds with an id below `before` for good, and return how many were open.
@@ -317,7 +331,7 @@ class BaseLister(abc.ABC, Generic[List]):
         """
         content = savefile.read(path, cls.kind)
         own = {Score: score, Policy: policy}
-        _check_policy(content, policy)
+        _check_own(content, policy, score)
         try:
             settings = decode(Settings, content["settings"], own)
             lister = cls.__new__(cls)
@@ -328,7 +342,7 @@ class BaseLister(abc.ABC, Generic[List]):
                 lister._streams[key] = lister._new_stream(key, number, remembered)
         except MissingScore:
             raise
-        except (ShortlistError, KeyError, TypeError, ValueError, AttributeError) as error:
+        except (ShortlistError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise DamagedFile(f"{path} is damaged: {type(error).__name__}: {error}") from None
         return lister
 
@@ -340,18 +354,39 @@ class BaseLister(abc.ABC, Generic[List]):
         vars(self).update(state, _lock=threading.RLock())
 
 
-def _check_policy(content: dict[str, Any], policy: Policy | None) -> None:
-    """Say that a policy of one's own is missing, or is not the one that was saved."""
-    settings = content.get("settings")
-    described = settings.get("policy") if isinstance(settings, dict) else None
-    if not isinstance(described, dict) or described.get("kind") in POLICIES:
+def _check_right(listed: Listed, right: Any) -> None:
+    """Refuse as the right answer what cannot have been a candidate, rather than take it for a miss."""
+    if right is None:
         return
-    if policy is None:
+    if listed.ids is None:
+        if type(right) is not int or not 0 <= right < len(listed.scores):
+            raise InvalidIds(
+                f"right is {right!r}, and the list has the positions 0 to {len(listed.scores) - 1}; pass one of them, "
+                "or None if no candidate is right"
+            )
+    elif listed.ids and all(type(right) is not type(name) for name in listed.ids):
+        raise InvalidIds(
+            f"right is {right!r}, a {type(right).__name__}, and the list's ids are like {listed.ids[0]!r}; pass an id "
+            "of that type, or None if no candidate is right"
+        )
+
+
+def _check_own(content: dict[str, Any], policy: Any, score: Any) -> None:
+    """Say that a policy of one's own is missing, or that what is passed is not what was saved."""
+    if policy is not None and not isinstance(policy, Policy):
+        raise InvalidParameter(f"policy is {policy!r}; it must be the policy that the lister was saved with")
+    if score is not None:
+        to_score(score)
+    settings = content.get("settings")
+    if not isinstance(settings, dict) or not isinstance(settings.get("policy"), dict):
+        return  # damaged: what reads it says so
+    saved, described = settings.get("score"), settings["policy"]
+    if policy is None and str(described.get("kind")) not in POLICIES:
         raise MissingPolicy(
             f"the policy {described.get('kind')!r} is one of your own, and a file cannot hold it; pass it again: "
             "load(path, policy=...)"
         )
-    if policy.to_dict() != described:
-        raise InvalidParameter(
-            f"policy is {policy.to_dict()}, but the lister was saved with {described}: pass that one"
-        )
+    if policy is not None and policy.to_dict() != described:
+        raise InvalidParameter(f"policy is {policy.to_dict()}, but the lister was saved with {described}: pass that")
+    if score is not None and (not isinstance(saved, dict) or saved.get("kind") != "custom"):
+        raise InvalidParameter(f"score is {score!r}, but the lister was saved with {saved}: leave score= out")

@@ -29,7 +29,7 @@ class GroupShown(Shown):
     group: Group = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GroupedSummary(Counts):
     """What has happened so far, in all groups together; ``summary(group)`` says more of one.
 
@@ -82,7 +82,7 @@ class GroupedShortlister(BaseLister[GroupShown]):
     kind: ClassVar[str] = "grouped shortlister"
 
     def __init__(self, coverage: float = 0.9, delta: float = 0.05, **options: Unpack[OptionsDict]) -> None:
-        super().__init__(Settings.of(AnytimeSPS(coverage, delta), options, self.kind))
+        super().__init__(Settings.of(AnytimeSPS(coverage, delta), options, self.kind, ("coverage", "delta")))
 
     def __repr__(self) -> str:
         policy = self._base_policy
@@ -138,8 +138,10 @@ class GroupedShortlister(BaseLister[GroupShown]):
         values, names, below = self._checked(scores, ids, truncated_below, allow_empty)
         group = _check_group(group)
         with self._lock:
-            stream = self._stream(group)
+            # A new group spends its share of delta only if its list can be shown.
+            stream = self._streams.get(group) or self._new_stream(group, len(self._streams) + 1)
             listed = stream.decide(self._rounds.next_id, values, names, below)._replace(group=group)
+            self._streams[group] = stream
             stream.apply(listed)
             self._open(listed)
         return GroupShown(**shown_fields(listed, values), group=group)

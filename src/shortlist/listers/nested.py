@@ -12,7 +12,7 @@ from shortlist._validation import Member, check_probability
 from shortlist.errors import InvalidParameter
 from shortlist.listers._base import BaseLister, shown_fields
 from shortlist.policies import AnytimeSPS, Policy
-from shortlist.rounds.events import Event, Hit, Listed
+from shortlist.rounds.events import Absent, Event, Hit, Listed, Miss
 from shortlist.rounds.progress import Counts, Summary, count, summarize
 from shortlist.rounds.settings import OptionsDict, Settings, with_options
 from shortlist.rounds.shown import Shown
@@ -33,7 +33,7 @@ class NestedShown(Shown):
     cuts: dict[float, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NestedSummary(Counts):
     """What has happened so far.
 
@@ -45,16 +45,19 @@ class NestedSummary(Counts):
         What holds with which probability, in words.
     coverages
         More of each coverage.
+    waiting_for
+        What is needed before the list that is shown can become shorter, in words: of the highest coverage.
     """
 
     thresholds: Mapping[float, float] = field(default_factory=dict)
     guarantee: str = ""
     coverages: Mapping[float, Summary] = field(default_factory=dict)
+    waiting_for: str = ""
 
 
 @with_options
 class NestedShortlister(BaseLister[NestedShown]):
-    """Shows one list that holds several: sure, surer, surest.
+    """Shows one list that contains a shorter one for each lower coverage.
 
     The lowest threshold decides what is shown, so every answer teaches every threshold, each exactly
     as in a run of its own. The list of a higher coverage contains that of a lower one: where a lower
@@ -65,7 +68,7 @@ class NestedShortlister(BaseLister[NestedShown]):
     coverages
         The coverages, in any order.
     delta
-        What each guarantee may fail with.
+        The probability with which each guarantee may fail.
     jointly
         False: each guarantee holds with probability 1 - delta, on its own. True: all of them hold at
         once with probability 1 - delta; each then gets its share of delta.
@@ -104,7 +107,10 @@ class NestedShortlister(BaseLister[NestedShown]):
         delta = check_probability("delta", delta, 0.05)
         # What each coverage may fail with.
         share = delta / len(chosen) if jointly else delta
-        super().__init__(Settings.of(AnytimeSPS(chosen[0], share), options, self.kind), share=share)
+        super().__init__(
+            Settings.of(AnytimeSPS(chosen[0], share), options, self.kind, ("coverages", "delta", "jointly")),
+            share=share,
+        )
         for coverage in chosen:
             self._stream(coverage)
 
@@ -115,12 +121,22 @@ class NestedShortlister(BaseLister[NestedShown]):
         return AnytimeSPS(key, self._own["share"])
 
     def _apply(self, listed: Listed, event: Event) -> None:
+        assert listed.cuts is not None  # noqa: S101 - `propose` has put them there
         for coverage, stream in self._streams.items():
-            if isinstance(event, Hit):
-                assert listed.cuts is not None  # noqa: S101 - `propose` has put them there
-                place = listed.members.index(event.member)
-                event = event._replace(below_cut=place >= listed.cuts[coverage])
-            stream.apply(event)
+            stream.apply(self._own_event(listed, event, *listed.cuts[coverage]))
+
+    def _own_event(
+        self, listed: Listed, event: Event, length: int, reached: int, truncated: bool, complete: bool
+    ) -> Event:
+        """Return what an event is to the list of one coverage: what only a longer one has is a miss there."""
+        if isinstance(event, Hit):
+            place = listed.members.index(event.member)
+            if place >= length and not self._settings.shadow:
+                return Miss(event.round_id, truncated)  # among the candidates, so its list's recall is not concerned
+            return event._replace(below_cut=place >= reached, complete=complete)
+        if isinstance(event, (Miss, Absent)):
+            return event._replace(truncated=truncated, complete=complete)
+        return event
 
     @property
     def coverages(self) -> tuple[float, ...]:
@@ -165,16 +181,15 @@ class NestedShortlister(BaseLister[NestedShown]):
                 for coverage, stream in self._streams.items()
             }
             longest = min(lists.values(), key=lambda listed: listed.threshold)
-            cuts, most = {}, 0
+            cuts, lengths, most = {}, {}, 0
             for coverage, listed in lists.items():
-                cuts[coverage] = most = max(most, listed.reached)
+                length = listed.reached if self._settings.shadow else len(listed.positions)
+                cuts[coverage] = length, listed.reached, listed.truncated, listed.complete
+                lengths[coverage] = most = max(most, length)
+                self._streams[coverage].apply(listed)
             longest = longest._replace(cuts=cuts)
-            for coverage, stream in self._streams.items():
-                # Each has its own threshold; what was shown is the same for all.
-                mine = lists[coverage]
-                stream.apply(longest._replace(threshold=mine.threshold, epoch=mine.epoch, reached=mine.reached))
             self._open(longest)
-        return NestedShown(**shown_fields(longest, values), cuts=cuts)
+        return NestedShown(**shown_fields(longest, values), cuts=lengths)
 
     def summary(self) -> NestedSummary:
         """Return what has happened so far, which guarantee holds for what, and more of each coverage."""
@@ -187,5 +202,6 @@ class NestedShortlister(BaseLister[NestedShown]):
                     f"each threshold alone never passes its optimum with probability {1 - each:.6g}; all of them at "
                     f"once with probability {max(0.0, 1 - each * len(self._streams)):.6g}"
                 ),
-                coverages={coverage: summarize(stream, waiting) for coverage, stream in self._streams.items()},
+                coverages=(coverages := {c: summarize(stream, waiting) for c, stream in self._streams.items()}),
+                waiting_for=coverages[self.coverages[-1]].waiting_for,
             )

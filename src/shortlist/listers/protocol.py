@@ -15,8 +15,9 @@ class Lister(Protocol):
     """Shows shortlists and takes their answers.
 
     `shortlist.Shortlister`, `shortlist.Client` and `shortlist.AsyncClient` are listers; what the last one
-    returns must be awaited, so results are not typed here. A `GroupedShortlister` is none, for its `propose`
-    needs a group, and an adapter has none to give.
+    returns must be awaited, so results are not typed here. A `NestedShortlister` is one too. A
+    `GroupedShortlister` has the same verbs, but its `propose` needs a group, which an adapter has not: use a lister
+    per group there.
     """
 
     def propose(

@@ -51,8 +51,9 @@ def read(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
     if not isinstance(form, str) or not form.startswith("shortlist "):
         raise DamagedFile(f"{path} is not a file that shortlist saved")
     if form != f"shortlist {kind}":
-        found = form.removeprefix("shortlist ")
-        raise SaveFileError(f"{path} was saved by a {found}, not by a {kind}: load it with that class")
+        other = form.removeprefix("shortlist ")
+        name = other.title().replace(" ", "")
+        raise SaveFileError(f"{path} was saved by a {other}, not by a {kind}: load it with {name}.load")
     _check_version(path, document.get("version"))
     content = document.get("content")
     if not isinstance(content, dict) or not _matches(content, document.get("sha256")):

@@ -105,7 +105,7 @@ class Shortlister(BaseLister[Shown]):
             policy = AnytimeSPS(0.9 if coverage is None else coverage, 0.05 if delta is None else delta)
         elif not (coverage is None and delta is None):
             raise InvalidParameter("coverage and delta belong to the policy: give them, or a policy, not both")
-        super().__init__(Settings.of(policy, options))
+        super().__init__(Settings.of(policy, options, others=("coverage", "delta", "policy")))
         self._stream(None)
 
     def __repr__(self) -> str:

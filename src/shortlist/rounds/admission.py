@@ -61,7 +61,7 @@ def admit(
 
 def _check_again(name: RoundName, answer: Member | Answer, given: Member | Answer) -> None:
     """Refuse an answer that differs from the first; one that ends the waiting comes too late, and does not matter."""
-    if answer is Answer.EXPIRED or (answer == given and type(answer) is type(given)):
+    if answer is Answer.EXPIRED or (type(answer) is type(given) and answer == given):
         return
     if given is Answer.EXPIRED:
         raise RoundClosed(f"round {name} is closed: its answer was waited for too long")

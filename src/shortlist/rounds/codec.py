@@ -61,6 +61,8 @@ def encode(value: Any) -> Any:
         return value
     if isinstance(value, np.ndarray):
         return value.tolist()
+    if isinstance(value, set):
+        return sorted(value)  # its own order depends on its history
     if isinstance(value, Policy):
         return value.to_dict()
     if callable(value):

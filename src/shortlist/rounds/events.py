@@ -75,8 +75,9 @@ class Listed(NamedTuple):
     text_digest: str | None = None
     #: Whose threshold decided, where there is one for each group.
     group: Member | None = None
-    #: For each coverage, where there are several, how many members its own list has.
-    cuts: dict[float, int] | None = None
+    #: For each coverage, where there are several: how many members its own list has, how many of them reach its
+    #: threshold, and whether its own list is truncated, and complete.
+    cuts: dict[float, tuple[int, int, bool, bool]] | None = None
     #: While scores are compared: for each its threshold, and what it made of all candidates; the leading one first.
     race: dict[int, tuple[float, list[float]]] | None = None
 

@@ -34,12 +34,16 @@ class Record(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._names())
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the same as dictionaries."""
+        return {name: value.to_dict() if isinstance(value, Record) else value for name, value in self.items()}
+
     @classmethod
     def _names(cls) -> list[str]:
         return [each.name for each in dataclasses.fields(cls)]  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Counts(Record):
     """What has happened, counted.
 
@@ -65,7 +69,7 @@ class Counts(Record):
     coverage_seen: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Drift(Record):
     """What the drift detector says.
 
@@ -87,7 +91,7 @@ class Drift(Record):
     alarms: list[dict[str, Any]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Figures(Counts):
     """The figures that change with every event.
 
@@ -125,7 +129,7 @@ class Figures(Counts):
     would_have_missed: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Summary(Figures):
     """What has happened so far, what is waited for, and which score is in use.
 
@@ -251,7 +255,7 @@ def waiting_for(tracker: Tracker) -> str:
     """Say in words what is needed before the threshold can move."""
     state = tracker.state.policy
     if not isinstance(state, OrderStatisticState):
-        return "more answers"
+        return 'more answers; a round without one does not count (unanswered="ignore")'
     more = rounds_needed(tracker)
     if too_many_low(tracker):
         words = _why_stuck(tracker, state)
@@ -266,9 +270,8 @@ def waiting_for(tracker: Tracker) -> str:
             )
     held = state.shown - state.passed - 1
     if held > 0:
-        first = next(
-            name for name, (epoch, index, _) in state.open.items() if (epoch, index) == (state.epoch, state.passed)
-        )
+        oldest = (state.epoch, state.passed)
+        first = next(name for name, place in reversed(state.open.items()) if place[:2] == oldest)
         words += (
             f"; round {first} is unanswered and holds back {held} later "
             f"one{'s' * (held != 1)} until {tracker.settings.patience} have been shown after it"

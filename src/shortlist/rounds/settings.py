@@ -5,13 +5,13 @@ The listers take them as keywords, the service as a stream's settings; both come
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, Self, TypedDict
 
 from shortlist._validation import check_count
 from shortlist.errors import InvalidParameter
-from shortlist.policies import OrderStatistic, Policy
+from shortlist.policies import POLICIES, OrderStatistic, Policy
 from shortlist.scores import Score, to_score
 
 __all__ = ["CONFIGURABLE", "PAIRS", "OnDrift", "Options", "OptionsDict", "Pair", "Settings", "Unanswered"]
@@ -68,7 +68,8 @@ class Settings(Options):
             raise InvalidParameter(
                 f"policy is {self.policy!r}; it must be a policy, for example AnytimeSPS(coverage=0.9)"
             )
-        if self.score != "auto":
+        _check_key(self.policy)
+        if not (isinstance(self.score, str) and self.score == "auto"):
             put(self, "score", to_score(self.score))
         if self.unanswered is None:
             put(self, "unanswered", "miss" if self.is_orderly else "ignore")
@@ -86,9 +87,9 @@ class Settings(Options):
                 raise InvalidParameter(pair.reason.format(self=self, policy=type(self.policy).__name__))
 
     @classmethod
-    def of(cls, policy: Policy, options: OptionsDict, lister: str = "shortlister") -> Self:
-        """Return the settings that a lister was given as keywords."""
-        _check_names(options)
+    def of(cls, policy: Policy, options: OptionsDict, lister: str = "shortlister", others: Sequence[str] = ()) -> Self:
+        """Return the settings that a lister was given as keywords, besides `others` of its own."""
+        _check_names(options, [*others, *_NAMES])
         return cls(policy=policy, lister=lister, **options)
 
     @property
@@ -98,21 +99,35 @@ class Settings(Options):
 
     def changed(self, **changes: Any) -> Self:
         """Return the settings with some of them changed, if these may be."""
-        _check_names(changes)
-        fixed = [name for name in changes if name not in CONFIGURABLE]
+        fixed = [name for name in changes if name in (*_NAMES, *_FIXED) and name not in CONFIGURABLE]
         if fixed:
             raise InvalidParameter(
                 f"{fixed[0]} is fixed when a lister is made; {', '.join(CONFIGURABLE)} may change at any time"
             )
+        _check_names(changes, CONFIGURABLE)
         return dataclasses.replace(self, **changes)
 
 
-def _check_names(options: Iterable[str]) -> None:
+#: What a lister is made with besides its settings.
+_FIXED: Final = ("policy", "coverage", "coverages", "delta", "jointly")
+_NAMES: Final = tuple(field.name for field in dataclasses.fields(Options))
+
+
+def _check_names(options: Iterable[str], known: Sequence[str]) -> None:
     """Refuse a keyword that is no setting, as Python would."""
-    known = [field.name for field in dataclasses.fields(Options)]
     unknown = [name for name in options if name not in known]
     if unknown:
         raise TypeError(f"there is no setting {unknown[0]!r}; there are {', '.join(known)}")
+
+
+def _check_key(policy: Policy) -> None:
+    """Refuse a policy of one's own that a save file could not tell from ours."""
+    key = getattr(policy, "key", None)
+    name = type(policy).__name__
+    if not isinstance(key, str):
+        raise InvalidParameter(f'{name} has no key; give the class one, its name in save files: key = "my-policy"')
+    if key in POLICIES and type(policy) is not POLICIES[key]:
+        raise InvalidParameter(f"{name} has the key {key!r}, which is that of {POLICIES[key].__name__}: choose another")
 
 
 def _check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:

@@ -30,7 +30,7 @@ from shortlist.rounds.events import (
 from shortlist.rounds.selection import select
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.tracker import Tracker, TrackerState, make_tracker
-from shortlist.scores import Raw, Score, name_of
+from shortlist.scores import SCORES, Raw, Score, name_of
 
 __all__ = ["Stream", "StreamState", "Tally", "comparable"]
 
@@ -246,7 +246,11 @@ def comparable(score: Score | None, values: Array) -> Array:
     """Return what a score makes of a list, checked if it is not one of ours; None leaves it as it is."""
     if score is None or not values.size:
         return values
-    made = np.asarray(score(values), dtype=np.float64)
+    try:
+        own = type(score) not in SCORES.values()  # it may write into what it is given
+        made = np.asarray(score(values.copy() if own else values), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidScores(f"the score {name_of(score)} made no numbers of {values.size} scores: {error}") from None
     if made is not values and (made.shape != values.shape or not np.isfinite(made).all()):
         raise InvalidScores(
             f"the score {name_of(score)} made an array of shape {made.shape} of {values.size} "

@@ -4,6 +4,7 @@ A tracker knows rounds by their names and scores by their values; lists and memb
 those who hold it.
 """
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
@@ -39,8 +40,8 @@ class TrackerState:
 
     #: The policy's state; an order-statistic policy's where rounds count in the order shown.
     policy: Annotated[Any, State]
-    #: For the detector: the names of this epoch's rounds that have not been counted yet, by their index.
-    names: dict[int, RoundName] = field(default_factory=dict)
+    #: For the detector: the names of this epoch's rounds that have not been counted yet, in the order shown.
+    names: deque[RoundName] = field(default_factory=deque)
     #: Unanswered rounds of a policy that counts answers only, each with the threshold it was shown with.
     open: dict[RoundName, float] = field(default_factory=dict)
     #: Rounds of this epoch that will never be answered.
@@ -98,7 +99,7 @@ class Tracker:
         """
         policy, state = self.policy, self.state.policy
         if self.detector is not None and epoch == state.epoch:
-            self.state.names[state.shown] = name
+            self.state.names.append(name)
         policy.show(state, name, threshold, epoch)
         until = state.shown - self.settings.patience
         if state.passed < until:
@@ -142,9 +143,10 @@ class Tracker:
         if self.detector is None:
             return
         names, state = self.state.names, self.state.policy
-        named = [(names[index], seen) for index, seen in joined]
-        while names and next(iter(names)) < state.passed:  # withdrawn rounds have passed too
-            del names[next(iter(names))]
+        first = state.shown - len(names)
+        named = [(names[index - first], seen) for index, seen in joined]
+        for _ in range(first, state.passed):  # withdrawn rounds have passed too
+            names.popleft()
         for name, seen in named:
             strength = self.detector.update(self.state.drift, seen == MISS)
             if strength is None:

@@ -76,7 +76,7 @@ def test_backups_that_cannot_be(sqlite, postgresql, tmp_path):
     store = Store(sqlite, read_only=True)
     there = tmp_path / "there.db"
     there.write_text("precious")
-    with pytest.raises(InvalidParameter, match="is there already"):
+    with pytest.raises(InvalidParameter, match="already exists"):
         store.backup(there)
     assert there.read_text() == "precious"
     with pytest.raises(Exception, match="cannot be written"):

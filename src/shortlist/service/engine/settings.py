@@ -45,7 +45,7 @@ class Settings(settings.Options):
     def __post_init__(self) -> None:
         put = object.__setattr__
         kind = self.policy.get("kind")
-        if kind not in _POLICIES:
+        if not isinstance(kind, str) or kind not in _POLICIES:
             raise InvalidParameter(f"policy kind is {kind!r}; it must be one of {', '.join(_POLICIES)}")
         make, defaults = _POLICIES[kind]
         unknown = self.policy.keys() - defaults.keys() - {"kind"}
@@ -67,7 +67,7 @@ def _score(score: Any) -> Any:
     """Return a score that was given with its parameters as an object."""
     if not isinstance(score, dict):
         return score
-    if score.get("kind") not in SCORES:
+    if not isinstance(score.get("kind"), str) or score["kind"] not in SCORES:
         raise InvalidParameter(f"score kind is {score.get('kind')!r}; it must be one of {', '.join(SCORES)}")
     try:
         return score_from_dict(score)

@@ -116,7 +116,7 @@ def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
         yield f"was cut at {listed.threshold}, above the {rounds.threshold} that the log gives"
     values = np.asarray(listed.scores, dtype=np.float64)
     again = rounds.decide(listed.round_id, values, listed.ids, listed.truncated_below, again=listed)
-    for name in ("positions", "reached", "truncated", "complete"):
+    for name in ("threshold", "positions", "reached", "truncated", "complete"):
         if getattr(again, name) != getattr(listed, name):
             yield f"says that {name} is {getattr(listed, name)}, and its scores give {getattr(again, name)}"
     pairs = [] if rounds.is_raw and listed.comparable is None else [(again.comparable or (), listed.comparable or ())]

@@ -16,7 +16,7 @@ __all__ = ["Reader", "events_where", "rounds_of", "stream_named"]
 
 #: How many keys go into one query.
 _CHUNK: Final = 200
-_ENTRY: Final = (events.c.stream_id, events.c.number, events.c.kind, events.c.at, events.c.body)
+_ENTRY: Final = (events.c.stream_id, events.c.number, events.c.kind, events.c.round_id, events.c.at, events.c.body)
 
 
 class Reader:
@@ -104,12 +104,14 @@ def events_where(
 
 
 def _entry(row: Any) -> Entry:
-    stream_id, number, kind, at, body = row
+    stream_id, number, kind, round_id, at, body = row
     try:
-        event = from_json(EVENTS[kind], body)
-        if type(event) is Listed:
-            _check(event)
-        return Entry(stream_id, number, at, event)
+        entry = Entry(stream_id, number, at, from_json(EVENTS[kind], body))
+        if entry.round_id != round_id:
+            raise ValueError(f"it is stored as one of round {round_id}, and is of {entry.round_id}")
+        if type(entry.event) is Listed:
+            _check(entry.event)
+        return entry
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise DamagedLog(f"event {number} cannot be read: {type(error).__name__}: {error}") from None
 
