@@ -76,11 +76,11 @@ def test_each_thread_has_a_last_round_of_its_own():
 def test_what_has_no_score_and_what_is_no_lister_is_refused():
     with pytest.raises(InvalidScores, match="result 1 has no score"):
         Adapter(Shortlister()).oriented([0.5, None])
-    for wrong in ("docs", None, GroupedShortlister()):
-        with pytest.raises(
-            InvalidParameter, match="it must be a Shortlister, a NestedShortlister, a Client or an AsyncClient"
-        ):
+    for wrong in ("docs", None, Shortlister):
+        with pytest.raises(InvalidParameter, match="it must be a Shortlister, a NestedShortlister, a Client"):
             Adapter(wrong)
+    with pytest.raises(InvalidParameter, match="a lister per group"):
+        Adapter(GroupedShortlister())
 
 
 class Remote:

@@ -210,7 +210,7 @@ class Fixed(Policy):
     level: float = 0.15
 
     @staticmethod
-    def rule(carry, values, constants, seen, missed):
+    def rule(carry, values, constants, seen, missed):  # noqa: ARG004 - whatever happens
         return (constants[0],)
 
     def init(self):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shortlist import AnytimeSPS, GroupedShortlister, crossing_probability
-from shortlist.errors import InvalidIds, InvalidParameter, NotShown
+from shortlist.errors import InvalidIds, InvalidParameter, InvalidScores, NotShown
 from tests.listers.inside import everything
 
 

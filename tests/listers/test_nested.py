@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shortlist import AnytimeSPS, NestedShortlister, replay
+from shortlist import AnytimeSPS, NestedShortlister, Shortlister, replay
 from shortlist.errors import InvalidParameter
 from shortlist.listers import savefile
 from tests.listers.inside import everything

@@ -107,17 +107,19 @@ def _entry(row: Any) -> Entry:
     stream_id, number, kind, round_id, at, body = row
     try:
         entry = Entry(stream_id, number, at, from_json(EVENTS[kind], body))
-        if entry.round_id != round_id:
-            raise ValueError(f"it is stored as one of round {round_id}, and is of {entry.round_id}")
-        if type(entry.event) is Listed:
-            _check(entry.event)
-        return entry
+        _check(entry, round_id)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise DamagedLog(f"event {number} cannot be read: {type(error).__name__}: {error}") from None
+    return entry
 
 
-def _check(listed: Listed) -> None:
-    """Refuse a list whose fields do not fit together: whoever answers it later must not stumble over it."""
+def _check(entry: Entry, round_id: str) -> None:
+    """Refuse an event whose fields do not fit together: whoever answers its round later must not stumble over it."""
+    if entry.round_id != round_id:
+        raise ValueError(f"it is stored as one of round {round_id}, and is of {entry.round_id}")
+    listed = entry.event
+    if type(listed) is not Listed:
+        return
     count, shown = len(listed.scores), len(listed.positions)
     lengths = [len(listed.ids or ()), *(len(scores) for _, scores in (listed.race or {}).values())]
     if (
