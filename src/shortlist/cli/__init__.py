@@ -21,7 +21,7 @@ for _command, _short in (
     (paper.replay, "Show what a policy would have done on your log."),
     (service.serve, "Run the service until it is told to stop."),
     (service.verify, "Rebuild every stream from its log and compare."),
-    (service.export, "Write a stream's log to a file."),
+    (service.export, "Write a stream's log to a file, or to standard output."),
     (service.backup, "Copy a SQLite database while the service runs."),
     (service.expire, "Close old rounds, or erase what people wrote."),
     (service.demo, "Show everything, with nothing to configure."),

@@ -188,7 +188,7 @@ def export(
         typer.Option("--format", help="jsonl: every event, complete. csv: a row for each round, as replay reads it."),
     ] = "jsonl",
 ) -> None:
-    """Write a stream's log to a file."""
+    """Write a stream's log to a file, or to standard output."""
     if form not in ("jsonl", "csv"):
         raise InvalidParameter(f"format is {form!r}; it must be jsonl or csv")
     address = _address(database)
