@@ -136,3 +136,15 @@ def test_a_policy_of_ones_own_is_described_and_passed_again():
     with pytest.raises(InvalidParameter, match=r"'gain': 0\.1.*'gain': 0.5"):
         policy_from_dict(data, dataclasses.replace(policy, gain=0.1))
     assert policy_from_dict(SPS(0.9, 10).to_dict(), policy) == SPS(0.9, 10)  # a kind that is known needs none
+
+
+@pytest.mark.parametrize("rule", ["def rule(self, carry, values, constants, seen): pass", "rule = staticmethod(abs)"])
+def test_a_rule_that_is_no_step_is_refused_before_it_runs(tmp_path, rule):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from shortlist import Policy\nclass Mine(Policy):\n    key = 'mine'\n    def init(self): ...\n    "
+        + rule
+        + "\n"
+    )
+    with pytest.raises(InvalidParameter, match="a static method of five arguments"):
+        load_policy_class(f"{path}:Mine")

@@ -63,7 +63,19 @@ def load_policy_class(reference: str) -> type[Policy]:
             f"policy is {reference!r}; {name} is not a policy; derive the class from shortlist.Policy, and give it "
             "`init` and `rule`"
         )
+    _try_rule(reference, policy)
     return policy
+
+
+def _try_rule(reference: str, policy: type[Policy]) -> None:
+    """Refuse a rule that is no plain function of five arguments, before it runs."""
+    rule = inspect.getattr_static(policy, "rule")
+    takes = list(inspect.signature(policy.rule).parameters) if isinstance(rule, staticmethod) else []
+    if len(takes) != 5:
+        raise InvalidParameter(
+            f"policy is {reference!r}; its rule must be a static method of five arguments: "
+            "rule = staticmethod(step), with step(carry, values, constants, seen, missed)"
+        )
 
 
 def _is_policy(item: object) -> bool:
