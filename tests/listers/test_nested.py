@@ -110,4 +110,7 @@ def test_each_coverage_counts_as_in_a_run_of_its_own(options):
     assert (inner.hits, inner.misses) == (own.hits, own.misses)
     assert (inner.hidden_share, inner.truncated_share) == (own.hidden_share, own.truncated_share)
     assert inner.would_have_missed == own.would_have_missed
+    whole = nested.summary()
+    assert whole.rounds == whole.hits + whole.misses == 1200
+    assert whole.hits >= whole.coverages[0.95].hits >= inner.hits
     assert nested.summary().waiting_for == nested.summary().coverages[0.95].waiting_for

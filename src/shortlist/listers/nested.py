@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Unpack
+from typing import ClassVar, Final, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,12 +12,15 @@ from shortlist._validation import Member, check_probability
 from shortlist.errors import InvalidParameter
 from shortlist.listers._base import BaseLister, shown_fields
 from shortlist.policies import AnytimeSPS, Policy
-from shortlist.rounds.events import Absent, Event, Hit, Listed, Miss
+from shortlist.rounds.events import Absent, Event, Hit, Listed, Miss, kind_of
 from shortlist.rounds.progress import Counts, Summary, count, summarize
 from shortlist.rounds.settings import OptionsDict, Settings, with_options
 from shortlist.rounds.shown import Shown
+from shortlist.rounds.stream import Tally
 
 __all__ = ["NestedShortlister", "NestedShown", "NestedSummary"]
+
+_COUNTED: Final = {"hit": "hits", "miss": "misses", "skip": "skipped", "absent": "absent", "expired": "expired"}
 
 
 @dataclass(slots=True)
@@ -110,6 +113,7 @@ class NestedShortlister(BaseLister[NestedShown]):
         super().__init__(
             Settings.of(AnytimeSPS(chosen[0], share), options, self.kind, ("coverages", "delta", "jointly")),
             share=share,
+            shown={},  # how the lists that were shown were answered
         )
         for coverage in chosen:
             self._stream(coverage)
@@ -122,8 +126,14 @@ class NestedShortlister(BaseLister[NestedShown]):
 
     def _apply(self, listed: Listed, event: Event) -> None:
         assert listed.cuts is not None  # noqa: S101 - `propose` has put them there
+        self._tally(event)
         for coverage, stream in self._streams.items():
             stream.apply(self._own_event(listed, event, *listed.cuts[coverage]))
+
+    def _tally(self, event: Event) -> None:
+        """Count an answer to the list that was shown, whichever coverage it is of."""
+        kind = "miss" if isinstance(event, Absent) and not event.believed else kind_of(event)
+        self._own["shown"][_COUNTED[kind]] = self._own["shown"].get(_COUNTED[kind], 0) + 1
 
     def _own_event(
         self, listed: Listed, event: Event, length: int, reached: int, truncated: bool, complete: bool
@@ -196,7 +206,7 @@ class NestedShortlister(BaseLister[NestedShown]):
         with self._lock:
             waiting, each = len(self._rounds.open), self._own["share"]
             return NestedSummary(
-                **count(next(iter(self._streams.values())).tally, open_rounds=waiting),
+                **count(Tally(self._rounds.next_id, **self._own["shown"]), open_rounds=waiting),
                 thresholds=self.thresholds,
                 guarantee=(
                     f"each threshold alone never passes its optimum with probability {1 - each:.6g}; all of them at "
