@@ -14,7 +14,19 @@ from shortlist import AnytimeSPS
 from shortlist.errors import InvalidParameter, MissingScore
 from shortlist.policies import Policy
 from shortlist.rounds.codec import decode, encode, from_json, to_json
-from shortlist.rounds.events import EVENTS, Absent, Answer, Configured, Expired, Hit, Listed, Miss, Skip, WarmStarted
+from shortlist.rounds.events import (
+    EVENTS,
+    Absent,
+    Answer,
+    Configured,
+    Expired,
+    Hit,
+    Listed,
+    Miss,
+    Restarted,
+    Skip,
+    WarmStarted,
+)
 from shortlist.rounds.settings import Settings
 from shortlist.scores import Relative, Score
 
@@ -41,6 +53,7 @@ HAPPENED = [
     Expired(5),
     WarmStarted({0: [0.5, -math.inf], 2: []}),
     Configured({"at_most": 5, "shadow": False}),
+    Restarted(3),
 ]
 
 

@@ -128,6 +128,9 @@ class Service:
         for entry in draft.entries:
             self.log.append((kind_of(entry.event), to_json(entry.event)))
             self.live.apply(self.read(entry.number))
+        while (event := self.live.rounds.due()) is not None:
+            self.log.append((kind_of(event), to_json(event)))
+            self.live.apply(self.read(len(self.log)))
         if isinstance(outcome, ShortlistError):
             raise outcome
         return outcome[0]

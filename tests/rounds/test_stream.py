@@ -14,7 +14,7 @@ from shortlist.errors import (
 from shortlist.policies import State
 from shortlist.rounds.admission import admit
 from shortlist.rounds.codec import decode, encode, from_json, to_json
-from shortlist.rounds.events import Answer, Hit, Miss
+from shortlist.rounds.events import Answer, Hit, Miss, Restarted
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.stream import Stream, StreamState
 from tests.listers.inside import policy_state
@@ -98,8 +98,12 @@ def played(stream, rounds, log=None, seed=0):
         answer = 0 if 0 in listed.members else Answer.MISS
         event = admit(listed, Answer.SKIP if i % 17 == 16 else answer)
         stream.apply(event)
+        events = [listed, event]
+        while (following := stream.due()) is not None:
+            stream.apply(following)
+            events.append(following)
         if log is not None:
-            log += [listed, event]
+            log += events
     return stream
 
 
@@ -112,6 +116,31 @@ def test_a_stream_is_the_fold_of_its_events():
         rebuilt.apply(from_json(type(event), to_json(event)))
     assert rebuilt.state == live.state
     assert live.threshold > -np.inf
+
+
+def test_a_restart_is_due_after_an_alarm_and_only_then():
+    """`due` changes nothing; until its event is applied nothing more is learned, and no alarm rings again."""
+    settings = Settings(policy=AnytimeSPS(0.9), on_drift="restart", false_alarm_rounds=1000)
+    stream = played(Stream(settings), 600)
+    assert stream.due() is None
+    assert stream.threshold > -np.inf
+    rung, missed = stream.tracker.state.alarm_count, 600
+    while stream.due() is None:  # the distribution shifts: everything is missed
+        stream.apply(stream.decide(missed, np.full(6, 0.5)))
+        stream.apply(Miss(missed))
+        missed += 1
+        assert missed < 700, "no alarm"
+    before = encode(stream.state)
+    assert stream.due() == stream.due() == Restarted(stream.tracker.epoch + 1)
+    assert encode(stream.state) == before
+    for late in range(missed, missed + 50):  # others were written to the log in the same batch
+        stream.apply(stream.decide(late, np.array([0.5])))
+        stream.apply(Miss(late))
+    assert stream.tracker.state.alarm_count == rung + 1
+    epoch = stream.tracker.epoch
+    stream.apply(stream.due())
+    assert stream.due() is None
+    assert (stream.tracker.epoch, stream.threshold) == (epoch + 1, -np.inf)
 
 
 def test_deciding_changes_nothing():

@@ -101,7 +101,7 @@ class GroupedShortlister(BaseLister[GroupShown]):
         return AnytimeSPS(self._base_policy.coverage, self._base_policy.delta / (number * (number + 1)))
 
     def _apply(self, listed: Listed, event: Event) -> None:
-        self._streams[listed.group].apply(event)
+        self._streams[listed.group].fold(event)
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -142,7 +142,7 @@ class GroupedShortlister(BaseLister[GroupShown]):
             stream = self._streams.get(group) or self._new_stream(group, len(self._streams) + 1)
             listed = stream.decide(self._rounds.next_id, values, names, below)._replace(group=group)
             self._streams[group] = stream
-            stream.apply(listed)
+            stream.fold(listed)
             self._open(listed)
         return GroupShown(**shown_fields(listed, values), group=group)
 

@@ -128,7 +128,7 @@ class NestedShortlister(BaseLister[NestedShown]):
         assert listed.cuts is not None  # noqa: S101 - `propose` has put them there
         self._tally(event)
         for coverage, stream in self._streams.items():
-            stream.apply(self._own_event(listed, event, *listed.cuts[coverage]))
+            stream.fold(self._own_event(listed, event, *listed.cuts[coverage]))
 
     def _tally(self, event: Event) -> None:
         """Count an answer to the list that was shown, whichever coverage it is of."""
@@ -196,7 +196,7 @@ class NestedShortlister(BaseLister[NestedShown]):
                 length = listed.reached if self._settings.shadow else len(listed.positions)
                 cuts[coverage] = length, listed.reached, listed.truncated, listed.complete
                 lengths[coverage] = most = max(most, length)
-                self._streams[coverage].apply(listed)
+                self._streams[coverage].fold(listed)
             longest = longest._replace(cuts=cuts)
             self._open(longest)
         return NestedShown(**shown_fields(longest, values), cuts=lengths)

@@ -115,7 +115,7 @@ class Shortlister(BaseLister[Shown]):
         return self._settings.policy
 
     def _apply(self, listed: Listed, event: Event) -> None:  # noqa: ARG002 - there is one stream
-        self._streams[None].apply(event)
+        self._streams[None].fold(event)
 
     @property
     def _main(self) -> Stream:
@@ -163,7 +163,7 @@ class Shortlister(BaseLister[Shown]):
         with self._lock:
             stream = self._streams[None]
             listed = stream.decide(self._rounds.next_id, values, names, below)
-            stream.apply(listed)
+            stream.fold(listed)
             self._open(listed)
         return Shown(
             listed.round_id,

@@ -6,6 +6,7 @@ A round is a record, an answer is an event, a stream is a fold of events:
     stream.apply(listed)                             # the only change
     event = admit(listed, answer)                    # an event, None if it was given before, or an error
     stream.apply(event)
+    stream.due()                                     # the event that must follow before the next list, or None
 
 The library does so under a lock, the service writes each event to its log before it applies it. So
 both are the same fold, and a log gives the same state wherever it is read.
@@ -17,7 +18,7 @@ both are the same fold, and a log gives the same state wherever it is read.
 | `admission` | which answers are taken |
 | `selection` | which candidates are shown |
 | `tracker` | one threshold: a policy under late answers, silence and drift |
-| `stream` | `decide` and `apply` |
+| `stream` | `decide`, `apply` and `due` |
 | `race` | several scores at once, and which of them gives the shortest lists |
 | `progress` | what has happened and what is waited for, in figures and in words |
 | `codec` | all of these as plain data, and back |

@@ -24,7 +24,7 @@ import numpy as np
 from shortlist.policies import Policy, State, policy_from_dict
 from shortlist.policies.base import NUMBERS
 from shortlist.rounds.events import from_null, to_null
-from shortlist.scores import Score, score_from_dict, score_to_dict
+from shortlist.scores import SCORES, Score, score_from_dict
 
 __all__ = ["decode", "encode", "from_json", "to_json"]
 
@@ -66,7 +66,8 @@ def encode(value: Any) -> Any:
     if isinstance(value, Policy):
         return value.to_dict()
     if callable(value):
-        return score_to_dict(value)
+        ours = type(value) in SCORES.values()
+        return {"kind": value.key, **dataclasses.asdict(value)} if ours else {"kind": "custom", "name": repr(value)}
     if _is_record(value):
         return {name: encode(item) for name, item in _fields(value).items()}
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):

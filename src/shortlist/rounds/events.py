@@ -1,8 +1,9 @@
 """What can happen to a round.
 
-`Listed` opens a round; `Hit`, `Miss`, `Skip`, `Absent` and `Expired` close it. An event says everything
-that its effect depends on: the threshold and the epoch of its list, and what the score made of the pick.
-So a stream is a fold of its events, and the same events give the same bits on any machine.
+`Listed` opens a round; `Hit`, `Miss`, `Skip`, `Absent` and `Expired` close it. `WarmStarted`, `Configured`
+and `Restarted` are about no round. An event says everything that its effect depends on: the threshold and
+the epoch of its list, and what the score made of the pick. So a stream is a fold of its events, and the
+same events give the same bits on any machine.
 
 The log stores an event as its kind and its fields (`codec`); fields that have their default are left out,
 so a kind can gain one without touching what is stored. JSON has no infinities: minus infinity is null.
@@ -26,11 +27,13 @@ __all__ = [
     "Hit",
     "Listed",
     "Miss",
+    "Restarted",
     "RoundName",
     "Skip",
     "WarmStarted",
     "from_null",
     "kind_of",
+    "round_of",
     "to_null",
 ]
 
@@ -149,7 +152,13 @@ class Configured(NamedTuple):
     changes: dict[str, Any]
 
 
-Event = Listed | Hit | Miss | Skip | Absent | Expired | WarmStarted | Configured
+class Restarted(NamedTuple):
+    """Learning started over: a new epoch, in which no earlier round counts."""
+
+    epoch: int
+
+
+Event = Listed | Hit | Miss | Skip | Absent | Expired | WarmStarted | Configured | Restarted
 #: Every event by its kind, as it is stored.
 EVENTS: Final[dict[str, Any]] = {
     "listed": Listed,
@@ -160,6 +169,7 @@ EVENTS: Final[dict[str, Any]] = {
     "expired": Expired,
     "warm-started": WarmStarted,
     "configured": Configured,
+    "restarted": Restarted,
 }
 _KINDS: Final = {event: kind for kind, event in EVENTS.items()}
 LISTED: Final = _KINDS[Listed]
@@ -168,6 +178,11 @@ LISTED: Final = _KINDS[Listed]
 def kind_of(event: Event) -> str:
     """Return an event's kind, as it is stored."""
     return _KINDS[type(event)]
+
+
+def round_of(event: Event) -> RoundName | None:
+    """Return the name of the round that an event is about, if it is about one."""
+    return getattr(event, "round_id", None)
 
 
 def to_null(number: float) -> float | None:

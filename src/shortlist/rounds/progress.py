@@ -34,10 +34,6 @@ class Record(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._names())
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the same as dictionaries."""
-        return {name: value.to_dict() if isinstance(value, Record) else value for name, value in self.items()}
-
     @classmethod
     def _names(cls) -> list[str]:
         return [each.name for each in dataclasses.fields(cls)]  # type: ignore[arg-type]

@@ -1,8 +1,8 @@
-"""A stream of rounds: `decide` looks at it, `apply` changes it, and nothing else does.
+"""A stream of rounds: `decide` and `due` look at it, `apply` changes it, and nothing else does.
 
 `decide` cuts a list and changes nothing. `apply` takes events, and depends on nothing but the event and
 what was applied before, so a stream is the fold of its events. It cannot fail on an event that `decide` or
-`admit` has made.
+`admit` has made. `due` is the event that must follow before the next list is cut: a restart after an alarm.
 """
 
 import math
@@ -23,6 +23,7 @@ from shortlist.rounds.events import (
     Hit,
     Listed,
     Miss,
+    Restarted,
     RoundName,
     Skip,
     WarmStarted,
@@ -161,6 +162,18 @@ class Stream:
         """Take an event."""
         getattr(self, _MOVES[type(event)])(event)
 
+    def due(self) -> Event | None:
+        """Return the event that must follow before anything else is decided, or None; change nothing."""
+        tracker = self.tracker
+        return Restarted(tracker.epoch + 1) if tracker.state.must_restart else None
+
+    def fold(self, event: Event) -> None:
+        """Take an event, and all that must follow it."""
+        following: Event | None = event
+        while following is not None:
+            getattr(self, _MOVES[type(following)])(following)  # `apply`, without a call for it
+            following = self.due()
+
     def _listed(self, event: Listed) -> None:
         tally, count = self.tally, len(event.scores)
         tally.rounds += 1
@@ -217,6 +230,9 @@ class Stream:
         for tracker in self.trackers():
             tracker.settings = self.settings
 
+    def _restarted(self, event: Restarted) -> None:  # noqa: ARG002 - the tracker counts epochs
+        self.tracker.restart()
+
     def _remember(self, hits: int, misses: int) -> None:
         """Count the answer of a complete list, in the epoch in which it comes."""
         tally = self.tally
@@ -239,6 +255,7 @@ _MOVES: Final[dict[type, str]] = {
     Expired: "_expired",
     WarmStarted: "_warm_started",
     Configured: "_configured",
+    Restarted: "_restarted",
 }
 
 

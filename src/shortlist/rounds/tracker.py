@@ -51,6 +51,8 @@ class TrackerState:
     drift: DriftState = field(default_factory=DriftState)
     alarms: list[Alarm] = field(default_factory=list)
     alarm_count: int = 0
+    #: Whether an alarm has rung after which learning has to start over.
+    must_restart: bool = False
 
 
 class Tracker:
@@ -138,8 +140,16 @@ class Tracker:
         for score in true_scores:
             self.policy.update(self.state.policy, score)
 
+    def restart(self) -> None:
+        """Start over: a new epoch, with its own share of delta."""
+        state = self.state
+        self.policy.restart(state.policy, self.share * _share(state.policy.epoch + 1))
+        state.names.clear()
+        state.silent = state.unseen = 0
+        state.must_restart = False
+
     def _counted(self, joined: list[Joined]) -> None:
-        """Show the rounds that were counted to the detector, and start over if it says so."""
+        """Show the rounds that were counted to the detector, until it says that learning has to start over."""
         if self.detector is None:
             return
         names, state = self.state.names, self.state.policy
@@ -148,15 +158,13 @@ class Tracker:
         for _ in range(first, state.passed):  # withdrawn rounds have passed too
             names.popleft()
         for name, seen in named:
+            if self.state.must_restart:
+                return  # what is left belongs to the old epoch
             strength = self.detector.update(self.state.drift, seen == MISS)
             if strength is None:
                 continue
             self._ring(name, strength)
-            if self.settings.on_drift == "restart":
-                self.policy.restart(state, self.share * _share(state.epoch + 1))
-                names.clear()
-                self.state.silent = self.state.unseen = 0
-                return  # the other rounds belong to the old epoch
+            self.state.must_restart = self.settings.on_drift == "restart"
 
     def _ring(self, name: RoundName, strength: float) -> None:
         state = self.state.policy

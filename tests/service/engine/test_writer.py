@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import threading
 import time
 
@@ -10,7 +11,9 @@ import pytest
 
 import shortlist
 from shortlist.errors import ConflictingAnswer, StoreUnavailable
+from shortlist.rounds.events import kind_of
 from shortlist.service.engine import Engine, Settings, verify
+from shortlist.service.engine.writer import Writer
 from shortlist.service.store import Store
 from tests.service.playing import play, refused
 from tests.service.running import running
@@ -53,6 +56,43 @@ def test_rounds_of_a_batch_are_at_hand_however_large_they_are(sqlite):
             assert not any(new for _, new in done)
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_what_is_due_is_written_before_the_next_list(address, monkeypatch, dies):
+    """A restart stands in the log right after its alarm; if the process dies in between, the next one writes it."""
+    settings = Settings(coverage=0.9, on_drift="restart", false_alarm_rounds=50)
+
+    async def first():
+        async with Engine.open(address) as engine:
+            await engine.create_stream("a", settings)
+            await play(engine, 100)
+            if dies:
+                monkeypatch.setattr(Writer, "_settle", lambda *_: asyncio.sleep(0))
+            for i in range(400):
+                await engine.propose("a", [0, 1], [0.5, 0.6], round_id=f"m{i}")
+                await engine.answer("a", f"m{i}", "miss")
+                summary = await engine.summary("a")
+                if summary["drift"]["alarm_count"]:
+                    return summary["epoch"]
+            raise AssertionError("no alarm rang")
+
+    async def second():
+        async with Engine.open(address) as engine:
+            shown, _ = await engine.propose("a", [0, 1], [0.5, 0.6], round_id="next")
+            return shown.listed.epoch, shown.listed.threshold
+
+    assert asyncio.run(first()) == int(not dies)
+    monkeypatch.undo()
+    assert asyncio.run(second()) == (1, -math.inf)
+    store = Store(address, read_only=True)
+    (found,) = verify(store)
+    assert found.problems == []
+    with store.reading() as reader:
+        kinds = [kind_of(entry.event) for entry in reader.events(reader.stream("a").id)]
+    store.close()
+    assert kinds[-3:] == ["miss", "restarted", "listed"]
+    assert kinds.count("restarted") == 1
 
 
 def test_a_write_that_fails_changes_nothing_and_the_next_one_works(address, monkeypatch):

@@ -108,7 +108,7 @@ class Batch:
 
     def _check_version(self, stream: LoggedStream, version: str | None) -> None:
         """Refuse a round of another scorer: all rounds of a stream name the same version, or none does."""
-        first = stream.scorer_version is None and stream.number == 0 and stream.id not in self._versions
+        first = stream.scorer_version is None and stream.rounds.tally.rounds == 0 and stream.id not in self._versions
         expected = self._versions.get(stream.id, stream.scorer_version)
         if first or version == expected:
             return

@@ -73,8 +73,8 @@ class LoggedStream:
         event = entry.event
         if isinstance(event, Listed):
             self.open[entry.round_id] = entry.number
-            self.scorer_version = event.scorer_version if entry.number == 1 else self.scorer_version
-        else:
+            self.scorer_version = event.scorer_version if self.rounds.tally.rounds == 0 else self.scorer_version
+        elif entry.round_id:
             del self.open[entry.round_id]
         self.rounds.apply(event)
         self.number, self.last_at = entry.number, entry.at
@@ -91,7 +91,7 @@ class LoggedStream:
         if isinstance(event, Listed):
             length = event.reached if self.settings.shadow else len(event.positions)
             self.series.show(length, len(event.scores))
-        else:
+        elif entry.round_id:
             self.series.answer("miss" if isinstance(event, Absent) and not event.believed else kind_of(event))
             if isinstance(event, Hit):
                 self.series.pick(*self._picked(event))

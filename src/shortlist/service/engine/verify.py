@@ -2,8 +2,8 @@
 
 Looked at are: numbers without gaps; one list and one answer for each round; each list as `decide` cuts it
 again at its thresholds, and none of these above what the log gave at that time; each answer as `admit` takes
-it again; and every snapshot, bit for bit. Comparable scores may differ by 1e-9, for `exp` is not the same on
-every machine.
+it again; each restart as `due` says it; and every snapshot, bit for bit. Comparable scores may differ by
+1e-9, for `exp` is not the same on every machine.
 """
 
 import math
@@ -99,6 +99,9 @@ def _check(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None]) 
             yield f"round {entry.round_id} is shown again"
         lists[entry.round_id] = entry.event
         yield from _check_list(stream, entry.event)
+    elif not entry.round_id:
+        if entry.event != stream.rounds.due():
+            yield f"is {entry.event}, and the log gives {stream.rounds.due()}"
     elif entry.round_id not in stream.open:
         yield f"round {entry.round_id} is not open"
     else:

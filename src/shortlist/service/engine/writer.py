@@ -4,6 +4,9 @@ Requests wait in a queue. The writer takes all that are there, judges them (`bat
 events in one transaction, and only when that is on disk folds them into memory and answers. While one
 transaction is being synced the next batch gathers, so that requests that arrive together share a sync.
 
+What must follow an event (a restart after an alarm) is written before the next list of its stream is cut:
+right after the event, or, if the process dies in between, before anything else when the stream is next used.
+
 A transaction that fails changes nothing in memory: its requests are told so, and since nobody knows
 whether a broken connection had committed, the streams are read again from the log before the next one.
 """
@@ -140,15 +143,44 @@ class Writer:
 
     async def _store_all(self, commands: list[Command]) -> tuple[list[Outcome | ShortlistError], int]:
         """Return what came of each request, and how many events were written."""
-        draft = Batch(await self._look(commands), time.time(), self._open_limit)
+        draft = Batch(await self._settled(commands), time.time(), self._open_limit)
         outcomes = [self._judge(draft, command) for command in commands]
         if draft.entries:
             await self.do(self._store.append, draft.entries, draft.texts)
             failed = self._memory.fold(draft.entries)
             outcomes = [failed.get(command.stream.id, out) for command, out in zip(commands, outcomes, strict=True)]
+            if self._due(commands):
+                await self._settle(commands)
         else:
             await self.do(self._store.rollback)
         return outcomes, len(draft.entries)
+
+    def _due(self, commands: list[Command]) -> list[Entry]:
+        """Return what must be written before anything else of these streams is decided."""
+        at, streams = time.time(), {command.stream.id: command.stream for command in commands}
+        return [
+            Entry(stream.id, stream.number + 1, at, event)
+            for stream in streams.values()
+            if self._memory.by_id.get(stream.id) is stream and (event := stream.rounds.due()) is not None
+        ]
+
+    async def _settled(self, commands: list[Command]) -> dict[Key, Round]:
+        """Write what is due, and return the rounds that the commands are about."""
+        rounds = await self._look(commands)
+        while due := self._due(commands):
+            await self.do(self._store.append, due)
+            self._memory.fold(due)
+            rounds = await self._look(commands)
+        return rounds
+
+    async def _settle(self, commands: list[Command]) -> None:
+        """Write what has become due; if that fails, it is still due when the next request comes."""
+        try:
+            await self._settled(commands)
+        except ShortlistError as error:
+            _log.warning("what is due is written later: %s", error)
+            self._unsure |= {command.stream.id for command in commands}
+        await self.do(self._store.rollback)
 
     def _judge(self, draft: Batch, command: Command) -> Outcome | ShortlistError:
         if self._memory.by_id.get(command.stream.id) is not command.stream:

@@ -271,9 +271,9 @@ def _entry_row(entry: Entry) -> dict[str, Any]:
     return {
         "stream_id": entry.stream_id,
         "number": entry.number,
-        "phase": int(not entry.is_list),
+        "phase": int(not entry.is_list) if entry.round_id else None,
         "kind": kind_of(event),
-        "round_id": entry.round_id,
+        "round_id": entry.round_id or None,
         "at": entry.at,
         "body": to_json(event),
     }

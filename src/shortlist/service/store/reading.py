@@ -113,9 +113,9 @@ def _entry(row: Any) -> Entry:
     return entry
 
 
-def _check(entry: Entry, round_id: str) -> None:
+def _check(entry: Entry, round_id: str | None) -> None:
     """Refuse an event whose fields do not fit together: whoever answers its round later must not stumble over it."""
-    if entry.round_id != round_id:
+    if entry.round_id != (round_id or ""):
         raise ValueError(f"it is stored as one of round {round_id}, and is of {entry.round_id}")
     listed = entry.event
     if type(listed) is not Listed:

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from shortlist.errors import DamagedLog
-from shortlist.rounds.events import Event, Listed
+from shortlist.rounds.events import Event, Listed, round_of
 
 __all__ = ["Entry", "Snapshot", "StreamRow", "Text", "View"]
 
@@ -28,8 +28,9 @@ class Entry(NamedTuple):
 
     @property
     def round_id(self) -> str:
-        """The round that it is about."""
-        return str(self.event.round_id)  # type: ignore[union-attr]
+        """The round that it is about; empty if it is about none."""
+        name = round_of(self.event)
+        return "" if name is None else str(name)
 
     @property
     def is_list(self) -> bool:

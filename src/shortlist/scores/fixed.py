@@ -40,7 +40,6 @@ __all__ = [
     "Score",
     "name_of",
     "score_from_dict",
-    "score_to_dict",
     "to_score",
 ]
 
@@ -237,26 +236,13 @@ def to_score(score: Any) -> Score:
     return score  # type: ignore[no-any-return]
 
 
-def score_to_dict(score: Any) -> dict[str, Any]:
-    """Return a score as plain data; one that is not ours keeps only its name.
-
-    Parameters
-    ----------
-    score
-        An object.
-    """
-    if type(score) in SCORES.values():
-        return {"kind": score.key} | dataclasses.asdict(score)
-    return {"kind": "custom", "name": repr(score)}
-
-
 def score_from_dict(data: dict[str, Any], custom: Any = None) -> Score:
-    """Return the score that `score_to_dict` described.
+    """Return the score that its kind and parameters describe.
 
     Parameters
     ----------
     data
-        What `score_to_dict` returned.
+        ``{"kind": "relative", "temperature": 0.4}``, as files and the service have it.
     custom
         The object itself, if it is one of your own.
     """

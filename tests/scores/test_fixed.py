@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from shortlist import metrics
 from shortlist.errors import InvalidParameter, MissingScore
 from shortlist.lab.tasks import load_task
+from shortlist.rounds.codec import encode
 from shortlist.scores import (
     SCORES,
     Adaptive,
@@ -19,7 +20,6 @@ from shortlist.scores import (
     Relative,
     name_of,
     score_from_dict,
-    score_to_dict,
     to_score,
 )
 
@@ -112,13 +112,13 @@ def test_list_lengths_on_the_real_scores(task, lengths):
 
 def test_names_and_files():
     for score in EVERY:
-        assert score_from_dict(score_to_dict(score)) == score
+        assert score_from_dict(encode(score)) == score
     assert set(SCORES) == {"raw", "margin", "relative", "rank", "adaptive"}
     assert name_of(Adaptive()) == "adaptive(0.4, 0, 5)"
     assert name_of(np.negative) == "ufunc"
     with pytest.raises(MissingScore, match=r"load\(path, score=\.\.\.\)"):
-        score_from_dict(score_to_dict(np.negative))
-    assert score_from_dict(score_to_dict(np.negative), np.negative) is np.negative
+        score_from_dict(encode(np.negative))
+    assert score_from_dict(encode(np.negative), np.negative) is np.negative
     for wrong in ("relativ", 3, None, Relative):
         with pytest.raises(InvalidParameter, match="it must be one of raw, margin, relative, rank, adaptive, auto"):
             to_score(wrong)
