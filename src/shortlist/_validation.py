@@ -10,7 +10,7 @@ Scores are float64 from here on. NaN and infinities stop here; the one exception
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,14 +22,20 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 __all__ = [
+    "UNNAMED",
     "Array",
     "Member",
+    "Scorers",
+    "check_below",
     "check_count",
     "check_delta",
     "check_ids",
+    "check_lists",
     "check_number",
     "check_probability",
+    "check_scorers",
     "check_scores",
+    "check_table",
     "check_true_scores",
     "miss_rate",
     "plain_member",
@@ -38,6 +44,10 @@ __all__ = [
 Array = NDArray[np.float64]
 #: A candidate: its position in the list passed in, or the id given for it.
 Member = int | str
+#: The names of the scorers behind a list's numbers.
+Scorers = tuple[str, ...]
+#: One scorer, without a name.
+UNNAMED: Scorers = ("",)
 #: Below this the boundaries' walks would leave the range of floats.
 _LEAST_DELTA = 1e-200
 
@@ -121,6 +131,153 @@ def check_scores(scores: ArrayLike, *, allow_empty: bool | None = None) -> NDArr
         first = int(np.flatnonzero(~finite)[0])
         raise InvalidScores(f"scores[{first}] is {values[first]}; scores must be finite: leave such candidates out")
     return values
+
+
+def check_scorers(scorers: Any) -> Scorers:
+    """Return the names of scorers, or say what is wrong with them."""
+    if isinstance(scorers, str) or not isinstance(scorers, Sequence) or not scorers:
+        raise InvalidParameter(f"scorers are {scorers!r}; give a list of their names")
+    if not all(isinstance(name, str) and _is_unicode(name) for name in scorers):
+        raise InvalidParameter(f"scorers are {list(scorers)}; their names must be texts")
+    if len(set(scorers)) < len(scorers):
+        raise InvalidParameter(f"scorers are {list(scorers)}; each needs a name of its own")
+    return tuple(scorers)
+
+
+def check_table(
+    scores: Any, expected: Scorers | None = None, *, allow_empty: bool | None = None
+) -> tuple[Array, Scorers]:
+    """Return the scores of one list and the names of their scorers, or say what is wrong.
+
+    With one scorer that is a number for each candidate; with several a row of numbers, in the order of the names,
+    NaN where a scorer has none. `expected` are the names of the rounds before.
+    """
+    if type(scores) is np.ndarray and scores.ndim == 1 and expected in (None, UNNAMED):
+        return check_scores(scores, allow_empty=allow_empty), UNNAMED
+    columns = _columns(scores, expected)
+    if columns is None:
+        values = check_scores(scores, allow_empty=allow_empty)
+        _check_expected(UNNAMED, expected)
+        return values, UNNAMED
+    names = check_scorers(list(columns))
+    _check_expected(names, expected)
+    names = expected or names
+    if len(names) == 1:
+        return check_scores(columns[names[0]], allow_empty=allow_empty), names
+    return _joined(columns, names, allow_empty), names
+
+
+def _columns(scores: Any, expected: Scorers | None) -> dict[str, Any] | None:
+    """Return the scores by the name of their scorer; None where there is one, without a name."""
+    if isinstance(scores, Mapping):
+        return dict(scores)
+    names = getattr(scores, "columns", None)  # of a data frame
+    if names is not None:
+        return {str(name): scores[name] for name in names}
+    if isinstance(scores, (str, bytes)) or not hasattr(scores, "__len__"):
+        return None
+    if len(scores) and not hasattr(scores, "ndim") and not hasattr(scores[0], "__len__"):
+        return None  # a list of numbers
+    raw = _array("scores", scores)
+    if raw.ndim != 2:  # noqa: PLR2004 - candidates x scorers
+        return None
+    if raw.shape[1] == 1 and expected in (None, UNNAMED):
+        return {"": raw[:, 0]}
+    named = expected is not None and len(expected) == raw.shape[1] and expected != UNNAMED
+    names = expected if named else [str(j) for j in range(raw.shape[1])]
+    return dict(zip(names or (), raw.T, strict=True))
+
+
+def _check_expected(names: Scorers, expected: Scorers | None) -> None:
+    if expected is None or set(names) == set(expected):
+        return
+    raise InvalidScores(
+        f"the scores are {_in_words(names)}, and those of the first round were {_in_words(expected)}; "
+        "a lister's rounds have the same scorers: make another one for these"
+    )
+
+
+def _in_words(names: Scorers) -> str:
+    if names == UNNAMED:
+        return "of one scorer without a name"
+    return f"of {', '.join(repr(name) for name in names)}"
+
+
+def _joined(columns: dict[str, Any], names: Scorers, allow_empty: bool | None) -> Array:
+    """Return the table of several scorers' columns."""
+    arrays = []
+    for name in names:
+        column = _array(f"the scores of {name!r}", columns[name])
+        if column.ndim != 1 or (column.size and column.dtype.kind not in "fiuO"):
+            raise InvalidScores(f"the scores of {name!r} have the shape {column.shape} and type {column.dtype}; "
+                                "give a number for each candidate, NaN where there is none")
+        try:
+            arrays.append(column.astype(np.float64) + 0.0)  # one zero, not two; None is NaN
+        except (TypeError, ValueError):
+            raise InvalidScores(f"the scores of {name!r} are of type {column.dtype}; they must be numbers") from None
+        if arrays[-1].size != arrays[0].size:
+            raise InvalidScores(
+                f"there are {arrays[0].size} scores of {names[0]!r} and {arrays[-1].size} of {name!r}; give one for "
+                "each candidate, NaN where there is none"
+            )
+    table = np.stack(arrays, axis=1)
+    if not len(table):
+        return check_scores([], allow_empty=allow_empty).reshape(0, len(names))
+    infinite = np.argwhere(np.isinf(table))
+    if infinite.size:
+        row, column = infinite[0]
+        raise InvalidScores(f"the score of {names[column]!r} for candidate {row} is {table[row, column]}; scores must "
+                            "be finite, or NaN where there is none")
+    empty = np.flatnonzero(np.isnan(table).all(axis=1))
+    if empty.size:
+        raise InvalidScores(f"candidate {empty[0]} has no score at all; leave such candidates out")
+    return table
+
+
+def check_below(bound: Any, scorers: Scorers) -> float | list[float | None]:
+    """Return the score under which candidates were left out: one number, or one for each scorer, None if unknown."""
+    rule = "a finite score, or None"
+    if isinstance(bound, Mapping):
+        unknown = [name for name in bound if name not in scorers]
+        if unknown:
+            raise InvalidParameter(
+                f"truncated_below names {unknown[0]!r}, and the scorers are {', '.join(map(repr, scorers))}"
+            )
+        each = [bound.get(name) for name in scorers]
+        numbers = [None if one is None else check_number("truncated_below", one, rule) for one in each]
+        if len(scorers) == 1 and numbers[0] is not None:
+            return numbers[0]
+        return numbers
+    if len(scorers) > 1:
+        raise InvalidParameter(
+            f"truncated_below is {bound!r}, and there are {len(scorers)} scorers; give one for each: "
+            f"{{{scorers[0]!r}: ...}}"
+        )
+    return check_number("truncated_below", bound, rule)
+
+
+def check_lists(
+    lists: Any, right: ArrayLike, scorers: Sequence[str] | None = None
+) -> tuple[list[Array], list[int], Scorers]:
+    """Return labelled lists and the position of the right candidate in each, or say what is wrong with them."""
+    if isinstance(lists, (str, bytes, Mapping)) or not hasattr(lists, "__len__") or not len(lists):
+        raise InvalidScores("lists are empty, or no lists; give the scores of each list, one after the other")
+    names = None if scorers is None else check_scorers(scorers)
+    tables = []
+    for row in lists:
+        table, names = check_table(row, names)
+        tables.append(table)
+    places = _array("right", right)
+    if places.ndim != 1 or places.dtype.kind not in "iu" or len(places) != len(tables):
+        raise InvalidParameter(
+            f"right has the shape {places.shape} and type {places.dtype}; give the position of the right candidate "
+            f"in each of the {len(tables)} lists, -1 where it is not among them"
+        )
+    for i, (table, place) in enumerate(zip(tables, places.tolist(), strict=True)):
+        if not -1 <= place < len(table):
+            raise InvalidParameter(f"right[{i}] is {place}, and list {i} has the positions 0 to {len(table) - 1}")
+    assert names is not None  # noqa: S101 - there is at least one list
+    return tables, places.tolist(), names
 
 
 def check_ids(ids: Sequence[Member], count: int) -> list[Member]:

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from shortlist.rounds.events import EVENTS, LISTED, Hit, Listed, Miss, from_null, kind_of, to_null
+from shortlist.rounds.events import EVENTS, LISTED, Hit, Listed, Miss, kind_of
+from shortlist.rounds.shown import from_null, to_null
 
 
 def listed(**changes):

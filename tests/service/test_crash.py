@@ -17,7 +17,7 @@ import time
 
 import pytest
 
-from shortlist.rounds.events import to_null
+from shortlist.rounds.shown import to_null
 from shortlist.service.engine import verify
 from shortlist.service.engine.rounds import Round
 from shortlist.service.store import Store

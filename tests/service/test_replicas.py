@@ -14,7 +14,7 @@ import time
 import httpx
 import pytest
 
-from shortlist.rounds.events import to_null
+from shortlist.rounds.shown import to_null
 from shortlist.service.engine.memory import load
 from shortlist.service.store import Store
 from tests.service.conftest import start_postgresql

@@ -25,8 +25,7 @@ from shortlist.errors import (
     ServiceUnavailable,
     ShortlistError,
 )
-from shortlist.rounds.events import from_null
-from shortlist.rounds.shown import Shown
+from shortlist.rounds.shown import Shown, from_null
 
 __all__ = ["Call", "Calls", "Request", "Result"]
 

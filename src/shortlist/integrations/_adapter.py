@@ -16,8 +16,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from shortlist._validation import Member
 from shortlist.errors import InvalidInput, InvalidParameter, InvalidScores
 from shortlist.listers import GroupedShortlister, Lister
-from shortlist.rounds.events import to_null
-from shortlist.rounds.shown import Shown
+from shortlist.rounds.shown import Shown, to_null
 
 __all__ = ["Adapter", "FeedbackMixin", "SearchResult"]
 

@@ -16,7 +16,7 @@ from typing import Any
 from shortlist.errors import InvalidParameter, needs_extra
 from shortlist.integrations._adapter import Adapter, FeedbackMixin, SearchResult
 from shortlist.listers import Shortlister
-from shortlist.rounds.events import to_null
+from shortlist.rounds.shown import to_null
 
 needs_extra("the Haystack adapter", "haystack", "haystack")
 

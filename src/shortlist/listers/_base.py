@@ -13,7 +13,18 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist._validation import Array, Member, check_count, check_ids, check_number, check_scores, plain_member
+from shortlist._validation import (
+    Array,
+    Member,
+    Scorers,
+    check_below,
+    check_count,
+    check_ids,
+    check_lists,
+    check_table,
+    check_true_scores,
+    plain_member,
+)
 from shortlist.errors import (
     DamagedFile,
     InvalidIds,
@@ -28,14 +39,23 @@ from shortlist.listers import savefile
 from shortlist.policies import POLICIES, Policy, State
 from shortlist.rounds.admission import admit
 from shortlist.rounds.codec import decode, encode
-from shortlist.rounds.events import Answer, Configured, Event, Expired, Listed, RoundName
-from shortlist.rounds.race import make_stream
+from shortlist.rounds.events import (
+    Answer,
+    Configured,
+    Event,
+    Expired,
+    Fitted,
+    Listed,
+    Restarted,
+    WarmStarted,
+)
+from shortlist.rounds.learning import LearningState, make_learning
 from shortlist.rounds.settings import Settings
-from shortlist.rounds.shown import Shown
+from shortlist.rounds.shown import RoundName, Shown
 from shortlist.rounds.stream import Stream, StreamState
 from shortlist.scores import Score, to_score
 
-__all__ = ["BaseLister", "Rounds", "shown_fields"]
+__all__ = ["BaseLister", "Rounds", "scores_of", "shown_fields"]
 
 List = TypeVar("List", bound=Shown)
 
@@ -80,11 +100,17 @@ def shown_fields(listed: Listed, values: Array) -> dict[str, Any]:
         "round_id": listed.round_id,
         "threshold": listed.threshold,
         "members": tuple(positions if listed.ids is None else listed.members),
-        "scores": tuple(values[positions].tolist()),
-        "candidates": values.size,
+        "scores": scores_of(values, positions),
+        "candidates": len(values),
         "reached": listed.reached,
         "truncated": listed.truncated,
     }
+
+
+def scores_of(values: Array, positions: list[int]) -> tuple[Any, ...]:
+    """Return the scores of some candidates as they were passed in: numbers, or a tuple for each."""
+    rows = values[positions].tolist()
+    return tuple(rows) if values.ndim == 1 else tuple(map(tuple, rows))
 
 
 class BaseLister(abc.ABC, Generic[List]):
@@ -100,11 +126,23 @@ class BaseLister(abc.ABC, Generic[List]):
         self._own = own
         self._rounds = Rounds()
         self._streams: dict[Any, Stream] = {}
+        # All streams have one score; where it is learned, they learn it together.
+        self._learning = make_learning(self._fit_settings())
+        # The names of the scorers that lists must have; None before the first.
+        self._expected: Scorers | None = None
         self._lock = threading.RLock()
 
     @abc.abstractmethod
     def _policy(self, key: Any, number: int) -> Policy:
         """Return the policy of the stream with this key, the `number`-th that it has."""
+
+    def _fit_settings(self) -> Settings:
+        """Return the settings that a learned score is fitted with."""
+        return self._settings
+
+    def _teaches(self, key: Any) -> bool:  # noqa: ARG002 - each round is one stream's
+        """Return whether a stream's answers teach the score: where streams have the same rounds, one's do."""
+        return True
 
     def _stream(self, key: Any) -> Stream:
         """Return the stream with this key, made when it is first asked for."""
@@ -114,7 +152,11 @@ class BaseLister(abc.ABC, Generic[List]):
 
     def _new_stream(self, key: Any, number: int, state: StreamState | None = None) -> Stream:
         settings = dataclasses.replace(self._settings, policy=self._policy(key, number))
-        return make_stream(settings, state=state)
+        return Stream(settings, state=state, learning=self._learning, teaches=self._teaches(key))
+
+    def _learn_names(self) -> None:
+        """Take note of the scorers' names, once they are known."""
+        self._expected = next((each.scorers for each in self._streams.values() if each.scorers is not None), None)
 
     @abc.abstractmethod
     def _apply(self, listed: Listed, event: Event) -> None:
@@ -122,19 +164,20 @@ class BaseLister(abc.ABC, Generic[List]):
 
     # Rounds.
 
-    @staticmethod
     def _checked(
-        scores: ArrayLike, ids: Sequence[Member] | None, truncated_below: float | None, allow_empty: bool
-    ) -> tuple[Array, list[Member] | None, float | None]:
-        """Return what `propose` was given, checked."""
-        values = check_scores(scores, allow_empty=allow_empty)
+        self, scores: Any, ids: Sequence[Member] | None, truncated_below: Any, allow_empty: bool
+    ) -> tuple[Array, list[Member] | None, Any, Scorers]:
+        """Return what `propose` was given, checked, and the names of the scorers."""
+        values, scorers = check_table(scores, self._expected, allow_empty=allow_empty)
         if truncated_below is not None:
-            truncated_below = check_number("truncated_below", truncated_below, "a finite score, or None")
-        return values, None if ids is None else check_ids(ids, values.size), truncated_below
+            truncated_below = check_below(truncated_below, scorers)
+        return values, None if ids is None else check_ids(ids, len(values)), truncated_below, scorers
 
     def _open(self, listed: Listed) -> None:
         """Keep a list that is shown, and close what is too old to be kept."""
         rounds = self._rounds
+        if self._expected is None:
+            self._learn_names()
         rounds.open[rounds.next_id] = listed
         rounds.answers.append(None)
         rounds.next_id += 1
@@ -247,18 +290,18 @@ class BaseLister(abc.ABC, Generic[List]):
                 self.reveal(round_id, right)
 
     @abc.abstractmethod
-    def propose(self, scores: ArrayLike, ids: Sequence[Member] | None = None) -> List:
+    def propose(self, scores: Any, ids: Sequence[Member] | None = None) -> List:
         """Open a round and return its shortlist."""
 
     def propose_many(
-        self, scores: Sequence[ArrayLike], ids: Sequence[Sequence[Member]] | None = None, **options: Any
+        self, scores: Sequence[Any], ids: Sequence[Sequence[Member]] | None = None, **options: Any
     ) -> list[List]:
         """Open a round for each list, as `propose` would one after the other, and return them.
 
         Parameters
         ----------
         scores
-            The scores of each list: a table, or a list of lists.
+            The scores of each list: a table, or a list of what `propose` takes.
         ids
             The ids of each list.
         options
@@ -291,6 +334,74 @@ class BaseLister(abc.ABC, Generic[List]):
                 closed += 1
         return closed
 
+    def restart(self, *, refit: bool = False) -> None:
+        """Start learning over: a new epoch, in which everything is shown at first and no earlier round counts.
+
+        With ``on_drift="restart"`` all epochs share one delta. Otherwise the first has spent it, and all later ones
+        together may fail with half as much again.
+
+        Parameters
+        ----------
+        refit
+            Learn the score again too, from the last picks and those to come; with ``score="auto"`` only.
+        """
+        if not self._settings.is_orderly or self._settings.unanswered == "ignore":
+            raise InvalidParameter('restart needs an order-statistic policy and unanswered="miss": make a new lister')
+        if not isinstance(refit, bool) or (refit and self._learning is None):
+            raise InvalidParameter(f'refit is {refit!r}; it must be True or False, and True needs score="auto"')
+        with self._lock:
+            for stream in self._streams.values():
+                stream.apply(Restarted(stream.tracker.epoch + 1, refit))
+            for stream in self._streams.values():
+                stream.settle()
+
+    def warm_start(self, lists: Any, right: ArrayLike | None = None) -> None:
+        """Learn from labelled examples before the first list is shown.
+
+        They count as rounds in which everything was shown and answered, so the guarantee holds from the
+        first list on. It needs examples of the same distribution on which the scorer was not trained,
+        with nothing filtered out: a click log without its misses is not one. With ``score="auto"`` the first
+        `fit_rounds` of them are for the score, and only the others are for its threshold.
+
+        Parameters
+        ----------
+        lists
+            The scores of all candidates of each example: examples x candidates, with several scorers examples x
+            candidates x scorers, or a list of what `propose` takes. With ``score="raw"`` and without `right`, the
+            score of the right answer in each example; -inf where it was not among the candidates.
+        right
+            The position of the right candidate in each example; -1 where it was not among them.
+        """
+        with self._lock:
+            if self._rounds.next_id:
+                raise InvalidParameter(
+                    f"{self._rounds.next_id} rounds have been shown already; a warm start comes before the first"
+                )
+            if right is None:
+                self._warm_start_raw(check_true_scores(lists) + 0.0)  # one zero, not two
+                return
+            tables, places, scorers = check_lists(lists, right, self._expected)
+            events = {key: stream.warm_started(tables, places, scorers) for key, stream in self._warm_streams().items()}
+            for key, warm in events.items():
+                stream = self._streams[key]
+                for event in warm:
+                    if not isinstance(event, Fitted) or self._teaches(key):
+                        stream.apply(event)
+            self._learn_names()
+
+    def _warm_start_raw(self, true_scores: Array) -> None:
+        for stream in self._warm_streams().values():
+            if not stream.is_raw:
+                raise InvalidParameter(
+                    f"right is missing: score is {stream.score_name!r}, which needs whole lists: "
+                    "warm_start(lists, right)"
+                )
+            stream.apply(WarmStarted(true_scores.tolist()))
+
+    def _warm_streams(self) -> dict[Any, Stream]:
+        """Return the streams that labelled examples are for."""
+        return self._streams
+
     def configure(self, **changes: Any) -> None:
         """Change settings, from the next list on: `at_least`, `at_most`, `shadow`, `patience`.
 
@@ -314,6 +425,7 @@ class BaseLister(abc.ABC, Generic[List]):
                 "settings": encode(self._settings),
                 "lister": self._own,
                 "rounds": encode(self._rounds),
+                "learning": self._learning and encode(self._learning.state),
                 "streams": [[key, encode(stream.state)] for key, stream in self._streams.items()],
             }
             savefile.write(path, self.kind, content)
@@ -337,9 +449,13 @@ class BaseLister(abc.ABC, Generic[List]):
             lister = cls.__new__(cls)
             BaseLister.__init__(lister, settings, **content["lister"])
             lister._rounds = decode(Rounds, content["rounds"])
+            if content["learning"] is not None:
+                learned = decode(LearningState, content["learning"])
+                lister._learning = make_learning(lister._fit_settings(), learned)
             for number, (key, state) in enumerate(content["streams"], 1):
                 remembered = decode(StreamState, state, {State: settings.policy.state_type})
                 lister._streams[key] = lister._new_stream(key, number, remembered)
+            lister._learn_names()
         except MissingScore:
             raise
         except (ShortlistError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

@@ -1,11 +1,9 @@
 """A threshold per group, with one guarantee over all of them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
-
-from numpy.typing import ArrayLike
 
 from shortlist._validation import Member, check_ids, plain_member
 from shortlist.errors import InvalidParameter
@@ -15,6 +13,7 @@ from shortlist.rounds.events import Event, Listed
 from shortlist.rounds.progress import Counts, Summary, count, summarize
 from shortlist.rounds.settings import OptionsDict, Settings, with_options
 from shortlist.rounds.shown import Shown
+from shortlist.rounds.stream import Stream
 
 __all__ = ["GroupShown", "GroupedShortlister", "GroupedSummary"]
 
@@ -61,8 +60,9 @@ class GroupedShortlister(BaseLister[GroupShown]):
         The share of rounds, in each group, in which the right answer must be in the list.
     delta
         The probability that any group's threshold may ever pass its optimal one.
-    score, unanswered, patience, on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
-        As in `shortlist.Shortlister`, for each group; `patience` counts rounds of the group, and `keep` those of
+    score, fit_rounds, unanswered, patience, on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
+        As in `shortlist.Shortlister`, for each group; a learned score is learned from all groups together, and
+        `patience` counts rounds of the group, and `keep` those of
         all groups together.
 
     Examples
@@ -103,6 +103,9 @@ class GroupedShortlister(BaseLister[GroupShown]):
     def _apply(self, listed: Listed, event: Event) -> None:
         self._streams[listed.group].fold(event)
 
+    def _warm_streams(self) -> dict[Any, Stream]:
+        raise InvalidParameter("examples have no group; learn a score from them, and pass it as score=")
+
     @property
     def groups(self) -> tuple[Group, ...]:
         """The groups so far, in the order they came."""
@@ -115,11 +118,11 @@ class GroupedShortlister(BaseLister[GroupShown]):
 
     def propose(  # type: ignore[override]
         self,
-        scores: ArrayLike,
+        scores: Any,
         ids: Sequence[Member] | None = None,
         *,
         group: Group,
-        truncated_below: float | None = None,
+        truncated_below: float | Mapping[str, float] | None = None,
         allow_empty: bool = False,
     ) -> GroupShown:
         """Open a round for a group and return its shortlist.
@@ -127,7 +130,7 @@ class GroupedShortlister(BaseLister[GroupShown]):
         Parameters
         ----------
         scores
-            The score of each candidate, one-dimensional, finite; larger is better.
+            The score of each candidate, or several, as in `Shortlister.propose`.
         ids
             Your own names for the candidates, strings or integers; their positions otherwise.
         group
@@ -135,12 +138,12 @@ class GroupedShortlister(BaseLister[GroupShown]):
         truncated_below, allow_empty
             As in `Shortlister.propose`.
         """
-        values, names, below = self._checked(scores, ids, truncated_below, allow_empty)
         group = _check_group(group)
         with self._lock:
+            values, names, below, scorers = self._checked(scores, ids, truncated_below, allow_empty)
             # A new group spends its share of delta only if its list can be shown.
             stream = self._streams.get(group) or self._new_stream(group, len(self._streams) + 1)
-            listed = stream.decide(self._rounds.next_id, values, names, below)._replace(group=group)
+            listed = stream.decide(self._rounds.next_id, values, names, below, scorers=scorers)._replace(group=group)
             self._streams[group] = stream
             stream.fold(listed)
             self._open(listed)

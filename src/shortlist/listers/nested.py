@@ -1,12 +1,12 @@
 """Several coverages on one stream: the longest list is shown, the shorter ones are marked in it."""
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Final, Unpack
+from typing import Any, ClassVar, Final, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from shortlist._validation import Member, check_probability
 from shortlist.errors import InvalidParameter
@@ -75,8 +75,8 @@ class NestedShortlister(BaseLister[NestedShown]):
     jointly
         False: each guarantee holds with probability 1 - delta, on its own. True: all of them hold at
         once with probability 1 - delta; each then gets its share of delta.
-    score, unanswered, patience, on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
-        As in `shortlist.Shortlister`, for each coverage.
+    score, fit_rounds, unanswered, patience, on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
+        As in `shortlist.Shortlister`, for each coverage; a learned score is the same for all.
 
     Examples
     --------
@@ -113,6 +113,7 @@ class NestedShortlister(BaseLister[NestedShown]):
         super().__init__(
             Settings.of(AnytimeSPS(chosen[0], share), options, self.kind, ("coverages", "delta", "jointly")),
             share=share,
+            highest=chosen[-1],
             shown={},  # how the lists that were shown were answered
         )
         for coverage in chosen:
@@ -123,6 +124,13 @@ class NestedShortlister(BaseLister[NestedShown]):
 
     def _policy(self, key: float, number: int) -> Policy:  # noqa: ARG002 - whichever it is
         return AnytimeSPS(key, self._own["share"])
+
+    def _fit_settings(self) -> Settings:
+        # The list of the highest coverage is the one that is shown.
+        return dataclasses.replace(self._settings, policy=AnytimeSPS(self._own["highest"], self._own["share"]))
+
+    def _teaches(self, key: float) -> bool:
+        return key == self._own["highest"]
 
     def _apply(self, listed: Listed, event: Event) -> None:
         assert listed.cuts is not None  # noqa: S101 - `propose` has put them there
@@ -167,10 +175,10 @@ class NestedShortlister(BaseLister[NestedShown]):
 
     def propose(
         self,
-        scores: ArrayLike,
+        scores: Any,
         ids: Sequence[Member] | None = None,
         *,
-        truncated_below: float | None = None,
+        truncated_below: float | Mapping[str, float] | None = None,
         allow_empty: bool = False,
     ) -> NestedShown:
         """Open a round and return the longest of its lists, with the others marked in it.
@@ -178,16 +186,16 @@ class NestedShortlister(BaseLister[NestedShown]):
         Parameters
         ----------
         scores
-            The score of each candidate, one-dimensional, finite; larger is better.
+            The score of each candidate, or several, as in `Shortlister.propose`.
         ids
             Your own names for the candidates, strings or integers; their positions otherwise.
         truncated_below, allow_empty
             As in `Shortlister.propose`.
         """
-        values, names, below = self._checked(scores, ids, truncated_below, allow_empty)
         with self._lock:
+            values, names, below, scorers = self._checked(scores, ids, truncated_below, allow_empty)
             lists = {
-                coverage: stream.decide(self._rounds.next_id, values, names, below)
+                coverage: stream.decide(self._rounds.next_id, values, names, below, scorers=scorers)
                 for coverage, stream in self._streams.items()
             }
             longest = min(lists.values(), key=lambda listed: listed.threshold)

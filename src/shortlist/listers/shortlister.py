@@ -5,14 +5,12 @@ later, in any order. Each round remembers the threshold it was shown with, and i
 against that, never against today's.
 """
 
-from collections.abc import Sequence
-from typing import ClassVar, Unpack
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Unpack
 
-from numpy.typing import ArrayLike
-
-from shortlist._validation import Member, check_scores, check_true_scores
+from shortlist._validation import Member, check_table
 from shortlist.errors import InvalidParameter
-from shortlist.listers._base import BaseLister
+from shortlist.listers._base import BaseLister, scores_of
 from shortlist.policies import AnytimeSPS, Policy
 from shortlist.rounds.events import Event, Listed
 from shortlist.rounds.progress import Summary, summarize
@@ -41,11 +39,14 @@ class Shortlister(BaseLister[Shown]):
     policy
         Another policy than ``AnytimeSPS(coverage, delta)``.
     score
-        How a list's raw scores become the scores compared with the threshold: ``"raw"`` (the
-        default), ``"margin"``, ``"relative"``, ``"rank"``, ``"adaptive"``, an object of
-        `shortlist.scores`, or any function of your own from an array of scores to another.
-        ``"auto"`` finds out which of several gives the shortest lists, and shows the union of their
-        lists meanwhile; each has its share of delta.
+        How a list's scores become the one score per candidate that is compared with the threshold. ``"auto"``, the
+        default: it is learned from the first picks, while everything is shown, and then frozen; from one scorer or
+        several. Or a fixed one: ``"raw"``, ``"margin"``, ``"relative"``, ``"rank"``, ``"adaptive"``; an object of
+        `shortlist.scores`, such as one that was learned before; or any function of your own from an array of scores
+        to another. For policies that are not order-statistic, ``"raw"`` is the default.
+    fit_rounds
+        How many picks ``"auto"`` learns the score from: 30 with one scorer and 100 with several, if not given. After
+        ten times as many rounds it is frozen in any case.
     unanswered
         What silence means. ``"miss"``: an unanswered round counts as below the threshold until its answer
         comes; always safe, for order-statistic policies only, and their default. ``"ignore"``: a round
@@ -107,6 +108,7 @@ class Shortlister(BaseLister[Shown]):
             raise InvalidParameter("coverage and delta belong to the policy: give them, or a policy, not both")
         super().__init__(Settings.of(policy, options, others=("coverage", "delta", "policy")))
         self._stream(None)
+        self._learn_names()
 
     def __repr__(self) -> str:
         return f"<Shortlister {self.policy}, {self._rounds.next_id} rounds, threshold {self.threshold:.6g}>"
@@ -128,7 +130,7 @@ class Shortlister(BaseLister[Shown]):
 
     @property
     def score(self) -> str:
-        """The score in use: its name, or those of the scores whose lists are shown together."""
+        """The score in use."""
         return self._main.score_name
 
     @property
@@ -138,10 +140,10 @@ class Shortlister(BaseLister[Shown]):
 
     def propose(
         self,
-        scores: ArrayLike,
+        scores: Any,
         ids: Sequence[Member] | None = None,
         *,
-        truncated_below: float | None = None,
+        truncated_below: float | Mapping[str, float] | None = None,
         allow_empty: bool = False,
     ) -> Shown:
         """Open a round and return its shortlist.
@@ -149,61 +151,40 @@ class Shortlister(BaseLister[Shown]):
         Parameters
         ----------
         scores
-            The score of each candidate, one-dimensional, finite; larger is better.
+            The score of each candidate, finite; larger is better. With several scorers, their scores by name,
+            ``{"bm25": [...], "dense": [...]}``, a data frame with a column for each, or an array of candidates x
+            scorers; NaN where one has no score for a candidate. The first round fixes their names.
         ids
             Your own names for the candidates, strings or integers; their positions otherwise.
         truncated_below
             The lowest score that your search returned, if it may have left candidates out: they score at
-            most that. Where the threshold is not above it, ``shown.truncated`` is true.
+            most that. Where the threshold is not above it, ``shown.truncated`` is true. With several scorers, one
+            for each that left any out.
         allow_empty
             Open a round for a search that found nothing, too: its question counts like any other, and if its
             answer is a miss, leaving it out would make the threshold too bold.
         """
-        values, names, below = self._checked(scores, ids, truncated_below, allow_empty)
         with self._lock:
             stream = self._streams[None]
-            listed = stream.decide(self._rounds.next_id, values, names, below)
+            values, names, below, scorers = self._checked(scores, ids, truncated_below, allow_empty)
+            listed = stream.decide(self._rounds.next_id, values, names, below, scorers=scorers)
             stream.fold(listed)
             self._open(listed)
         return Shown(
             listed.round_id,
             listed.threshold,
             tuple(listed.positions if names is None else listed.members),
-            tuple(listed.comparable if stream.is_raw else values[listed.positions].tolist()),  # type: ignore[arg-type]
-            values.size,
+            tuple(listed.comparable) if stream.is_raw else scores_of(values, listed.positions),  # type: ignore[arg-type]
+            len(values),
             listed.reached,
             listed.truncated,
         )
 
-    def preview(self, scores: ArrayLike) -> tuple[int, ...]:
+    def preview(self, scores: Any) -> tuple[int, ...]:
         """Return the positions of what would be shown of these `scores`, best first; nothing is shown or learned."""
-        values = check_scores(scores)
         with self._lock:
-            return tuple(self._main.decide(self._rounds.next_id, values).positions)
-
-    def warm_start(self, true_scores: ArrayLike, candidate_scores: ArrayLike | None = None) -> None:
-        """Learn from labelled examples before the first list is shown.
-
-        They count as rounds in which everything was shown and answered, so the guarantee holds from the
-        first list on. It needs examples of the same distribution on which the scorer was not trained,
-        with nothing filtered out: a click log without its misses is not one.
-
-        Parameters
-        ----------
-        true_scores
-            The score of the right answer in each example; -inf where it was not among the
-            candidates.
-        candidate_scores
-            The scores of all candidates, the right one's included, a row for each example: needed
-            unless ``score="raw"``.
-        """
-        scores = check_true_scores(true_scores)
-        with self._lock:
-            if self._rounds.next_id:
-                raise InvalidParameter(
-                    f"{self._rounds.next_id} rounds have been shown already; a warm start comes before the first"
-                )
-            self._main.apply(self._main.warm_started(scores + 0.0, candidate_scores))  # one zero, not two
+            values, scorers = check_table(scores, self._expected)
+            return tuple(self._main.decide(self._rounds.next_id, values, scorers=scorers).positions)
 
     def summary(self) -> Summary:
         """Return what has happened so far; see `shortlist.Summary` for what each name says."""

@@ -6,7 +6,8 @@ a member that was not shown: each with its own error, before anything has change
 
 from shortlist._validation import Member
 from shortlist.errors import ConflictingAnswer, NotShown, RoundClosed
-from shortlist.rounds.events import Absent, Answer, Event, Expired, Hit, Listed, Miss, RoundName, Skip, kind_of
+from shortlist.rounds.events import Absent, Answer, Event, Expired, Hit, Listed, Miss, Skip, kind_of
+from shortlist.rounds.shown import RoundName
 
 __all__ = ["admit", "answer_of"]
 
@@ -50,8 +51,8 @@ def admit(
         place = shown.index(answer)  # type: ignore[arg-type]
         position = listed.positions[place]
         score = float(listed.scores[position]) if listed.comparable is None else listed.comparable[place]
-        race = None if listed.race is None else {i: made[position] for i, (_, made) in listed.race.items()}
-        return Hit(listed.round_id, answer, score, place >= listed.reached, listed.complete, race)  # type: ignore[arg-type]
+        known = None if listed.fit is None else position
+        return Hit(listed.round_id, answer, score, place >= listed.reached, listed.complete, known)  # type: ignore[arg-type]
     if answer is Answer.MISS:
         return Miss(listed.round_id, listed.truncated, listed.complete)
     if answer is Answer.ABSENT:

@@ -4,7 +4,7 @@
 types of the fields, so no class writes this by hand. Fields that have their default are left out.
 
 JSON has no infinities. **Minus infinity is null**, here, in the log and over HTTP; plus infinity, which
-only a policy's inner state has, is ``"inf"``. Every other float is written with all its digits and comes
+only a policy's inner state has, is ``"inf"``. In an array of scores null is NaN, "no score". Every other float is written with all its digits and comes
 back bit for bit. A dictionary whose keys are not all texts is a list of pairs.
 """
 
@@ -21,10 +21,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from shortlist._validation import Array
 from shortlist.policies import Policy, State, policy_from_dict
 from shortlist.policies.base import NUMBERS
-from shortlist.rounds.events import from_null, to_null
-from shortlist.scores import SCORES, Score, score_from_dict
+from shortlist.rounds.shown import from_null, to_null
+from shortlist.scores import KINDS, Learned, Score, score_from_dict
 
 __all__ = ["decode", "encode", "from_json", "to_json"]
 
@@ -54,19 +55,20 @@ def from_json(kind: Any, text: str, stand: Stand | None = None) -> Any:
 def encode(value: Any) -> Any:
     """Return a value as plain data."""
     if isinstance(value, float):
-        return to_null(float(value)) if value < math.inf else str(value)
+        return None if math.isnan(value) else to_null(float(value)) if value < math.inf else str(value)
     if isinstance(value, enum.Enum):
         return [value.value]
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, np.ndarray):
-        return value.tolist()
+        plain = value.tolist()
+        return encode(plain) if np.isnan(value).any() else plain
     if isinstance(value, set):
         return sorted(value)  # its own order depends on its history
     if isinstance(value, Policy):
         return value.to_dict()
     if callable(value):
-        ours = type(value) in SCORES.values()
+        ours = type(value) in KINDS.values()
         return {"kind": value.key, **dataclasses.asdict(value)} if ours else {"kind": "custom", "name": repr(value)}
     if _is_record(value):
         return {name: encode(item) for name, item in _fields(value).items()}
@@ -136,6 +138,8 @@ def _decoder(kind: Any) -> Decoder:
 _OWN: Final[dict[Any, Decoder]] = {
     Policy: lambda plain, stand: policy_from_dict(plain, stand.get(Policy)),
     Score: lambda plain, stand: score_from_dict(plain, stand.get(Score)),
+    Learned: lambda plain, _: score_from_dict(plain),
+    Array: lambda plain, _: np.array(plain, dtype=np.float64),  # null is NaN: a scorer has no score
 }
 
 

@@ -1,7 +1,7 @@
 """What can happen to a round.
 
-`Listed` opens a round; `Hit`, `Miss`, `Skip`, `Absent` and `Expired` close it. `WarmStarted`, `Configured`
-and `Restarted` are about no round. An event says everything that its effect depends on: the threshold and
+`Listed` opens a round; `Hit`, `Miss`, `Skip`, `Absent` and `Expired` close it. `WarmStarted`, `Configured`,
+`Restarted` and `Fitted` are about no round. An event says everything that its effect depends on: the threshold and
 the epoch of its list, and what the score made of the pick. So a stream is a fold of its events, and the
 same events give the same bits on any machine.
 
@@ -10,11 +10,12 @@ so a kind can gain one without touching what is stored. JSON has no infinities: 
 """
 
 import enum
-import math
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from shortlist._validation import Array, Member
+from shortlist.rounds.shown import RoundName
+from shortlist.scores import Learned
 
 __all__ = [
     "EVENTS",
@@ -24,21 +25,16 @@ __all__ = [
     "Configured",
     "Event",
     "Expired",
+    "Fitted",
     "Hit",
     "Listed",
     "Miss",
     "Restarted",
-    "RoundName",
     "Skip",
     "WarmStarted",
-    "from_null",
     "kind_of",
     "round_of",
-    "to_null",
 ]
-
-#: What a round is called: a lister numbers them, a service has ids.
-RoundName = int | str
 
 
 class Answer(enum.Enum):
@@ -56,8 +52,8 @@ class Listed(NamedTuple):
     round_id: RoundName
     #: The candidates' ids; None where they are called by their positions.
     ids: list[Member] | None
-    #: The raw score of each candidate: an array where it was decided, a list where it was read.
-    scores: Sequence[float] | Array
+    #: The scores of each candidate as they came: an array where it was decided, lists where it was read.
+    scores: Sequence[Any] | Array
     #: The positions of those shown, best first.
     positions: list[int]
     threshold: float
@@ -81,8 +77,10 @@ class Listed(NamedTuple):
     #: For each coverage, where there are several: how many members its own list has, how many of them reach its
     #: threshold, and whether its own list is truncated, and complete.
     cuts: dict[float, tuple[int, int, bool, bool]] | None = None
-    #: While scores are compared: for each its threshold, and what it made of all candidates; the leading one first.
-    race: dict[int, tuple[float, list[float]]] | None = None
+    #: The names of the scorers, where they have names: `scores` then has a row for each candidate, if they are several.
+    scorers: list[str] | None = None
+    #: Which fit the score is of, where it is learned; 0 before the first.
+    fit: int | None = None
 
     @property
     def members(self) -> list[Member]:
@@ -106,8 +104,8 @@ class Hit(NamedTuple):
     #: Whether it was shown although it is below the threshold.
     below_cut: bool = False
     complete: bool = False
-    #: While scores are compared: what each made of it.
-    race: dict[int, float] | None = None
+    #: Where it stood among the candidates, if the score is learned from picks.
+    position: int | None = None
 
 
 class Miss(NamedTuple):
@@ -141,9 +139,9 @@ class Expired(NamedTuple):
 
 
 class WarmStarted(NamedTuple):
-    """Labelled examples were learned from, before the first list: what each score made of the right answers."""
+    """Labelled examples were learned from, before the first list: what the score made of the right answers."""
 
-    scores: dict[int, list[float]]
+    scores: list[float]
 
 
 class Configured(NamedTuple):
@@ -156,9 +154,18 @@ class Restarted(NamedTuple):
     """Learning started over: a new epoch, in which no earlier round counts."""
 
     epoch: int
+    #: Whether the score is learned again, too.
+    refit: bool = False
 
 
-Event = Listed | Hit | Miss | Skip | Absent | Expired | WarmStarted | Configured | Restarted
+class Fitted(NamedTuple):
+    """The score was learned, and is frozen: later rounds are cut with it, and only they count."""
+
+    number: int
+    score: Learned
+
+
+Event = Listed | Hit | Miss | Skip | Absent | Expired | WarmStarted | Configured | Restarted | Fitted
 #: Every event by its kind, as it is stored.
 EVENTS: Final[dict[str, Any]] = {
     "listed": Listed,
@@ -170,6 +177,7 @@ EVENTS: Final[dict[str, Any]] = {
     "warm-started": WarmStarted,
     "configured": Configured,
     "restarted": Restarted,
+    "fitted": Fitted,
 }
 _KINDS: Final = {event: kind for kind, event in EVENTS.items()}
 LISTED: Final = _KINDS[Listed]
@@ -183,13 +191,3 @@ def kind_of(event: Event) -> str:
 def round_of(event: Event) -> RoundName | None:
     """Return the name of the round that an event is about, if it is about one."""
     return getattr(event, "round_id", None)
-
-
-def to_null(number: float) -> float | None:
-    """Return a number as JSON has it: minus infinity is null."""
-    return None if number == -math.inf else number
-
-
-def from_null(number: float | None) -> float:
-    """Return the number that JSON has: null is minus infinity."""
-    return -math.inf if number is None else number

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from shortlist._validation import miss_rate
+from shortlist._validation import UNNAMED, miss_rate
 from shortlist.boundaries.base import Advance, Constants
 from shortlist.policies import MISS, OrderStatistic, OrderStatisticState
-from shortlist.rounds.race import RaceStream
+from shortlist.rounds.learning import PATIENCE, Learning
 from shortlist.rounds.stream import Stream, Tally
 from shortlist.rounds.tracker import Tracker
+from shortlist.scores import Learned
 
 __all__ = ["Counts", "Drift", "Figures", "Summary", "count", "figures", "rounds_needed", "summarize", "waiting_for"]
 
@@ -142,8 +143,12 @@ class Summary(Figures):
         not in sight.
     shadow
         Whether everything is shown.
-    score, score_why, score_thresholds
-        The score in use, why it is, and its threshold; several while they are compared.
+    score, score_why
+        The score in use, and what was learned about it, in words.
+    scorers
+        The share that each scorer has in the score, where it is learned: how far it moves candidates within a list.
+    refit_gain
+        By which share the lists of the last picks would be shorter with a fresh fit; None where it is not known.
     """
 
     policy: Mapping[str, Any] = field(default_factory=dict)
@@ -153,7 +158,8 @@ class Summary(Figures):
     shadow: bool = False
     score: str = "raw"
     score_why: str = "as set"
-    score_thresholds: Mapping[str, float] = field(default_factory=dict)
+    scorers: Mapping[str, float] = field(default_factory=dict)
+    refit_gain: float | None = None
 
 
 def count(*tallies: Tally, open_rounds: int) -> dict[str, Any]:
@@ -195,20 +201,49 @@ def drift(tracker: Tracker) -> Drift | None:
 
 def summarize(stream: Stream, open_rounds: int) -> Summary:
     """Return all there is to say about a stream."""
-    policy, tracker = stream.settings.policy, stream.tracker
-    thresholds, why = {stream.score_name: stream.threshold}, "as set"
-    if isinstance(stream, RaceStream):
-        thresholds, why = stream.score_thresholds, stream.race.why()
+    policy, tracker, learning = stream.settings.policy, stream.tracker, stream.learning
+    score = stream.score_of(stream.scorers or UNNAMED)
+    learned = score if isinstance(score, Learned) and (learning is None or learning.number) else None
+    gain = None if learning is None else learning.gain()
     return Summary(
         **figures(stream, open_rounds),
         policy=policy.to_dict(),
         coverage_target=getattr(policy, "coverage", None),
-        waiting_for=_poor_search(stream) or waiting_for(tracker) + _recall_so_far(stream),
-        rounds_needed=rounds_needed(tracker),
+        waiting_for=_poor_search(stream) or _fit_first(stream) or waiting_for(tracker) + _recall_so_far(stream),
+        rounds_needed=None if is_fitting(stream) else rounds_needed(tracker),
         shadow=stream.settings.shadow,
         score=stream.score_name,
-        score_why=why,
-        score_thresholds=thresholds,
+        score_why=_why(learned, learning),
+        scorers={} if learned is None else dict(zip(learned.scorers, learned.influence, strict=True)),
+        refit_gain=None if gain is None or gain[0] <= 0 else 1 - gain[1] / gain[0],
+    )
+
+
+def is_fitting(stream: Stream) -> bool:
+    """Return whether the score is still being learned."""
+    return stream.learning is not None and stream.learning.state.fitting
+
+
+def _why(learned: Learned | None, learning: Learning | None) -> str:
+    """Say what was learned about the score."""
+    if learned is None:
+        return "as set" if learning is None else "not learned yet: all scorers count the same"
+    rounds = f"learned from {learned.rounds:,} picks" if learned.rounds else "not learned: nothing was picked"
+    if len(learned.scorers) == 1:
+        return rounds
+    shares = zip(learned.influence, learned.scorers, strict=True)
+    return f"{rounds}: " + ", ".join(f"{name} {share:.0%}" for share, name in sorted(shares, reverse=True))
+
+
+def _fit_first(stream: Stream) -> str | None:
+    """Say that the score is learned first, while it is."""
+    learning = stream.learning
+    if learning is None or not learning.state.fitting:
+        return None
+    state, wanted = learning.state, learning.fit_rounds
+    return (
+        f"the score: it is learned from {wanted} picks, of which there are {len(state.examples)}; everything is shown "
+        f"until then, or for {PATIENCE * wanted:,} rounds at the most"
     )
 
 

@@ -25,9 +25,9 @@ class Selection(NamedTuple):
 
 
 def best_first(positions: Positions, values: Array, comparable: Array) -> Positions:
-    """Return positions by comparable score, then by raw score, then in the order given."""
-    if comparable is values:
-        return positions[(-values[positions]).argsort(kind="stable")]
+    """Return positions by comparable score, then by raw score if there is one, then in the order given."""
+    if comparable is values or values.ndim > 1:
+        return positions[(-comparable[positions]).argsort(kind="stable")]
     return positions[np.lexsort((-values[positions], -comparable[positions]))]
 
 
@@ -35,11 +35,11 @@ def select(values: Array, comparable: Array, reached: NDArray[np.bool_], setting
     """Return what to show: what reaches the threshold, or more of it (`at_least`, `shadow`), or less (`at_most`)."""
     kept = reached.nonzero()[0]
     if settings.shadow or kept.size < settings.at_least:
-        order = best_first(np.arange(values.size), values, comparable)
+        order = best_first(np.arange(len(values)), values, comparable)
         # What reaches the threshold comes first, even if a score of your own does not keep the order.
         order = np.concatenate([order[reached[order]], order[~reached[order]]])
         if settings.shadow:
-            return Selection(order, min(max(kept.size, settings.at_least), values.size), False)
+            return Selection(order, min(max(kept.size, settings.at_least), len(values)), False)
         return Selection(order[: settings.at_least], kept.size, False)
     order = best_first(kept, values, comparable)
     if settings.at_most is not None and order.size > settings.at_most:

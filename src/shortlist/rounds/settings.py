@@ -26,7 +26,8 @@ CONFIGURABLE: Final = ("at_least", "at_most", "shadow", "patience")
 class OptionsDict(TypedDict, total=False):
     """The settings as keywords, for type checkers."""
 
-    score: str | Score
+    score: str | Score | None
+    fit_rounds: int | None
     unanswered: Unanswered | None
     patience: int
     on_drift: OnDrift | None
@@ -41,7 +42,8 @@ class OptionsDict(TypedDict, total=False):
 class Options:
     """The settings that a lister or a stream may be given; `shortlist.Shortlister` says what they mean."""
 
-    score: str | Score = "raw"
+    score: str | Score | None = None
+    fit_rounds: int | None = None
     unanswered: Unanswered | None = None
     patience: int = 200
     on_drift: OnDrift | None = None
@@ -69,8 +71,11 @@ class Settings(Options):
                 f"policy is {self.policy!r}; it must be a policy, for example AnytimeSPS(coverage=0.9)"
             )
         _check_key(self.policy)
+        if self.score is None:
+            put(self, "score", "auto" if self.is_orderly else "raw")
         if not (isinstance(self.score, str) and self.score == "auto"):
             put(self, "score", to_score(self.score))
+        put(self, "fit_rounds", None if self.fit_rounds is None else check_count("fit_rounds", self.fit_rounds))
         if self.unanswered is None:
             put(self, "unanswered", "miss" if self.is_orderly else "ignore")
         _check_choice("unanswered", self.unanswered, ("miss", "ignore"))
@@ -159,19 +164,13 @@ PAIRS: Final = (
         "score",
         "policy",
         lambda given: given.score == "auto" and not given.is_orderly,
-        'score is "auto", which needs an order-statistic policy, and {policy} is none: name a score',
+        'score is "auto", which needs an order-statistic policy, and {policy} is none: name a score, or leave it out',
     ),
     Pair(
         "score",
-        "on_drift",
-        lambda given: given.score == "auto" and given.on_drift == "restart",
-        'score is "auto", which needs on_drift="report" or None: a restart would have to choose again',
-    ),
-    Pair(
-        "score",
-        "lister",
-        lambda given: given.score == "auto" and given.lister != "shortlister",
-        'score is "auto", which a {self.lister} cannot do: name a score',
+        "fit_rounds",
+        lambda given: given.score != "auto" and given.fit_rounds is not None,
+        'fit_rounds is {self.fit_rounds}, but only score="auto" is fitted: drop one of the two',
     ),
     Pair(
         "on_drift",

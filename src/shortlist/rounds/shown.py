@@ -1,11 +1,15 @@
-"""A list as its user sees it."""
+"""A list as its user sees it. JSON has no infinities: to whoever reads it, a threshold of minus infinity is null."""
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 from shortlist._validation import Member
-from shortlist.rounds.events import RoundName
 
-__all__ = ["Shown"]
+__all__ = ["RoundName", "Shown", "from_null", "to_null"]
+
+#: What a round is called: a lister numbers them, a service has ids.
+RoundName = int | str
 
 
 @dataclass(slots=True)
@@ -17,11 +21,11 @@ class Shown:
     round_id
         The round's name: pass it back with the answer.
     threshold
-        The threshold of the list: of the comparable scores that `score=` makes of the raw ones.
+        The threshold of the list: of the comparable scores that `score=` makes of those passed in.
     members
         The candidates shown, best first, ties in the order given: positions, or your ids.
     scores
-        Their scores, as they were passed in.
+        Their scores, as they were passed in; with several scorers a tuple for each, NaN where one has none.
     candidates
         How many candidates were passed in.
     reached
@@ -35,7 +39,7 @@ class Shown:
     round_id: RoundName
     threshold: float
     members: tuple[Member, ...]
-    scores: tuple[float, ...]
+    scores: tuple[Any, ...]
     candidates: int
     reached: int
     truncated: bool = False
@@ -44,3 +48,13 @@ class Shown:
     def complete(self) -> bool:
         """Whether every candidate that was passed in is shown."""
         return len(self.members) == self.candidates
+
+
+def to_null(number: float) -> float | None:
+    """Return a number as JSON has it: minus infinity is null."""
+    return None if number == -math.inf else number
+
+
+def from_null(number: float | None) -> float:
+    """Return the number that JSON has: null is minus infinity."""
+    return -math.inf if number is None else number

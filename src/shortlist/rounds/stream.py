@@ -2,36 +2,27 @@
 
 `decide` cuts a list and changes nothing. `apply` takes events, and depends on nothing but the event and
 what was applied before, so a stream is the fold of its events. It cannot fail on an event that `decide` or
-`admit` has made. `due` is the event that must follow before the next list is cut: a restart after an alarm.
+`admit` has made. `due` is the event that must follow before the next list is cut: the fit of a learned score, or
+a restart after an alarm.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from shortlist._validation import Array, Member, check_scores
+from shortlist._validation import UNNAMED, Array, Member, Scorers
 from shortlist.errors import InvalidParameter, InvalidScores
-from shortlist.rounds.events import (
-    Absent,
-    Configured,
-    Event,
-    Expired,
-    Hit,
-    Listed,
-    Miss,
-    Restarted,
-    RoundName,
-    Skip,
-    WarmStarted,
-)
+from shortlist.rounds.events import Absent, Configured, Event, Expired, Fitted, Hit, Listed, Miss, Restarted, Skip, WarmStarted
+from shortlist.rounds.shown import RoundName
+from shortlist.rounds.learning import Learning
 from shortlist.rounds.selection import select
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.tracker import Tracker, TrackerState, make_tracker
-from shortlist.scores import SCORES, Raw, Score, name_of
+from shortlist.scores import KINDS, Learned, Raw, Score, name_of
+from shortlist.scores.learned import Example
 
 __all__ = ["Stream", "StreamState", "Tally", "comparable"]
 
@@ -60,12 +51,12 @@ class Tally:
 
 @dataclass(slots=True)
 class StreamState:
-    """What a stream remembers: its tally, and for each score in use what its tracker does."""
+    """What a stream remembers, but for the score that it learns: that may be several streams'."""
 
     tally: Tally
-    trackers: dict[int, TrackerState]
-    #: The race between scores so far, where there is one.
-    race: dict[str, Any] | None = None
+    tracker: TrackerState
+    #: The names of the scorers, fixed by the first round.
+    scorers: tuple[str, ...] | None = None
 
 
 class Stream:
@@ -79,22 +70,55 @@ class Stream:
         The share of the policy's delta that it may spend.
     state
         What it remembers, if it does not start.
+    learning
+        What learns its score, where one is learned; streams may share it.
+    teaches
+        Whether the score learns from this stream's answers. Of streams that have the same rounds, one does.
     """
 
-    def __init__(self, settings: Settings, share: float = 1.0, state: StreamState | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        share: float = 1.0,
+        state: StreamState | None = None,
+        learning: Learning | None = None,
+        *,
+        teaches: bool = True,
+    ) -> None:
         self.settings = settings
         self.tally = Tally() if state is None else state.tally
-        self.tracker = make_tracker(settings, share, None if state is None else state.trackers[0])
+        self.tracker = make_tracker(settings, share, None if state is None else state.tracker)
+        self.learning = learning
+        self.teaches = teaches
         score = settings.score
         #: Whether raw scores are compared with the threshold.
         self.is_raw = isinstance(score, Raw)
-        #: What makes scores comparable; None where they are compared as they are.
-        self.score: Score | None = None if isinstance(score, (Raw, str)) else score
+        # What makes scores comparable; None where they are compared as they are, or it is learned.
+        self._score: Score | None = None if isinstance(score, (Raw, str)) else score  # type: ignore[assignment]
+        self._scorers: Scorers | None = None if state is None else state.scorers
 
     @property
     def state(self) -> StreamState:
         """What it remembers."""
-        return StreamState(self.tally, {0: self.tracker.state})
+        return StreamState(self.tally, self.tracker.state, self._scorers)
+
+    @property
+    def scorers(self) -> Scorers | None:
+        """The names of the scorers that its lists have; None before the first."""
+        if self.learning is not None:
+            return self.learning.scorers
+        return self._score.scorers if isinstance(self._score, Learned) else self._scorers
+
+    def score_of(self, scorers: Scorers, fit: int | None = None) -> Score | None:
+        """Return what makes scores comparable, None where they are as they are; of an earlier `fit` if that is given.
+
+        Only the score in use and the one before the first fit are known.
+        """
+        if self.learning is None:
+            return self._score
+        if fit == 0:
+            return self.learning.prior(scorers)
+        return self.learning.score(scorers)
 
     @property
     def threshold(self) -> float:
@@ -104,18 +128,16 @@ class Stream:
     @property
     def score_name(self) -> str:
         """The score in use."""
-        return name_of(self.settings.score)
-
-    def trackers(self) -> Iterable[Tracker]:
-        """Return all that learn from this stream's answers."""
-        return (self.tracker,)
+        return "auto" if self.learning is not None else name_of(self.settings.score)
 
     def decide(
         self,
         round_id: RoundName,
         values: Array,
         ids: list[Member] | None = None,
-        truncated_below: float | None = None,
+        truncated_below: float | Sequence[float | None] | None = None,
+        *,
+        scorers: Scorers = UNNAMED,
         again: Listed | None = None,
     ) -> Listed:
         """Return what to show of a list, and change nothing.
@@ -129,16 +151,21 @@ class Stream:
         ids
             Their checked ids; their positions otherwise.
         truncated_below
-            The score at or below which candidates may have been cut off before they came here.
+            The score at or below which candidates may have been cut off before they came here; one for each scorer
+            where there are several.
+        scorers
+            The names of the scorers, checked.
         again
             A decision to be made again, at its own thresholds.
         """
-        settings, state, score = self.settings, self.tracker.state.policy, self.score
+        settings, state, learning = self.settings, self.tracker.state.policy, self.learning
+        score = self._score if learning is None else self.score_of(scorers, None if again is None else again.fit)
         threshold: float = state.carry[0] if again is None else again.threshold
-        made = values if score is None else comparable(score, values)
+        made = values if score is None and values.ndim == 1 else comparable(score, values)
         order, reached, truncated = select(values, made, made >= threshold, settings)
         if truncated_below is not None and not truncated:
             truncated = threshold <= highest_missing(score, truncated_below, values, made)
+        fit = None if learning is None else learning.number
         positions = order.tolist()
         return Listed(
             round_id,
@@ -149,9 +176,11 @@ class Stream:
             getattr(state, "epoch", 0),
             reached,
             truncated,
-            len(positions) == values.size and (threshold == -math.inf or settings.shadow),
+            len(positions) == len(values) and (threshold == -math.inf or settings.shadow),
             made[order].tolist(),
-            truncated_below,
+            truncated_below,  # type: ignore[arg-type]
+            scorers=None if scorers is UNNAMED or scorers == UNNAMED else list(scorers),
+            fit=fit if again is None else again.fit,
         )
 
     def allows(self, listed: Listed) -> bool:
@@ -164,8 +193,14 @@ class Stream:
 
     def due(self) -> Event | None:
         """Return the event that must follow before anything else is decided, or None; change nothing."""
-        tracker = self.tracker
-        return Restarted(tracker.epoch + 1) if tracker.state.must_restart else None
+        if self.tracker.state.must_restart:
+            return Restarted(self.tracker.epoch + 1)
+        return None if self.learning is None else self.learning.due()
+
+    def settle(self) -> None:
+        """Take all that is due."""
+        while (event := self.due()) is not None:
+            self.apply(event)
 
     def fold(self, event: Event) -> None:
         """Take an event, and all that must follow it."""
@@ -180,10 +215,24 @@ class Stream:
         tally.candidates += count
         tally.truncated += event.truncated
         tally.hidden += count - (event.reached if self.settings.shadow else len(event.positions))
-        self._show(event)
-
-    def _show(self, event: Listed) -> None:
+        learning = self.learning
+        if learning is None:
+            self._scorers = self._scorers or (UNNAMED if event.scorers is None else tuple(event.scorers))
+        else:
+            counts = learning.counts(event)
+            if self.teaches:
+                learning.show(event)
+            if not counts:
+                return  # it was shown to learn the score, and is never used for the threshold
         self.tracker.show(event.round_id, event.threshold, event.epoch)
+
+    def _counts(self, event: Hit | Miss | Absent | Skip | Expired) -> bool:
+        """Teach the score, where it is learned; return whether the round is one for the threshold."""
+        if self.learning is None:
+            return True
+        if self.teaches:
+            self.learning.answer(event)
+        return self.tracker.is_open(event.round_id)
 
     def _hit(self, event: Hit) -> None:
         tally = self.tally
@@ -191,23 +240,24 @@ class Stream:
         tally.would_have_missed += event.below_cut
         if event.complete:
             self._remember(1, 0)
-        self.tracker.hit(event.round_id, event.score)
+        if self.learning is None or self._counts(event):
+            self.tracker.hit(event.round_id, event.score)
 
     def _miss(self, event: Miss | Absent) -> None:
         tally = self.tally
         tally.misses += 1
         tally.would_have_missed += 1
         self._remember(0, event.complete)
-        for tracker in self.trackers():
-            tracker.miss(event.round_id, truncated=event.truncated)
+        if self._counts(event):
+            self.tracker.miss(event.round_id, truncated=event.truncated)
 
     def _absent(self, event: Absent) -> None:
         if not event.believed:
             self._miss(event)
             return
         self.tally.absent += 1
-        for tracker in self.trackers():
-            tracker.withdraw(event.round_id)
+        if self._counts(event):
+            self.tracker.withdraw(event.round_id)
 
     def _skip(self, event: Skip) -> None:
         self.tally.skipped += 1
@@ -218,20 +268,23 @@ class Stream:
         self._silence(event)
 
     def _silence(self, event: Skip | Expired) -> None:
-        for tracker in self.trackers():
-            tracker.silence(event.round_id)
+        if self._counts(event):
+            self.tracker.silence(event.round_id)
 
     def _warm_started(self, event: WarmStarted) -> None:
-        for tracker, scores in zip(self.trackers(), event.scores.values(), strict=True):
-            tracker.warm_start(scores)
+        self.tracker.warm_start(event.scores)
 
     def _configured(self, event: Configured) -> None:
-        self.settings = self.settings.changed(**event.changes)
-        for tracker in self.trackers():
-            tracker.settings = self.settings
+        self.settings = self.tracker.settings = self.settings.changed(**event.changes)
 
-    def _restarted(self, event: Restarted) -> None:  # noqa: ARG002 - the tracker counts epochs
+    def _restarted(self, event: Restarted) -> None:
         self.tracker.restart()
+        if event.refit and self.learning is not None and self.teaches:
+            self.learning.refit()
+
+    def _fitted(self, event: Fitted) -> None:
+        assert self.learning is not None  # noqa: S101 - `due` has made it
+        self.learning.freeze(event)
 
     def _remember(self, hits: int, misses: int) -> None:
         """Count the answer of a complete list, in the epoch in which it comes."""
@@ -241,9 +294,28 @@ class Stream:
         tally.recall_hits += hits
         tally.recall_misses += misses
 
-    def warm_started(self, true_scores: Array, candidate_scores: ArrayLike | None) -> WarmStarted:
-        """Return the event of learning from labelled examples, and change nothing."""
-        return WarmStarted({0: true_comparable(self.score, true_scores, candidate_scores).tolist()})
+    def warm_started(self, tables: list[Array], right: list[int], scorers: Scorers) -> list[Event]:
+        """Return the events of learning from labelled lists, and change nothing.
+
+        Where the score is learned, the first lists are for the fit, and only the others are for the threshold.
+        """
+        score, events = self._score, list[Event]()
+        learning = self.learning
+        if learning is not None:
+            examples = [Example(table, place) for table, place in zip(tables, right, strict=True)]
+            wanted = learning.fit_rounds_of(scorers)
+            usable = [i for i, place in enumerate(right) if place >= 0]
+            if len(usable) < wanted:
+                raise InvalidParameter(
+                    f"there are {len(usable)} lists with a right candidate, and learning the score takes {wanted}: give "
+                    "more, set fit_rounds, or pass score= what shortlist.scores.learn returns"
+                )
+            end = usable[wanted - 1] + 1
+            fitted = learning.fitted([each for each in examples[:end] if each.position >= 0], scorers)
+            score, tables, right = fitted.score, tables[end:], right[end:]
+            events.append(fitted)
+        rows = zip(tables, right, strict=True)
+        return [*events, WarmStarted([true_comparable(score, table, place) for table, place in rows])]
 
 
 _MOVES: Final[dict[type, str]] = {
@@ -256,49 +328,45 @@ _MOVES: Final[dict[type, str]] = {
     WarmStarted: "_warm_started",
     Configured: "_configured",
     Restarted: "_restarted",
+    Fitted: "_fitted",
 }
 
 
 def comparable(score: Score | None, values: Array) -> Array:
     """Return what a score makes of a list, checked if it is not one of ours; None leaves it as it is."""
-    if score is None or not values.size:
+    if not len(values):
+        return np.empty(0)
+    if values.ndim > 1 and (score is None or (type(score) in KINDS.values() and not isinstance(score, Learned))):
+        name = "raw" if score is None else name_of(score)
+        raise InvalidScores(
+            f"there are {values.shape[1]} scores for each candidate, and score is {name!r}, which is of one: use "
+            'score="auto", a learned score, or a function of the table'
+        )
+    if score is None:
         return values
     try:
-        own = type(score) not in SCORES.values()  # it may write into what it is given
+        own = type(score) not in KINDS.values()  # it may write into what it is given
         made = np.asarray(score(values.copy() if own else values), dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidScores(f"the score {name_of(score)} made no numbers of {values.size} scores: {error}") from None
-    if made is not values and (made.shape != values.shape or not np.isfinite(made).all()):
+        raise InvalidScores(f"the score {name_of(score)} made no numbers of {len(values)} scores: {error}") from None
+    if made is not values and (made.shape != values.shape[:1] or not np.isfinite(made).all()):
         raise InvalidScores(
-            f"the score {name_of(score)} made an array of shape {made.shape} of {values.size} "
+            f"the score {name_of(score)} made an array of shape {made.shape} of {len(values)} "
             "scores, or one that is not finite; it must return one finite number for each"
         )
     return made
 
 
-def highest_missing(score: Score | None, bound: float, values: Array, made: Array) -> float:
+def highest_missing(
+    score: Score | None, bound: float | Sequence[float | None], values: Array, made: Array
+) -> float:
     """Return the most that a candidate which is missing can have: with it in the list, or as its equal there."""
-    added = comparable(score, np.append(values, bound))[-1]
-    return float(np.maximum.reduce(made[values == bound], initial=added))
+    row = np.array(bound, dtype=np.float64)  # None is NaN: that scorer leaves nothing out, or nothing is known
+    added = comparable(score, np.concatenate([values, row[None]]))[-1]
+    equal = values == row if values.ndim == 1 else ((values == row) | (np.isnan(values) & np.isnan(row))).all(axis=1)
+    return float(np.maximum.reduce(made[equal], initial=added))
 
 
-def true_comparable(score: Score | None, true_scores: Array, candidate_scores: ArrayLike | None) -> Array:
-    """Return what a score makes of the right answers of labelled examples."""
-    if score is None:
-        return true_scores
-    if candidate_scores is None:
-        raise InvalidParameter(f"candidate_scores are missing; {name_of(score)} needs whole lists")
-    try:
-        rows = np.asarray(candidate_scores, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidScores(f"candidate_scores cannot be read as a table of numbers: {error}") from None
-    if rows.ndim != 2 or len(rows) != true_scores.size:
-        raise InvalidScores(f"candidate_scores have the shape {rows.shape}; there must be a row for each true score")
-    made = np.full(true_scores.size, -np.inf)
-    for i, (row, true) in enumerate(zip(rows, true_scores, strict=True)):
-        equal = np.flatnonzero(row == true)
-        if equal.size:
-            made[i] = comparable(score, check_scores(row))[equal[0]]
-        elif true > -np.inf:
-            raise InvalidScores(f"true_scores[{i}] is {true}, which is not among its candidates")
-    return made
+def true_comparable(score: Score | None, values: Array, right: int) -> float:
+    """Return what a score makes of the right candidate of a labelled list; -inf where it is not among them."""
+    return -math.inf if right < 0 else float(comparable(score, values)[right])

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 from shortlist.drift import DriftDetector, DriftState
 from shortlist.policies import MISS, OrderStatistic, Policy, State
 from shortlist.policies.order_statistic import Joined
-from shortlist.rounds.events import RoundName
+from shortlist.rounds.shown import RoundName
 from shortlist.rounds.settings import Settings
 
 __all__ = ["Alarm", "PromptTracker", "Tracker", "TrackerState", "make_tracker"]
@@ -93,6 +93,10 @@ class Tracker:
     def epoch(self) -> int:
         """How often it has started over."""
         return getattr(self.state.policy, "epoch", 0)
+
+    def is_open(self, name: RoundName) -> bool:
+        """Return whether a round was shown to it, and has no answer."""
+        return name in self.state.policy.open
 
     def show(self, name: RoundName, threshold: float, epoch: int) -> None:
         """Take note of a round that was shown, with the threshold in force or with an earlier one.
@@ -180,6 +184,10 @@ class Tracker:
 
 class PromptTracker(Tracker):
     """The threshold of any policy, where a round counts when it is answered, and silence never does."""
+
+    def is_open(self, name: RoundName) -> bool:
+        """Return whether a round was shown to it, and has no answer."""
+        return name in self.state.open
 
     def show(self, name: RoundName, threshold: float, epoch: int) -> None:  # noqa: ARG002 - there is one
         """Take note of a round that was shown."""

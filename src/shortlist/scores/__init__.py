@@ -1,16 +1,24 @@
-"""One list's raw scores in, comparable scores out; ``fixed.py`` has those that need no learning."""
+"""One list's scores in, one comparable score for each candidate out.
 
-from shortlist.scores.fixed import (
-    SCORES,
-    Adaptive,
-    Margin,
-    Rank,
-    Raw,
-    Relative,
-    Score,
-    name_of,
-    score_from_dict,
-    to_score,
-)
+``fixed.py`` has those that need no learning, ``learned.py`` the one that is learned from picks, ``kinds.py`` their names.
+"""
 
-__all__ = ["SCORES", "Adaptive", "Margin", "Rank", "Raw", "Relative", "Score", "name_of", "score_from_dict", "to_score"]
+from shortlist.scores.fixed import Adaptive, Margin, Rank, Raw, Relative, Score
+from shortlist.scores.kinds import KINDS, SCORES, name_of, score_from_dict, to_score
+from shortlist.scores.learned import Learned, learn
+
+__all__ = [
+    "KINDS",
+    "SCORES",
+    "Adaptive",
+    "Learned",
+    "Margin",
+    "Rank",
+    "Raw",
+    "Relative",
+    "Score",
+    "learn",
+    "name_of",
+    "score_from_dict",
+    "to_score",
+]

@@ -1,7 +1,7 @@
 """One list's raw scores in, comparable scores out.
 
 A raw similarity is a poor thing to put a threshold on: questions differ in level, and what is a high
-score for one is a low one for another. The promise holds for *any* score that is a function of the
+score for one is a low one for another. The guarantee holds for *any* score that is a function of the
 question and its candidates, so each list may first be brought to a common scale:
 
 | score | is |
@@ -17,40 +17,30 @@ list, and gives equal scores to equals. So a threshold on it still cuts a list f
 
 Edge cases are settled: a single candidate, and candidates that are all equal, get the score of a
 uniform list; scores of any size and spread are all right, 1e308 included. A list that was cut short
-before it came here is taken as it is: the promise is then about lists that are cut short that way.
+before it came here is taken as it is: the guarantee is then about lists that are cut short that way.
 """
 
-import dataclasses
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import check_count, check_number
-from shortlist.errors import InvalidParameter, MissingScore
 
-__all__ = [
-    "SCORES",
-    "Adaptive",
-    "Margin",
-    "Rank",
-    "Raw",
-    "Relative",
-    "Score",
-    "name_of",
-    "score_from_dict",
-    "to_score",
-]
+__all__ = ["Adaptive", "Margin", "Rank", "Raw", "Relative", "Score"]
 
 Array = NDArray[np.float64]
 
 
 class Score(Protocol):
-    """Anything that turns the raw scores of a list, or of a table of lists, into comparable ones."""
+    """Anything that turns the raw scores of a list into comparable ones, one for each candidate.
 
-    def __call__(self, values: Array) -> Array:
-        """Return the comparable scores, of the same shape; lists are along the last axis."""
+    With several scorers it is given a row of numbers for each candidate, NaN where one has no score.
+    """
+
+    def __call__(self, values: Array, /) -> Array:
+        """Return the comparable scores."""
 
 
 def _mass(values: Array, temperature: float) -> Array:
@@ -71,7 +61,7 @@ def _mass(values: Array, temperature: float) -> Array:
 
 @dataclass(frozen=True)
 class Raw:
-    """The scores as they are: the paper's choice, and the default.
+    """The scores as they are: the paper's choice.
 
     >>> Raw()(np.array([0.2, 0.9])).tolist()
     [0.2, 0.9]
@@ -209,70 +199,3 @@ class Adaptive:
         score: Array = np.take_along_axis(below, less_good.astype(np.intp), axis=-1)
         place = 1 - Rank()(values)
         return score - self.penalty * np.maximum(place - self.free, 0.0)
-
-
-SCORES: Final[dict[str, type[Any]]] = {kind.key: kind for kind in (Raw, Margin, Relative, Rank, Adaptive)}
-"""The scores that ship, by the name used in settings and files."""
-
-
-def to_score(score: Any) -> Score:
-    """Return the score that a setting names.
-
-    Parameters
-    ----------
-    score
-        One of the names in `SCORES`, or any callable of your own, which is returned as it is.
-    """
-    if isinstance(score, str):
-        if score not in SCORES:
-            raise InvalidParameter(f"score is {score!r}; it must be one of {', '.join(SCORES)}, auto, or an object")
-        chosen: Score = SCORES[score]()
-        return chosen
-    if isinstance(score, type) or not callable(score):
-        raise InvalidParameter(
-            f"score is {score!r}; it must be one of {', '.join(SCORES)}, auto, or an object that turns an array of "
-            "scores into another"
-        )
-    return score  # type: ignore[no-any-return]
-
-
-def score_from_dict(data: dict[str, Any], custom: Any = None) -> Score:
-    """Return the score that its kind and parameters describe.
-
-    Parameters
-    ----------
-    data
-        ``{"kind": "relative", "temperature": 0.4}``, as files and the service have it.
-    custom
-        The object itself, if it is one of your own.
-    """
-    parameters = dict(data)
-    kind = parameters.pop("kind")
-    if kind == "custom":
-        if custom is None:
-            raise MissingScore(
-                f"the score {data.get('name')} is one of your own, and a file cannot hold it; pass it again: "
-                "load(path, score=...)"
-            )
-        return to_score(custom)
-    score: Score = SCORES[kind](**parameters)
-    return score
-
-
-def name_of(score: Any) -> str:
-    """Return a short name: ``relative(0.4)``.
-
-    Parameters
-    ----------
-    score
-        An object.
-
-    Examples
-    --------
-    >>> name_of(Relative(0.3)), name_of(Raw())
-    ('relative(0.3)', 'raw')
-    """
-    if type(score) not in SCORES.values():
-        return type(score).__name__
-    values = [f"{value:g}" for value in dataclasses.asdict(score).values()]
-    return f"{score.key}({', '.join(values)})" if values else str(score.key)

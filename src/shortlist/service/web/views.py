@@ -7,7 +7,8 @@ from typing import Any
 from fastapi import Response
 
 from shortlist.rounds.codec import to_json
-from shortlist.rounds.events import Listed, to_null
+from shortlist.rounds.events import Listed
+from shortlist.rounds.shown import to_null
 from shortlist.service.engine.rounds import Round
 from shortlist.service.store import Text
 

@@ -6,7 +6,7 @@ from typing import Final
 from fastapi import APIRouter, Response
 
 from shortlist.errors import ShortlistError
-from shortlist.rounds.events import to_null
+from shortlist.rounds.shown import to_null
 from shortlist.service.web import replies, requests
 from shortlist.service.web.bodies import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine

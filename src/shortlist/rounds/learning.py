@@ -1,0 +1,189 @@
+r"""``score="auto"``: learn the score first, freeze it, then learn its threshold.
+
+The first rounds are shown complete, until `fit_rounds` of them were answered by a pick; at the latest after ten
+times as many rounds. Then the score is fitted (`shortlist.scores.learned`) and frozen.
+
+**Why this costs no guarantee.** Given the weights, the rounds shown after that moment are fresh draws, so the
+threshold learned from them alone keeps the guarantee of its policy, with the whole delta. Rounds shown before
+never count, however late their answers come. Who answers during the fit changes the weights and nothing else.
+
+The result of the fit is an event, `Fitted`: floating-point optimization may differ in the last bits between machines,
+so it is written down, and a log or a file is read without computing it again.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from shortlist._validation import UNNAMED, Array, Scorers
+from shortlist.rounds.events import Event, Fitted, Hit, Listed
+from shortlist.rounds.shown import RoundName
+from shortlist.rounds.settings import Settings
+from shortlist.scores import Learned
+from shortlist.scores.learned import Example, fit, lengths_without, prior
+
+__all__ = ["PATIENCE", "Learning", "LearningState", "make_learning"]
+
+#: Picks that a fit waits for, with one scorer and with several: a bad fit is frozen, so the worst run counts.
+_ROUNDS_ONE: Final = 30
+_ROUNDS_SEVERAL: Final = 100
+#: How many times as many rounds it waits at the most.
+PATIENCE: Final = 10
+#: How many picks it takes to say what a fresh fit would change.
+_FEW: Final = 20
+
+
+@dataclass(slots=True)
+class LearningState:
+    """What is remembered of the score and its fit."""
+
+    #: The names of the scorers, fixed by the first round.
+    scorers: tuple[str, ...] | None = None
+    #: The score in use; None before the first fit.
+    score: Learned | None = None
+    #: How many fits there have been.
+    number: int = 0
+    #: Whether one is waited for.
+    fitting: bool = True
+    #: Rounds shown since the waiting began.
+    rounds: int = 0
+    #: Picks so far that were, or are, examples.
+    picks: int = 0
+    #: Lists that may become examples when they are answered, oldest first.
+    open: dict[RoundName, Array] = field(default_factory=dict)
+    #: The last lists in which something was picked.
+    examples: deque[Example] = field(default_factory=deque)
+
+
+class Learning:
+    """The score that one or several streams share, and its fit.
+
+    Parameters
+    ----------
+    settings
+        How many rounds to learn from, and the coverage at which lists are compared.
+    state
+        What it remembers, if it does not start.
+    """
+
+    def __init__(self, settings: Settings, state: LearningState | None = None) -> None:
+        self._fit_rounds = settings.fit_rounds
+        self.coverage: float = getattr(settings.policy, "coverage", 0.9)
+        self.state = LearningState() if state is None else state
+        self._prior: Learned | None = None
+        # After which pick it was measured, and what it was.
+        self._gain: tuple[int, tuple[float, float]] | None = None
+
+    @property
+    def scorers(self) -> Scorers | None:
+        """The names of the scorers, once there has been a round."""
+        return self.state.scorers
+
+    @property
+    def fit_rounds(self) -> int:
+        """How many picks a fit waits for."""
+        return self.fit_rounds_of(self.state.scorers or UNNAMED)
+
+    def fit_rounds_of(self, scorers: Scorers) -> int:
+        """Return how many picks a fit of these scorers waits for."""
+        if self._fit_rounds is not None:
+            return self._fit_rounds
+        return _ROUNDS_ONE if len(scorers) == 1 else _ROUNDS_SEVERAL
+
+    @property
+    def number(self) -> int:
+        """The number of the score in use: 0 before the first fit."""
+        return self.state.number
+
+    def score(self, scorers: Scorers) -> Learned:
+        """Return the score in use; before the first fit, all scorers count the same."""
+        if self.state.score is not None:
+            return self.state.score
+        return self.prior(scorers)
+
+    def prior(self, scorers: Scorers) -> Learned:
+        """Return the score before the first fit."""
+        if self._prior is None or self._prior.scorers != scorers:
+            self._prior = prior(scorers)
+        return self._prior
+
+    def counts(self, listed: Listed) -> bool:
+        """Return whether a round may count towards the threshold: its list was cut with the frozen score."""
+        return not self.state.fitting and listed.fit == self.state.number
+
+    # What happens.
+
+    def show(self, listed: Listed) -> None:
+        """Take note of a list that was shown."""
+        state = self.state
+        if state.scorers is None:
+            state.scorers = UNNAMED if listed.scorers is None else tuple(listed.scorers)
+        state.rounds += state.fitting
+        state.open[listed.round_id] = np.asarray(listed.scores, dtype=np.float64)
+        most = PATIENCE * self.fit_rounds if state.fitting else self.fit_rounds
+        while len(state.open) > most:
+            del state.open[next(iter(state.open))]
+
+    def answer(self, event: Event) -> None:
+        """Take a round's answer: a pick is an example, everything else is not."""
+        state = self.state
+        values = state.open.pop(event.round_id, None)  # type: ignore[union-attr]
+        if values is None or not isinstance(event, Hit) or event.position is None:
+            return
+        state.picks += 1
+        state.examples.append(Example(values, event.position))
+        while len(state.examples) > self.fit_rounds:
+            state.examples.popleft()
+
+    def due(self) -> Fitted | None:
+        """Return the fit, if its time has come."""
+        state, wanted = self.state, self.fit_rounds
+        if not state.fitting or state.scorers is None:
+            return None
+        if len(state.examples) < wanted and state.rounds < PATIENCE * wanted:
+            return None
+        return self.fitted(list(state.examples), state.scorers)
+
+    def fitted(self, examples: list[Example], scorers: Scorers) -> Fitted:
+        """Return the event of a fit on these examples."""
+        return Fitted(self.state.number + 1, fit(examples, scorers, self.coverage))
+
+    def freeze(self, event: Fitted) -> None:
+        """Use a score from now on."""
+        state = self.state
+        state.score, state.number, state.scorers = event.score, event.number, event.score.scorers
+        state.fitting, state.rounds = False, 0
+
+    def refit(self) -> None:
+        """Wait for another fit, on the last picks and those to come."""
+        self.state.fitting, self.state.rounds = True, 0
+
+    # What there is to say.
+
+    def gain(self) -> tuple[float, float] | None:
+        """Return how long the last lists are with the score in use, and would be with a fresh fit.
+
+        Each half of the last examples is cut with a fit on the other half. Looked at once every `fit_rounds` picks.
+        """
+        state, wanted = self.state, max(_FEW, self.fit_rounds)
+        if state.score is None or state.fitting or state.picks < 2 * wanted or len(state.examples) < _FEW:
+            return None  # of the examples of the fit itself there is nothing to say
+        if self._gain is None or state.picks - self._gain[0] >= wanted:
+            self._gain = state.picks, self._measured(list(state.examples), state.score)
+        return self._gain[1]
+
+    def _measured(self, examples: list[Example], score: Learned) -> tuple[float, float]:
+        halves = examples[::2], examples[1::2]
+        now = fresh = 0.0
+        for half, other in (halves, halves[::-1]):
+            again = fit(other, score.scorers, self.coverage)
+            now += float(lengths_without(score, half, self.coverage).sum())
+            fresh += float(lengths_without(again, half, self.coverage).sum())
+        return now / len(examples), fresh / len(examples)
+
+
+def make_learning(settings: Settings, state: LearningState | None = None) -> Learning | None:
+    """Return what learns the score, where one is learned."""
+    return Learning(settings, state) if settings.score == "auto" else None

@@ -1,0 +1,392 @@
+r"""A score that is learned: one number or several for each candidate in, one comparable score out.
+
+Several scorers (BM25, one or two embeddings, a reranker, recency) say more together than any of them alone,
+and how much each should count is best learned from what people pick. The model is a conditional logit: of a
+list with features :math:`X`, a row per candidate, candidate :math:`i` is picked with probability
+:math:`\mathrm{softmax}(X w)_i`. Each scorer has three columns in :math:`X`:
+
+- *relative*: its z-scores within the list, which are free of shift and scale;
+- *absolute*: its values over their spread in the rounds of the fit, which say whether a list is good at all;
+- *missing*: 1 where it has no score for the candidate, whose value is then the lowest of the list.
+
+The weights maximize the log-likelihood of the picks less a ridge, which pulls them to equal weights; by
+Newton's method, with the step halved until the objective rises. Two forms are compared: the softmax itself, and
+the plain sum of the absolute columns, which is taken where its lists are shorter by two standard errors. It must
+be where lists have one candidate: a softmax of one is always 1.
+
+Once it is learned it is a fixed function of one list, so the guarantee holds for it as for any other score, in
+all rounds that it was not fitted on.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist._validation import check_lists, check_probability, check_scorers, miss_rate
+from shortlist.errors import InvalidParameter
+
+__all__ = ["Example", "Learned", "fit", "learn", "lengths_without", "prior"]
+
+Array = NDArray[np.float64]
+
+#: How strongly weights are pulled to `_RELATIVE` and `_ABSOLUTE` (per scorer, over the root of their number).
+_RIDGE: Final = 0.3
+_RELATIVE: Final = 1.0
+_ABSOLUTE: Final = 0.5
+#: Newton's method stops at a gradient of this norm, or when rounding stops it.
+_GRADIENT: Final = 1e-10
+_STEPS: Final = 100
+#: No feature is larger: differences of them are still numbers.
+_LARGEST: Final = 1e12
+#: By how many standard errors lists of the plain sum must be shorter.
+_CLEAR: Final = 2.0
+
+
+class Example(NamedTuple):
+    """A list, and the position of what was picked."""
+
+    #: A number for each candidate, or a row of numbers, NaN where a scorer has none.
+    values: Array
+    position: int
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A score that was learned: weights for each scorer, frozen.
+
+    `shortlist.scores.learn` makes one; pass it as ``score=``, or save it with the lister.
+
+    Parameters
+    ----------
+    scorers
+        The names of the scorers; one empty name where there is one scorer without a name.
+    relative, absolute, missing
+        The weight of each scorer's z-scores within a list, of its values over their spread, and of having no score.
+    center, spread
+        Mean and standard deviation of each scorer's values in the rounds of the fit.
+    form
+        ``"softmax"``: the probability of each candidate to be picked; ``"sum"``: the sum of the absolute columns.
+    influence
+        How much each scorer moves candidates within a list, as shares of the whole.
+    rounds
+        How many rounds it was fitted on.
+    lengths
+        How long the lists of both forms would have been in these rounds: softmax, sum.
+    gradient, steps
+        The norm of the gradient where Newton's method stopped, and after how many steps.
+
+    Examples
+    --------
+    >>> score = Learned(scorers=("",), relative=(2.0,), absolute=(0.0,))
+    >>> score(np.array([1.0, 2.0, 3.0])).round(3).tolist()
+    [0.007, 0.079, 0.914]
+    """
+
+    key: ClassVar[str] = "learned"
+    scorers: tuple[str, ...]
+    relative: tuple[float, ...]
+    absolute: tuple[float, ...]
+    missing: tuple[float, ...] = ()
+    center: tuple[float, ...] = ()
+    spread: tuple[float, ...] = ()
+    form: Literal["softmax", "sum"] = "softmax"
+    influence: tuple[float, ...] = field(default=(), compare=False)
+    rounds: int = field(default=0, compare=False)
+    lengths: tuple[float, ...] = field(default=(), compare=False)
+    gradient: float = field(default=0.0, compare=False)
+    steps: int = field(default=0, compare=False)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "scorers", check_scorers(self.scorers))
+        count = len(self.scorers)
+        defaults = {"missing": 0.0, "center": 0.0, "spread": 1.0, "influence": 1.0 / count}
+        for name in ("relative", "absolute", "missing", "center", "spread", "influence"):
+            numbers = _numbers(name, getattr(self, name) or (defaults.get(name, 0.0),) * count)
+            if len(numbers) != count:
+                raise InvalidParameter(f"{name} has {len(numbers)} numbers for {count} scorers; give one for each")
+            put(self, name, numbers)
+        put(self, "lengths", _numbers("lengths", self.lengths))
+        if min(self.spread) <= 0:
+            raise InvalidParameter(f"spread is {self.spread}; each must be above 0")
+        if self.form not in ("softmax", "sum"):
+            raise InvalidParameter(f'form is {self.form!r}; it must be "softmax" or "sum"')
+
+    def __call__(self, values: Array) -> Array:
+        """Return the comparable scores of a list, or of several along the axes before it.
+
+        Parameters
+        ----------
+        values
+            With one scorer, a number for each candidate, lists along the last axis. With several, a row of numbers
+            for each candidate, in the order of `scorers`, NaN where one has no score.
+        """
+        columns = [values] if len(self.scorers) == 1 else list(np.moveaxis(values, -1, 0))
+        if self.form == "sum":
+            return _sum(self, columns)
+        linear = self._linear(columns)
+        linear -= np.maximum.reduce(linear, axis=-1, keepdims=True)
+        mass = np.exp(linear, out=linear)
+        mass /= np.add.reduce(mass, axis=-1, keepdims=True)
+        return mass
+
+    def _linear(self, columns: list[Array]) -> Array:
+        """Return the exponents of the softmax, up to a constant."""
+        linear: Array | None = None
+        for j, column in enumerate(columns):
+            filled, gaps = fill(column)
+            centered, deviation, reach = spread_out(filled)
+            # One scorer's two columns are the same line within a list, so one multiplication is enough.
+            slope = self.relative[j] / np.where(deviation > 0, deviation, 1.0)
+            slope += self.absolute[j] / self.spread[j] * np.minimum(reach, _LARGEST * self.spread[j])
+            centered *= slope
+            if gaps is not None and self.missing[j]:
+                centered += self.missing[j] * gaps
+            linear = centered if linear is None else linear + centered
+        assert linear is not None  # noqa: S101 - there is at least one scorer
+        return linear
+
+
+def _numbers(name: str, numbers: Any) -> tuple[float, ...]:
+    try:
+        values = tuple(float(number) for number in numbers)
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"{name} is {numbers!r}; it must be a list of numbers") from None
+    if not all(map(math.isfinite, values)):
+        raise InvalidParameter(f"{name} is {values}; it must be a list of finite numbers")
+    return values
+
+
+def prior(scorers: Sequence[str]) -> Learned:
+    """Return the score before anything is learned: the softmax of all scorers' z-scores, equally weighted."""
+    count = len(scorers)
+    weight = (_RELATIVE + _ABSOLUTE) / math.sqrt(count)
+    return Learned(tuple(scorers), relative=(weight,) * count, absolute=(0.0,) * count)
+
+
+def fill(column: Array) -> tuple[Array, NDArray[np.bool_] | None]:
+    """Return a scorer's values with the list's lowest where there is none, and where that is; 0 if all are missing."""
+    if not np.isnan(np.add.reduce(column, axis=None)):
+        return column, None
+    gaps = np.isnan(column)
+    lowest = np.minimum.reduce(np.where(gaps, np.inf, column), axis=-1, keepdims=True)
+    return np.where(gaps, np.where(np.isfinite(lowest), lowest, 0.0), column), gaps
+
+
+def spread_out(column: Array) -> tuple[Array, Array, Array]:
+    """Return distances from the mean in units of the list's range, their standard deviation, and the range."""
+    # Halves, because the range of +-1e308 is more than a float can hold.
+    count = column.shape[-1]
+    low = np.minimum.reduce(column, axis=-1, keepdims=True) / 2
+    reach = np.maximum.reduce(column, axis=-1, keepdims=True) / 2 - low
+    centered = (column / 2 - low) / np.where(reach > 0, reach, 1.0)
+    centered -= np.add.reduce(centered, axis=-1, keepdims=True) / count
+    deviation = np.sqrt(np.add.reduce(centered * centered, axis=-1, keepdims=True) / count)
+    with np.errstate(over="ignore"):
+        return centered, deviation, 2 * reach
+
+
+def _sum(score: Learned, columns: list[Array]) -> Array:
+    """Return the weighted sum of the absolute columns."""
+    total = np.zeros_like(columns[0])
+    for j, column in enumerate(columns):
+        filled, gaps = fill(column)
+        with np.errstate(over="ignore"):
+            scaled = (filled / 2 - score.center[j] / 2) / score.spread[j] * 2
+        total += score.absolute[j] * np.clip(scaled, -_LARGEST, _LARGEST)
+        if gaps is not None and score.missing[j]:
+            total += score.missing[j] * gaps
+    return total
+
+
+def learn(
+    lists: Any, right: ArrayLike, scorers: Sequence[str] | None = None, *, coverage: float = 0.9
+) -> Learned:
+    """Return the score that fits labelled lists, as an object: pass it as ``score=`` to any number of listers.
+
+    No complete lists are spent on learning it then. Rounds that it was fitted on must not be used for a
+    threshold: give `warm_start` others.
+
+    Parameters
+    ----------
+    lists
+        The scores of each list: lists x candidates, with several scorers lists x candidates x scorers; or a list of
+        what `propose` takes.
+    right
+        The position of the right candidate in each list; -1 where it is not among them.
+    scorers
+        The names of the scorers, if `lists` does not say them.
+    coverage
+        The coverage that lists will be cut at: where the plain sum of the scores gives shorter lists than the
+        softmax, it is used instead.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> lists = rng.normal(size=(200, 20, 2))  # 20 candidates, two scorers
+    >>> right = (lists @ [2.0, 1.0]).argmax(axis=1)
+    >>> score = learn(lists, right, ["dense", "bm25"])
+    >>> [round(share, 2) for share in score.influence]
+    [0.66, 0.34]
+    """
+    tables, positions, names = check_lists(lists, right, scorers)
+    examples = [Example(table, place) for table, place in zip(tables, positions, strict=True) if place >= 0]
+    if not examples:
+        raise InvalidParameter("right is -1 in every list; learning needs lists in which the right candidate is known")
+    return fit(examples, names, coverage)
+
+
+def fit(examples: Sequence[Example], scorers: Sequence[str], coverage: float = 0.9) -> Learned:
+    """Return the score that fits what was picked.
+
+    Parameters
+    ----------
+    examples
+        Lists, each with the position of what was picked. Without any, the result is the prior.
+    scorers
+        The scorers' names.
+    coverage
+        The coverage at which the lists of the two forms are compared.
+    """
+    coverage, count = check_probability("coverage", coverage, 0.9), len(scorers)
+    if not examples:
+        return prior(scorers)
+    tables = [each.values[:, None] if each.values.ndim == 1 else each.values for each in examples]
+    center, spread = _pooled(tables)
+    features = [_features(table, spread) for table in tables]
+    target = np.repeat([_RELATIVE, _ABSOLUTE, 0.0], count) / math.sqrt(count)
+    picked = [each.position for each in examples]
+    weights, gradient, steps = _newton(features, picked, target)
+    # Of the plain sum: absolute and missing columns alone.
+    own = np.arange(count, 3 * count)
+    alone, _, _ = _newton([each[:, own] for each in features], picked, target[own])
+    plain = np.concatenate([np.zeros(count), alone])
+    common = {"scorers": tuple(scorers), "center": center, "spread": spread, "rounds": len(examples)}
+    common |= {"gradient": gradient, "steps": steps}
+    softmax, total = (
+        Learned(
+            relative=each[:count],
+            absolute=each[count : 2 * count],
+            missing=each[2 * count :],
+            form=form,  # type: ignore[arg-type]
+            influence=_influence(features, each),
+            **common,  # type: ignore[arg-type]
+        )
+        for form, each in (("softmax", weights.tolist()), ("sum", plain.tolist()))
+    )
+    lengths = [lengths_without(score, examples, coverage) for score in (softmax, total)]
+    alike = all(len(table) == 1 for table in tables)  # to a softmax they are
+    chosen = total if alike or _clearly_shorter(lengths[1], lengths[0]) else softmax
+    object.__setattr__(chosen, "lengths", tuple(float(each.mean()) for each in lengths))
+    return chosen
+
+
+def _pooled(tables: list[Array]) -> tuple[list[float], list[float]]:
+    """Return the mean and the standard deviation of each scorer's values in all lists; 0 and 1 if it has none."""
+    center, spread = [], []
+    for column in np.concatenate(tables).T:
+        known = column[~np.isnan(column)]
+        largest = float(np.abs(known).max()) if known.size else 0.0
+        unit = known / largest if largest > 0 else known  # nothing overflows on the way
+        deviation = float(unit.std()) * largest if known.size else 0.0
+        center.append(float(unit.mean()) * largest if largest > 0 else 0.0)
+        spread.append(deviation if 0 < deviation < math.inf else max(largest, 1.0))
+    return center, spread
+
+
+def _features(table: Array, spread: list[float]) -> Array:
+    """Return the columns of one list: relative, absolute, missing; each for all scorers."""
+    count = table.shape[1]
+    columns = np.zeros((len(table), 3 * count))
+    for j in range(count):
+        filled, gaps = fill(table[:, j])
+        centered, deviation, reach = spread_out(filled)
+        columns[:, j] = centered / np.where(deviation > 0, deviation, 1.0)
+        columns[:, count + j] = centered * (np.minimum(reach, _LARGEST * spread[j]) / spread[j])
+        if gaps is not None:
+            columns[:, 2 * count + j] = gaps
+    return columns
+
+
+def _newton(features: list[Array], picked: list[int], target: Array) -> tuple[Array, float, int]:
+    """Return the weights that maximize the objective, the norm of its gradient there, and how many steps it took."""
+    weights = target.copy()
+    value, gradient, curvature = _objective(features, picked, target, weights)
+    norm = float(np.linalg.norm(gradient))
+    for steps in range(_STEPS):
+        if norm < _GRADIENT:
+            break
+        step, length = np.linalg.solve(curvature, gradient), 1.0
+        while length > 1e-6:
+            tried = weights + length * step
+            higher, slope, bend = _objective(features, picked, target, tried)
+            flatter = float(np.linalg.norm(slope))
+            # Near the top the objective is flat to the last bit, and the gradient says which way is up.
+            if higher > value or (higher > value - 1e-12 * abs(value) and flatter < norm):
+                break
+            length /= 2
+        else:
+            return weights, norm, steps
+        weights, value, gradient, curvature, norm = tried, higher, slope, bend, flatter
+    else:
+        steps = _STEPS
+    return weights, norm, steps
+
+
+def _objective(
+    features: list[Array], picked: list[int], target: Array, weights: Array
+) -> tuple[float, Array, Array]:
+    """Return log-likelihood less ridge, its gradient, and minus its second derivative."""
+    away = weights - target
+    value, gradient = -_RIDGE * float(away @ away), -2 * _RIDGE * away
+    curvature = 2 * _RIDGE * np.eye(weights.size)
+    for columns, position in zip(features, picked, strict=True):
+        linear = columns @ weights
+        linear -= linear.max()
+        mass = np.exp(linear)
+        total = mass.sum()
+        mass /= total
+        mean = mass @ columns
+        value += float(linear[position]) - math.log(total)
+        gradient += columns[position] - mean
+        curvature += (columns * mass[:, None]).T @ columns - np.outer(mean, mean)
+    return value, gradient, curvature
+
+
+def _influence(features: list[Array], weights: list[float]) -> list[float]:
+    """Return how far each scorer moves candidates within a list, as shares of the whole."""
+    count = len(weights) // 3
+    moved = np.zeros(count)
+    for columns in features:
+        for j in range(count):
+            own = columns[:, j::count] @ np.asarray(weights[j::count])
+            moved[j] += own.std()
+    total = float(moved.sum())
+    return [1.0 / count] * count if total <= 0 else (moved / total).tolist()
+
+
+def lengths_without(score: Learned, examples: Sequence[Example], coverage: float) -> Array:
+    """Return how long each list would be at the quantile of what was picked in the others."""
+    scores = [score(each.values) for each in examples]
+    picked = np.array([each[example.position] for each, example in zip(scores, examples, strict=True)])
+    others = len(picked) - 1
+    low = math.floor(others * miss_rate(coverage))
+    ordered = np.sort(picked)
+    lengths = np.empty(len(picked))
+    for i, each in enumerate(scores):
+        # Without its own pick: the next one, if its own is among those below.
+        place = low + (picked[i] <= ordered[min(low, others)])
+        lengths[i] = len(each) if others == 0 else np.count_nonzero(each >= ordered[min(place, others)])
+    return lengths
+
+
+def _clearly_shorter(some: Array, others: Array) -> bool:
+    """Return whether some lists are shorter than others by two standard errors of the paired difference."""
+    if len(some) < 2:  # noqa: PLR2004 - no spread of one
+        return False
+    difference = others - some
+    return bool(difference.mean() > _CLEAR * difference.std(ddof=1) / math.sqrt(len(difference)))
