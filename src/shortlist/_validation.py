@@ -179,7 +179,7 @@ def _columns(scores: Any, expected: Scorers | None) -> dict[str, Any] | None:
     if len(scores) and not hasattr(scores, "ndim") and not hasattr(scores[0], "__len__"):
         return None  # a list of numbers
     raw = _array("scores", scores)
-    if raw.ndim != 2:  # noqa: PLR2004 - candidates x scorers
+    if raw.ndim != 2:
         return None
     if raw.shape[1] == 1 and expected in (None, UNNAMED):
         return {"": raw[:, 0]}
@@ -209,8 +209,10 @@ def _joined(columns: dict[str, Any], names: Scorers, allow_empty: bool | None) -
     for name in names:
         column = _array(f"the scores of {name!r}", columns[name])
         if column.ndim != 1 or (column.size and column.dtype.kind not in "fiuO"):
-            raise InvalidScores(f"the scores of {name!r} have the shape {column.shape} and type {column.dtype}; "
-                                "give a number for each candidate, NaN where there is none")
+            raise InvalidScores(
+                f"the scores of {name!r} have the shape {column.shape} and type {column.dtype}; "
+                "give a number for each candidate, NaN where there is none"
+            )
         try:
             arrays.append(column.astype(np.float64) + 0.0)  # one zero, not two; None is NaN
         except (TypeError, ValueError):
@@ -226,8 +228,10 @@ def _joined(columns: dict[str, Any], names: Scorers, allow_empty: bool | None) -
     infinite = np.argwhere(np.isinf(table))
     if infinite.size:
         row, column = infinite[0]
-        raise InvalidScores(f"the score of {names[column]!r} for candidate {row} is {table[row, column]}; scores must "
-                            "be finite, or NaN where there is none")
+        raise InvalidScores(
+            f"the score of {names[column]!r} for candidate {row} is {table[row, column]}; scores must "
+            "be finite, or NaN where there is none"
+        )
     empty = np.flatnonzero(np.isnan(table).all(axis=1))
     if empty.size:
         raise InvalidScores(f"candidate {empty[0]} has no score at all; leave such candidates out")

@@ -130,7 +130,7 @@ class NestedShortlister(BaseLister[NestedShown]):
         return dataclasses.replace(self._settings, policy=AnytimeSPS(self._own["highest"], self._own["share"]))
 
     def _teaches(self, key: float) -> bool:
-        return key == self._own["highest"]
+        return bool(key == self._own["highest"])
 
     def _apply(self, listed: Listed, event: Event) -> None:
         assert listed.cuts is not None  # noqa: S101 - `propose` has put them there

@@ -19,8 +19,8 @@ import numpy as np
 
 from shortlist._validation import UNNAMED, Array, Scorers
 from shortlist.rounds.events import Event, Fitted, Hit, Listed
-from shortlist.rounds.shown import RoundName
 from shortlist.rounds.settings import Settings
+from shortlist.rounds.shown import RoundName
 from shortlist.scores import Learned
 from shortlist.scores.learned import Example, fit, lengths_without, prior
 

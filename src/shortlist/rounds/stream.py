@@ -9,18 +9,30 @@ a restart after an alarm.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from shortlist._validation import UNNAMED, Array, Member, Scorers
 from shortlist.errors import InvalidParameter, InvalidScores
-from shortlist.rounds.events import Absent, Configured, Event, Expired, Fitted, Hit, Listed, Miss, Restarted, Skip, WarmStarted
-from shortlist.rounds.shown import RoundName
+from shortlist.rounds.events import (
+    Absent,
+    Configured,
+    Event,
+    Expired,
+    Fitted,
+    Hit,
+    Listed,
+    Miss,
+    Restarted,
+    Skip,
+    WarmStarted,
+)
 from shortlist.rounds.learning import Learning
 from shortlist.rounds.selection import select
 from shortlist.rounds.settings import Settings
-from shortlist.rounds.tracker import Tracker, TrackerState, make_tracker
+from shortlist.rounds.shown import RoundName
+from shortlist.rounds.tracker import TrackerState, make_tracker
 from shortlist.scores import KINDS, Learned, Raw, Score, name_of
 from shortlist.scores.learned import Example
 
@@ -94,7 +106,7 @@ class Stream:
         #: Whether raw scores are compared with the threshold.
         self.is_raw = isinstance(score, Raw)
         # What makes scores comparable; None where they are compared as they are, or it is learned.
-        self._score: Score | None = None if isinstance(score, (Raw, str)) else score  # type: ignore[assignment]
+        self._score: Score | None = None if isinstance(score, (Raw, str)) else score
         self._scorers: Scorers | None = None if state is None else state.scorers
 
     @property
@@ -357,9 +369,7 @@ def comparable(score: Score | None, values: Array) -> Array:
     return made
 
 
-def highest_missing(
-    score: Score | None, bound: float | Sequence[float | None], values: Array, made: Array
-) -> float:
+def highest_missing(score: Score | None, bound: float | Sequence[float | None], values: Array, made: Array) -> float:
     """Return the most that a candidate which is missing can have: with it in the list, or as its equal there."""
     row = np.array(bound, dtype=np.float64)  # None is NaN: that scorer leaves nothing out, or nothing is known
     added = comparable(score, np.concatenate([values, row[None]]))[-1]

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Final
 from shortlist.drift import DriftDetector, DriftState
 from shortlist.policies import MISS, OrderStatistic, Policy, State
 from shortlist.policies.order_statistic import Joined
-from shortlist.rounds.shown import RoundName
 from shortlist.rounds.settings import Settings
+from shortlist.rounds.shown import RoundName
 
 __all__ = ["Alarm", "PromptTracker", "Tracker", "TrackerState", "make_tracker"]
 

@@ -203,9 +203,7 @@ def _sum(score: Learned, columns: list[Array]) -> Array:
     return total
 
 
-def learn(
-    lists: Any, right: ArrayLike, scorers: Sequence[str] | None = None, *, coverage: float = 0.9
-) -> Learned:
+def learn(lists: Any, right: ArrayLike, scorers: Sequence[str] | None = None, *, coverage: float = 0.9) -> Learned:
     """Return the score that fits labelled lists, as an object: pass it as ``score=`` to any number of listers.
 
     No complete lists are spent on learning it then. Rounds that it was fitted on must not be used for a
@@ -273,7 +271,7 @@ def fit(examples: Sequence[Example], scorers: Sequence[str], coverage: float = 0
             absolute=each[count : 2 * count],
             missing=each[2 * count :],
             form=form,  # type: ignore[arg-type]
-            influence=_influence(features, each),
+            influence=tuple(_influence(features, each)),
             **common,  # type: ignore[arg-type]
         )
         for form, each in (("softmax", weights.tolist()), ("sum", plain.tolist()))
@@ -337,9 +335,7 @@ def _newton(features: list[Array], picked: list[int], target: Array) -> tuple[Ar
     return weights, norm, steps
 
 
-def _objective(
-    features: list[Array], picked: list[int], target: Array, weights: Array
-) -> tuple[float, Array, Array]:
+def _objective(features: list[Array], picked: list[int], target: Array, weights: Array) -> tuple[float, Array, Array]:
     """Return log-likelihood less ridge, its gradient, and minus its second derivative."""
     away = weights - target
     value, gradient = -_RIDGE * float(away @ away), -2 * _RIDGE * away
@@ -386,7 +382,7 @@ def lengths_without(score: Learned, examples: Sequence[Example], coverage: float
 
 def _clearly_shorter(some: Array, others: Array) -> bool:
     """Return whether some lists are shorter than others by two standard errors of the paired difference."""
-    if len(some) < 2:  # noqa: PLR2004 - no spread of one
+    if len(some) < 2:
         return False
     difference = others - some
     return bool(difference.mean() > _CLEAR * difference.std(ddof=1) / math.sqrt(len(difference)))
