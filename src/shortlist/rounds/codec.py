@@ -4,8 +4,9 @@
 types of the fields, so no class writes this by hand. Fields that have their default are left out.
 
 JSON has no infinities. **Minus infinity is null**, here, in the log and over HTTP; plus infinity, which
-only a policy's inner state has, is ``"inf"``. In an array of scores null is NaN, "no score". Every other float is written with all its digits and comes
-back bit for bit. A dictionary whose keys are not all texts is a list of pairs.
+only a policy's inner state has, is ``"inf"``. In an array of scores null is NaN, "no score". Every other
+float is written with all its digits and comes back bit for bit. A dictionary whose keys are not all texts is
+a list of pairs.
 """
 
 import dataclasses

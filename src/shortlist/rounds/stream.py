@@ -319,8 +319,8 @@ class Stream:
             usable = [i for i, place in enumerate(right) if place >= 0]
             if len(usable) < wanted:
                 raise InvalidParameter(
-                    f"there are {len(usable)} lists with a right candidate, and learning the score takes {wanted}: give "
-                    "more, set fit_rounds, or pass score= what shortlist.scores.learn returns"
+                    f"there are {len(usable)} lists with a right candidate, and learning the score takes {wanted}: "
+                    "give more, set fit_rounds, or pass score= what shortlist.scores.learn returns"
                 )
             end = usable[wanted - 1] + 1
             fitted = learning.fitted([each for each in examples[:end] if each.position >= 0], scorers)
