@@ -6,6 +6,7 @@ from pathlib import Path
 
 from shortlist.policies import State
 from shortlist.rounds.codec import decode
+from shortlist.rounds.learning import LearningState
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.stream import StreamState
 from shortlist.rounds.tracker import TrackerState
@@ -18,14 +19,20 @@ def everything(lister):
         return json.loads((Path(folder) / "lister.json").read_text())["content"]
 
 
-def trackers(lister, key=None) -> dict[int, TrackerState]:
-    """Return what the trackers of one of its streams remember."""
+def tracker_state(lister, key=None) -> TrackerState:
+    """Return what the tracker of one of its streams remembers."""
     content = everything(lister)
     policy = decode(Settings, content["settings"]).policy
     state = next(state for name, state in content["streams"] if name == key)
-    return decode(StreamState, state, {State: policy.state_type}).trackers
+    return decode(StreamState, state, {State: policy.state_type}).tracker
+
+
+def frozen_score(lister):
+    """Return the score that it has learned; None before the fit, or where none is learned."""
+    learning = everything(lister)["learning"]
+    return None if learning is None else decode(LearningState, learning).score
 
 
 def policy_state(lister, key=None):
     """Return the state of its policy."""
-    return trackers(lister, key)[0].policy
+    return tracker_state(lister, key).policy
