@@ -246,10 +246,9 @@ def test_what_a_fresh_fit_would_change():
 
 def frames(table):
     """Return a list's scores in all the ways that they may come."""
-    ways = [{"a": table[:, 0], "b": table[:, 1].tolist()}, {"b": table[:, 1], "a": table[:, 0]}]
-    for name in ("pandas", "polars"):
-        ways.append(pytest.importorskip(name).DataFrame({"a": table[:, 0], "b": table[:, 1]}))
-    return ways
+    named = {"a": table[:, 0], "b": table[:, 1]}
+    frames = [pytest.importorskip(name).DataFrame(named) for name in ("pandas", "polars")]
+    return [named, {"a": table[:, 0].tolist(), "b": table[:, 1].tolist()}, *frames]
 
 
 def test_scores_by_name_as_an_array_and_as_a_frame_are_the_same():
@@ -262,9 +261,10 @@ def test_scores_by_name_as_an_array_and_as_a_frame_are_the_same():
         for lister, each in zip(listers, shown, strict=True):
             lister.reveal(each.round_id, right)
     assert listers[0].threshold > 0
-    assert listers[0].propose(rounds[0][0]).scores[0] == tuple(
-        rounds[0][0][listers[0].propose(rounds[0][0]).members[0]]
-    )
+    table = rounds[0][0]
+    shown = listers[0].propose({"b": table[:, 1], "a": table[:, 0]})  # in another order
+    assert shown.members == listers[1].propose(table).members
+    assert shown.scores == tuple(tuple(table[i]) for i in shown.members)
 
 
 def test_a_candidate_that_one_retriever_did_not_return():
@@ -272,8 +272,8 @@ def test_a_candidate_that_one_retriever_did_not_return():
     for table, right in lists(300):
         gaps = rng.random(table.shape) < 0.3
         gaps[gaps.all(axis=1)] = False
-        table = np.where(gaps, np.nan, table)
-        shown = lister.propose({"a": table[:, 0], "b": [None if math.isnan(x) else x for x in table[:, 1]]})
+        a, b = np.where(gaps, np.nan, table).T
+        shown = lister.propose({"a": a, "b": [None if math.isnan(x) else x for x in b]})
         lister.reveal(shown.round_id, right)
     assert lister.threshold > 0
     assert any(lister.learned.missing)
