@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from shortlist.rounds.race import AUTO, Race
 
 from shortlist import AnytimeSPS, Greedy, Shortlister, crossing_probability, metrics, replay
 from shortlist.errors import InvalidParameter, InvalidScores, MissingScore
@@ -10,7 +11,6 @@ from shortlist.lab.lists import VARIANTS, list_rows
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import load_task
 from shortlist.rounds.codec import decode, encode
-from shortlist.rounds.race import AUTO, Race
 from shortlist.scores import Margin, Relative, name_of, to_score
 from tests.lab.scored import scored
 from tests.listers.inside import everything, trackers
