@@ -6,7 +6,6 @@ from pathlib import Path
 
 from shortlist.policies import State
 from shortlist.rounds.codec import decode
-from shortlist.rounds.learning import LearningState
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.stream import StreamState
 from shortlist.rounds.tracker import TrackerState
@@ -25,12 +24,6 @@ def tracker_state(lister, key=None) -> TrackerState:
     policy = decode(Settings, content["settings"]).policy
     state = next(state for name, state in content["streams"] if name == key)
     return decode(StreamState, state, {State: policy.state_type}).tracker
-
-
-def frozen_score(lister):
-    """Return the score that it has learned; None before the fit, or where none is learned."""
-    learning = everything(lister)["learning"]
-    return None if learning is None else decode(LearningState, learning).score
 
 
 def policy_state(lister, key=None):

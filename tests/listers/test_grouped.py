@@ -9,7 +9,7 @@ import pytest
 
 from shortlist import AnytimeSPS, GroupedShortlister, crossing_probability
 from shortlist.errors import InvalidIds, InvalidParameter, InvalidScores, NotShown
-from tests.listers.inside import everything, frozen_score
+from tests.listers.inside import everything
 from tests.listers.playing import both_scores
 
 
@@ -42,7 +42,7 @@ def test_each_group_learns_as_if_alone(score):
         else:
             lister.miss(shown.round_id)
         if frozen is None:
-            frozen = frozen_score(lister)
+            frozen = lister.learned
         else:
             alone[group].update(states[group], float(frozen(scores)[0]))
     assert lister.groups == ("a", "b")

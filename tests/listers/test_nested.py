@@ -6,7 +6,7 @@ import pytest
 from shortlist import AnytimeSPS, NestedShortlister, Shortlister, replay
 from shortlist.errors import InvalidParameter
 from shortlist.listers import savefile
-from tests.listers.inside import everything, frozen_score
+from tests.listers.inside import everything
 from tests.listers.playing import both_scores
 
 
@@ -32,7 +32,7 @@ def test_each_threshold_is_bit_identical_to_a_run_of_its_own(score):
     lists, trues = run(lister, 3000)
     assert lister.coverages == (0.8, 0.9, 0.95)
     if score == "auto":
-        frozen = frozen_score(lister)
+        frozen = lister.learned
         trues = np.array([frozen(scores)[0] for _, scores in lists[30:]])
     for coverage, summary in lister.summary().coverages.items():
         assert summary.threshold == replay(AnytimeSPS(coverage, 0.1), np.append(trues, 0.0))[-1] > 0

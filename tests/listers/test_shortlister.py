@@ -12,7 +12,7 @@ from shortlist.errors import (
     InvalidScores,
     NoCandidates,
 )
-from tests.listers.inside import everything, frozen_score, policy_state
+from tests.listers.inside import everything, policy_state
 from tests.listers.playing import answer, both_scores, teach
 
 
@@ -40,7 +40,7 @@ def test_it_learns_what_its_policy_learns(score):
         answer(lister, lister.propose(scores))
         if frozen is None:
             assert i < 30
-            frozen = frozen_score(lister)
+            frozen = lister.learned
         else:
             policy.update(state, float(frozen(scores)[0]))
     assert lister.summary()["counted"] == state.rounds == (1500 if score == "raw" else 1470)
@@ -119,7 +119,7 @@ def test_coverage_is_held_on_the_real_retrieval_scores(score):
     lister = Shortlister(0.9, 1e-7, score=score)
     for row in rows.tolist():
         answer(lister, lister.propose(lists[row]))  # the right passage is the first candidate
-    frozen = frozen_score(lister)
+    frozen = lister.learned
     best = metrics.optimal_threshold((lists if frozen is None else frozen(lists))[:, 0], 0.9)
     assert lister.threshold <= best
     assert lister.summary()["coverage_seen"] >= 0.9
