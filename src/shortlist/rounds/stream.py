@@ -7,7 +7,6 @@ a restart after an alarm.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -147,7 +146,7 @@ class Stream:
         round_id: RoundName,
         values: Array,
         ids: list[Member] | None = None,
-        truncated_below: float | Sequence[float | None] | None = None,
+        truncated_below: float | list[float | None] | None = None,
         *,
         scorers: Scorers = UNNAMED,
         again: Listed | None = None,
@@ -190,7 +189,7 @@ class Stream:
             truncated,
             len(positions) == len(values) and (threshold == -math.inf or settings.shadow),
             made[order].tolist(),
-            truncated_below,  # type: ignore[arg-type]
+            truncated_below,
             scorers=None if scorers is UNNAMED or scorers == UNNAMED else list(scorers),
             fit=fit if again is None else again.fit,
         )
@@ -369,7 +368,7 @@ def comparable(score: Score | None, values: Array) -> Array:
     return made
 
 
-def highest_missing(score: Score | None, bound: float | Sequence[float | None], values: Array, made: Array) -> float:
+def highest_missing(score: Score | None, bound: float | list[float | None], values: Array, made: Array) -> float:
     """Return the most that a candidate which is missing can have: with it in the list, or as its equal there."""
     row = np.array(bound, dtype=np.float64)  # None is NaN: that scorer leaves nothing out, or nothing is known
     added = comparable(score, np.concatenate([values, row[None]]))[-1]
