@@ -19,6 +19,7 @@ import math
 
 import numpy as np
 import pytest
+from shortlist.rounds.race import AUTO
 
 from shortlist import SPS, AnytimeSPS, Greedy, GroupedShortlister, NestedShortlister, Shortlister, ShortlistError
 from shortlist.boundaries import DKW, crossing_probability
@@ -26,7 +27,6 @@ from shortlist.errors import ConflictingAnswer, InvalidParameter, RoundClosed
 from shortlist.metrics import optimal_threshold
 from shortlist.rounds.codec import from_json, to_json
 from shortlist.rounds.events import EVENTS, Answer, kind_of
-from shortlist.rounds.race import AUTO
 from shortlist.rounds.settings import CONFIGURABLE, PAIRS, Options, Settings
 from shortlist.scores import Raw, name_of, to_score
 from shortlist.service.engine.batch import Batch, Close, Propose
