@@ -42,16 +42,17 @@ Sizes = NDArray[np.int64]
 #: Every way of making lists, in the order of tables. Those with "all" or "rrf" need several scorers.
 VARIANTS: Final = ("sps", "raw", "relative", "rrf", "auto", "auto-all", "top-k", "top-k-rrf", "autocut")
 
+#: With one scorer, and with several: the name of the first goes into the braces.
 _LABELS: Final = {
-    "sps": "raw score, SPS (the paper)",
-    "raw": "raw score, AnytimeSPS",
-    "relative": "relative score",
-    "rrf": "reciprocal rank fusion (RRF)",
-    "auto": "auto",
-    "auto-all": "auto, all scorers",
-    "top-k": "fixed top-k",
-    "top-k-rrf": "fixed top-k of RRF",
-    "autocut": "autocut (at the largest gap)",
+    "sps": ("raw score, SPS (the paper)", "raw {}, SPS (the paper)"),
+    "raw": ("raw score", "raw {}"),
+    "relative": ("relative score", "relative {}"),
+    "rrf": ("", "RRF of all scorers"),
+    "auto": ("auto", "auto, {} alone"),
+    "auto-all": ("", "auto, all scorers"),
+    "top-k": ("fixed top-k", "fixed top-k by {}"),
+    "top-k-rrf": ("", "fixed top-k by RRF"),
+    "autocut": ("autocut", "autocut by {}"),
 }
 #: How many numbers are looked at in one go.
 _BLOCK: Final = 1_000_000
@@ -310,11 +311,10 @@ def compare(
     return {variant: ways[variant] for variant in VARIANTS if variant in ways and variant in variants}
 
 
-def label_of_variant(variant: str, *, several: bool = False) -> str:
+def label_of_variant(variant: str, scorers: Sequence[str] = UNNAMED) -> str:
     """Return what a way of making lists is called in tables and figures.
 
-    >>> label_of_variant("auto", several=True)
-    'auto, first scorer'
+    >>> label_of_variant("auto"), label_of_variant("auto", ["dense", "bm25"])
+    ('auto', 'auto, dense alone')
     """
-    one = ", first scorer" if several and variant in ("auto", "raw", "sps", "relative", "top-k", "autocut") else ""
-    return _LABELS[variant] + one
+    return _LABELS[variant][len(scorers) > 1].format(scorers[0])

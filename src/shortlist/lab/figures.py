@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from shortlist import metrics
 from shortlist.lab import sweeps
+from shortlist.lab.comparison import label_of_variant
 from shortlist.lab.drawing import GREY, Ends, finish, label, label_of, line, line_style, panels, plain, save, style
+from shortlist.lab.lists import lists_of
 from shortlist.lab.run import Results, law_of
 from shortlist.policies import PAPER
 
-__all__ = ["draw_all", "draw_replay"]
+__all__ = ["draw_all", "draw_lists", "draw_replay"]
 
 Array = NDArray[np.float64]
 
@@ -24,18 +26,7 @@ MAIN: Final = ("anytime@2/T", "sps", "dlr", "aci", "greedy")
 APPENDIX: Final = ("anytime@2/T", "sps", "etc", "conservative-etc")
 LEARNERS: Final = ("anytime@2/T", "anytime@0.05", "sps")
 
-#: Ways of making lists, in few words.
-_SHORT: Final = {
-    "sps": "raw score, SPS (paper)",
-    "raw": "raw score, AnytimeSPS",
-    "relative": "relative score",
-    "rrf": "RRF of all scorers",
-    "auto": "auto",
-    "auto-all": "auto, all scorers",
-    "top-k": "fixed top-k",
-    "top-k-rrf": "fixed top-k of RRF",
-    "autocut": "autocut",
-}
+#: The ways of making lists that the headline shows.
 _HEADLINE: Final = {
     "sps": "raw similarity (the paper's SPS)",
     "top-k-rrf": "fixed top-k, best k in hindsight",
@@ -209,7 +200,8 @@ def _shorter(results: Results) -> Figure:
     for axes, task in zip(row, tasks, strict=True):
         several = "auto-all" in results.list_variants(task)
         chosen = [v for v in ("sps", "relative", "rrf", "auto", "auto-all") if v in results.list_variants(task)]
-        names = {variant: _SHORT[variant] for variant in [*chosen, "top-k-rrf" if several else "top-k"]}
+        scorers = lists_of(results.spec.task(task)).scorers
+        names = {v: label_of_variant(v, scorers) for v in [*chosen, "top-k-rrf" if several else "top-k"]}
         _draw_sums(figure, axes, results, task, _variants(results, task, names), log=True, names=names)
     row[0].set_ylabel("candidates shown")
     return figure
@@ -231,7 +223,8 @@ def _compared(results: Results) -> Figure:
                 f"{length:,.1f}  (covers {covered:.3f})", (length, place), (4, 0), textcoords="offset points",
                 va="center", fontsize=8.5, color="#333333",
             )  # fmt: skip
-        axes.set_yticks(range(len(variants)), [_SHORT[variant] for variant in variants])
+        scorers = lists_of(results.spec.task(task)).scorers
+        axes.set_yticks(range(len(variants)), [plain(label_of_variant(variant, scorers)) for variant in variants])
         axes.invert_yaxis()
         axes.set_xlim(0, 1.55 * max(lengths))
         axes.grid(visible=False)
@@ -410,6 +403,28 @@ def _coverages(results: Results) -> Figure:
             axes.set_ylim(bottom=0)
         label(figure, axes, ends)
     return figure
+
+
+def draw_lists(folder: Path, streams: Mapping[str, Mapping[str, Array]], scorers: Sequence[str]) -> None:
+    """Draw how long lists would have been on a log, way by way, for up to three streams."""
+    folder.mkdir(parents=True, exist_ok=True)
+    chosen = dict(list(streams.items())[:3])
+    with style():
+        figure, row = panels(len(chosen), width=5.6, height=3.6)
+        for axes, (stream, ways) in zip(row, chosen.items(), strict=True):
+            ends: Ends = []
+            for variant, sizes in ways.items():
+                if variant == "autocut":
+                    continue  # it covers what it happens to cover
+                parts = np.array_split(sizes, min(40, sizes.size))
+                means = np.array([[part.mean() for part in parts]])
+                rounds = np.cumsum([part.size for part in parts])
+                ends.append(line(axes, rounds, means, variant, name=plain(label_of_variant(variant, scorers))))
+            axes.set_ylim(bottom=0)
+            finish(axes, stream, next(iter(ways.values())).size)
+            label(figure, axes, ends)
+        row[0].set_ylabel("candidates shown")
+        save(figure, folder, "lists")
 
 
 def draw_replay(

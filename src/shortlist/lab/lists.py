@@ -2,7 +2,7 @@
 
 import functools
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import ScoredTask, Task
 from shortlist.scores import Adaptive, Margin, Rank, Raw, Relative, Score, name_of
 
-__all__ = ["FIXED", "ListRow", "list_row", "list_rows", "lists_of", "log_rows", "optimal_lengths", "with_lists"]
+__all__ = ["FIXED", "ListRow", "LogListRow", "list_rows", "lists_of", "log_rows", "optimal_lengths", "with_lists"]
 
 Sizes = NDArray[np.int64]
 
@@ -34,6 +34,20 @@ class ListRow:
     task: str
     variant: str
     run: int
+    score: str
+    mean_set_size: float
+    last_tenth: float
+    coverage: float
+    undercoverage_count: int | None
+
+
+@dataclass(frozen=True)
+class LogListRow:
+    """One line of ``lists.csv``: one way of making lists, on one stream of a log."""
+
+    stream: str
+    variant: str
+    rounds: int
     score: str
     mean_set_size: float
     last_tenth: float
@@ -80,24 +94,22 @@ def list_rows(spec: Spec, name: str, run: int) -> list[tuple[ListRow, Sizes]]:
     stream = task.draw(spec.generator(task.name, "run", run), spec.rounds)
     assert stream.candidates is not None  # noqa: S101 - see with_lists
     ways = compare(lists_of(task), stream.candidates[1], spec.coverage, min(2 / spec.rounds, 0.5))
-    return [(list_row(task.name, variant, run, way), way.sizes) for variant, way in ways.items()]
+    return [(ListRow(task.name, variant, run, **_figures(way)), way.sizes) for variant, way in ways.items()]
 
 
-def log_rows(name: str, lists: Lists, coverage: float, delta: float) -> list[tuple[ListRow, Sizes]]:
+def log_rows(stream: str, lists: Lists, coverage: float, delta: float) -> list[tuple[LogListRow, Sizes]]:
     """Return the same for a log: its rounds once, in their order. The paper's SPS plans ahead, and is left out."""
-    ways = compare(lists, np.arange(len(lists.values)), coverage, delta, variants=VARIANTS[1:])
-    return [(list_row(name, variant, 0, way), way.sizes) for variant, way in ways.items()]
+    rounds = len(lists.values)
+    ways = compare(lists, np.arange(rounds), coverage, delta, variants=VARIANTS[1:])
+    return [(LogListRow(stream, variant, rounds, **_figures(way)), way.sizes) for variant, way in ways.items()]
 
 
-def list_row(task: str, variant: str, run: int, way: Way) -> ListRow:
-    """Return one way of making lists as a row."""
-    return ListRow(
-        task=task,
-        variant=variant,
-        run=run,
-        score=way.score,
-        mean_set_size=float(way.sizes.mean()),
-        last_tenth=float(way.sizes[-max(1, way.sizes.size // 10) :].mean()),
-        coverage=way.coverage,
-        undercoverage_count=way.past,
-    )
+def _figures(way: Way) -> dict[str, Any]:
+    """Return the figures of one way of making lists."""
+    return {
+        "score": way.score,
+        "mean_set_size": float(way.sizes.mean()),
+        "last_tenth": float(way.sizes[-max(1, way.sizes.size // 10) :].mean()),
+        "coverage": way.coverage,
+        "undercoverage_count": way.past,
+    }

@@ -12,6 +12,7 @@ import shortlist
 from shortlist.lab.claims import Claim
 from shortlist.lab.comparison import label_of_variant
 from shortlist.lab.drawing import label_of
+from shortlist.lab.lists import lists_of
 from shortlist.lab.run import Results
 from shortlist.lab.spec import TUNED
 from shortlist.lab.statistics import half_width
@@ -145,9 +146,9 @@ def _shorter(results: Results, folder: Path, figures: dict[str, str]) -> str:
         return ""
     lines = []
     for task, optimal in results.optimal_lists.items():
-        title, variants = html.escape(results.spec.task(task).title), results.list_variants(task)
-        for variant in variants:
-            label = label_of_variant(variant, several="auto-all" in variants)
+        title, scorers = html.escape(results.spec.task(task).title), lists_of(results.spec.task(task)).scorers
+        for variant in results.list_variants(task):
+            label = label_of_variant(variant, scorers)
             cells = "".join(
                 _cell(results.list_values(task, variant, column), form)
                 for column, form in (("last_tenth", "{:,.2f}"), ("mean_set_size", "{:,.2f}"), ("coverage", "{:.4f}"))
