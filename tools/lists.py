@@ -138,7 +138,7 @@ def one_scorer(name: str, lists: Lists, runs: Rows) -> Measured:
     error = ratios.std(ddof=1) / len(ratios) ** 0.5 if len(ratios) > 1 else float("nan")
     value = ours.last.mean() / rival.last.mean()
     line(
-        f"{name}, one scorer, last: {ours.last.mean():.2f} beside {rival.last.mean():.2f} of {best}, the best fixed score",
+        f"{name}, one scorer, last: {ours.last.mean():.2f} beside {rival.last.mean():.2f} of {best}, the best fixed",
         "at most 1.05",
         f"{value:.3f} (paired: {ratios.mean():.3f} ± {error:.3f}, worst {ratios.max():.3f})",
         value <= 1.05,

@@ -100,6 +100,8 @@ def reproduce(
         raise typer.Exit(130)
     for name in spec.task_names:
         console.print(_summary_table(results, name))
+    for name in results.optimal_lists:
+        console.print(_lists_table(results, name))
     page = escape(str(out / "report.html"))
     console.print(f"Everything is in [bold]{escape(str(out))}[/]; open [bold]{page}[/].", highlight=False)
 
@@ -329,6 +331,26 @@ def _summary_table(results: Any, name: str) -> Table:
         )
         length = "-" if size != size else f"{size:,.2f}"  # noqa: PLR0124 - not a number
         table.add_row(policy, f"{regret:,.1f}", f"{covered:.4f}", f"{past:,.1f}", length)
+    return table
+
+
+def _lists_table(results: Any, name: str) -> Table:
+    """Return a task's ways of making lists, as means over runs."""
+    from shortlist.lab.comparison import label_of_variant  # noqa: PLC0415
+    from shortlist.lab.lists import lists_of  # noqa: PLC0415
+
+    task = results.spec.task(name)
+    table = Table(title=escape(f"{task.title}: how long lists are, by what they are cut"), title_justify="left")
+    table.add_column("lists by", no_wrap=True)
+    for heading in ("length: last tenth", "all rounds", "coverage"):
+        table.add_column(heading, justify="right")
+    for variant in results.list_variants(name):
+        last, over_all, covered = (
+            float(results.list_values(name, variant, column).mean())
+            for column in ("last_tenth", "mean_set_size", "coverage")
+        )
+        label = escape(label_of_variant(variant, lists_of(task).scorers))
+        table.add_row(label, f"{last:,.2f}", f"{over_all:,.2f}", f"{covered:.4f}")
     return table
 
 

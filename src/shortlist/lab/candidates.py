@@ -148,7 +148,7 @@ def _lists(parts: list[_Part], scorers: tuple[str, ...]) -> Lists:
     which: Codes = number[codes]
     picks = np.bincount(which[picked], minlength=len(names))
     if picks.max() > 1:
-        twice = names[order[int(picks.argmax())]]
+        twice = str(names[order[int(picks.argmax())]])
         raise InvalidScores(
             f"{path}: {picks.max()} candidates of the round {twice!r} are picked; there must be one at the most: keep "
             "the first pick"

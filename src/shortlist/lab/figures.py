@@ -275,17 +275,22 @@ def _draw_sums(
         axes.axhline(best, color=GREY, lw=1.2, ls="--")
         ends.append((best, "optimal", GREY))
     if log:
-        axes.set_yscale("log")
-        low, high = axes.get_ylim()
-        axes.set_ylim(*(span or (low * 0.8, high * 1.1)))
-        axes.yaxis.set_major_formatter("{x:,g}")
-        axes.yaxis.set_minor_locator(LogLocator(subs=(2.0, 3.0, 5.0)))
-        axes.yaxis.set_minor_formatter("{x:,g}" if high / low < 100 else "")
-        axes.tick_params(axis="y", which="minor", labelsize=8)
+        _log_lengths(axes, span)
     else:
         axes.set_ylim(bottom=0)
     finish(axes, results.spec.task(name).title, results.spec.rounds)
     label(figure, axes, ends)
+
+
+def _log_lengths(axes: Axes, span: tuple[float, float] | None = None) -> None:
+    """Show lengths on a log scale, with numbers to read."""
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    axes.set_ylim(*(span or (low * 0.8, high * 1.1)))
+    axes.yaxis.set_major_formatter("{x:,g}")
+    axes.yaxis.set_minor_locator(LogLocator(subs=(2.0, 3.0, 5.0)))
+    axes.yaxis.set_minor_formatter("{x:,g}" if high / low < 100 else "")
+    axes.tick_params(axis="y", which="minor", labelsize=8)
 
 
 def _revenue(results: Results, names: Sequence[str], policies: Sequence[str]) -> Figure:
@@ -417,10 +422,10 @@ def draw_lists(folder: Path, streams: Mapping[str, Mapping[str, Array]], scorers
                 if variant == "autocut":
                     continue  # it covers what it happens to cover
                 parts = np.array_split(sizes, min(40, sizes.size))
-                means = np.array([[part.mean() for part in parts]])
+                means = np.array([[max(part.mean(), 0.1) for part in parts]])  # an empty list has no logarithm
                 rounds = np.cumsum([part.size for part in parts])
                 ends.append(line(axes, rounds, means, variant, name=plain(label_of_variant(variant, scorers))))
-            axes.set_ylim(bottom=0)
+            _log_lengths(axes)
             finish(axes, stream, next(iter(ways.values())).size)
             label(figure, axes, ends)
         row[0].set_ylabel("candidates shown")
