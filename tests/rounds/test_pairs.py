@@ -19,7 +19,6 @@ import math
 
 import numpy as np
 import pytest
-from shortlist.rounds.race import AUTO
 
 from shortlist import SPS, AnytimeSPS, Greedy, GroupedShortlister, NestedShortlister, Shortlister, ShortlistError
 from shortlist.boundaries import DKW, crossing_probability

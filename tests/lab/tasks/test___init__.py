@@ -17,7 +17,6 @@ from shortlist.lab.tasks import (
     read_bids,
     read_scores,
 )
-
 from shortlist.scores import Raw, Relative
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
