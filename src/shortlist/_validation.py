@@ -26,6 +26,7 @@ __all__ = [
     "Array",
     "Member",
     "Scorers",
+    "align_table",
     "check_below",
     "check_count",
     "check_delta",
@@ -157,6 +158,8 @@ def check_table(
     columns = _columns(scores, expected)
     if columns is None:
         values = check_scores(scores, allow_empty=allow_empty)
+        if not values.size and expected is not None:  # a search that found nothing says nothing of its scorers
+            return align_table(values, UNNAMED, expected), expected
         _check_expected(UNNAMED, expected)
         return values, UNNAMED
     names = check_scorers(list(columns))
@@ -167,6 +170,23 @@ def check_table(
     return _joined(columns, names, allow_empty), names
 
 
+def align_table(values: Array, scorers: Scorers, expected: Scorers) -> Array:
+    """Return a checked table with a column for each scorer of the rounds before, in their order.
+
+    A scorer that the list has nothing of is missing for every candidate; one that the rounds before had not is
+    refused.
+    """
+    if not len(values):
+        return np.empty(0) if len(expected) == 1 else np.empty((0, len(expected)))
+    if scorers == expected:
+        return values
+    if UNNAMED in (scorers, expected) or not set(scorers) <= set(expected):
+        _check_expected(scorers, expected)
+    columns = dict(zip(scorers, values.reshape(len(values), -1).T, strict=True))
+    missing = np.full(len(values), np.nan)
+    return np.stack([columns.get(name, missing) for name in expected], axis=1)
+
+
 def _columns(scores: Any, expected: Scorers | None) -> dict[str, Any] | None:
     """Return the scores by the name of their scorer; None where there is one, without a name."""
     if isinstance(scores, Mapping):
@@ -174,10 +194,9 @@ def _columns(scores: Any, expected: Scorers | None) -> dict[str, Any] | None:
     names = getattr(scores, "columns", None)  # of a data frame
     if names is not None:
         return {str(name): scores[name] for name in names}
-    if isinstance(scores, (str, bytes)) or not hasattr(scores, "__len__"):
-        return None
-    if len(scores) and not hasattr(scores, "ndim") and not hasattr(scores[0], "__len__"):
-        return None  # a list of numbers
+    rows = isinstance(scores, Sequence) and len(scores) > 0 and hasattr(scores[0], "__len__")
+    if isinstance(scores, (str, bytes)) or not (rows or hasattr(scores, "ndim")):
+        return None  # a list of numbers, or what `check_scores` refuses
     raw = _array("scores", scores)
     if raw.ndim != 2:
         return None

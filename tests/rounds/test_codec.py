@@ -20,6 +20,7 @@ from shortlist.rounds.events import (
     Answer,
     Configured,
     Expired,
+    Fitted,
     Hit,
     Listed,
     Miss,
@@ -28,7 +29,22 @@ from shortlist.rounds.events import (
     WarmStarted,
 )
 from shortlist.rounds.settings import Settings
-from shortlist.scores import Relative, Score
+from shortlist.scores import Learned, Relative, Score
+
+LEARNED = Learned(
+    ("bm25", "dense"),
+    (0.5, 1 / 3),
+    (0.0, -2.5),
+    (-1.0, 0.0),
+    (10.0, 0.5),
+    (3.0, 0.1),
+    "sum",
+    (0.25, 0.75),
+    100,
+    (3.5, 2.5),
+    1e-12,
+    7,
+)
 
 HAPPENED = [
     Listed(7, ["a", 2], [0.5, 0.25], [1, 0], -math.inf, 3, 2),
@@ -45,15 +61,31 @@ HAPPENED = [
         comparable=[0.75],
         cuts={0.8: (1, 1, False, True), 0.95: (1, 0, True, False)},
     ),
-    Listed(0, None, [1.0], [0], -1.0, 0, 1, race={0: (-math.inf, [0.5]), 3: (0.25, [1.0])}),
-    Hit(7, "a", 0.1 + 0.2, below_cut=True, race={0: 0.5, 4: -1.5}),
+    Listed(0, None, [0.5], [0], -1.0, 0, 1, comparable=[1.0], fit=0),
+    Listed(
+        1,
+        ["a", "b"],
+        [[1.0, 0.25], [2.0, 0.5]],
+        [1],
+        0.5,
+        0,
+        1,
+        comparable=[0.75],
+        truncated_below=[0.5, None],
+        scorers=["bm25", "dense"],
+        fit=2,
+    ),
+    Hit(7, "a", 0.1 + 0.2, below_cut=True, position=3),
     Miss("x", truncated=True),
     Skip(3),
     Absent(4, believed=False, complete=True),
     Expired(5),
-    WarmStarted({0: [0.5, -math.inf], 2: []}),
+    WarmStarted([0.5, -math.inf]),
     Configured({"at_most": 5, "shadow": False}),
     Restarted(3),
+    Restarted(4, refit=True),
+    Fitted(1, Learned(("",), (0.1 + 0.2,), (0.5,))),
+    Fitted(2, LEARNED),
 ]
 
 
@@ -67,6 +99,19 @@ def test_events_come_back_from_strict_json(event):
     json.loads(text, parse_constant=pytest.fail)  # no Infinity, no NaN
     assert from_json(type(event), text) == event
     assert decode(type(event), encode(event)) == event
+
+
+def test_a_learned_score_comes_back_with_what_is_known_of_its_fit():
+    again = from_json(Fitted, to_json(Fitted(2, LEARNED))).score
+    assert dataclasses.asdict(again) == dataclasses.asdict(LEARNED)  # its fit plays no part in ==
+
+
+def test_a_score_that_a_scorer_has_not_is_null():
+    scores = np.array([[1.0, math.nan], [2.0, 0.5]])
+    listed = Listed(1, None, scores, [1, 0], -math.inf, 0, 2, scorers=["a", "b"], fit=0)
+    text = to_json(listed)
+    assert json.loads(text, parse_constant=pytest.fail)["scores"] == [[1.0, None], [2.0, 0.5]]
+    assert np.array_equal(np.asarray(from_json(Listed, text).scores, dtype=float), scores, equal_nan=True)
 
 
 def test_fields_with_their_default_are_left_out():

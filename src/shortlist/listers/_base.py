@@ -53,7 +53,7 @@ from shortlist.rounds.learning import LearningState, make_learning
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import RoundName, Shown
 from shortlist.rounds.stream import Stream, StreamState
-from shortlist.scores import Score, to_score
+from shortlist.scores import Learned, Score, to_score
 
 __all__ = ["BaseLister", "Rounds", "scores_of", "shown_fields"]
 
@@ -143,6 +143,11 @@ class BaseLister(abc.ABC, Generic[List]):
     def _teaches(self, key: Any) -> bool:  # noqa: ARG002 - each round is one stream's
         """Return whether a stream's answers teach the score: where streams have the same rounds, one's do."""
         return True
+
+    @property
+    def learned(self) -> Learned | None:
+        """The score that was learned, once it is frozen: pass it as ``score=`` to other listers. None otherwise."""
+        return None if self._learning is None else self._learning.state.score
 
     def _stream(self, key: Any) -> Stream:
         """Return the stream with this key, made when it is first asked for."""

@@ -66,8 +66,9 @@ class Listed(NamedTuple):
     complete: bool = False
     #: What the score made of those shown; None where it is the raw score.
     comparable: list[float] | None = None
-    #: The score at or below which the caller's search had left candidates out.
-    truncated_below: float | None = None
+    #: The score at or below which the caller's search had left candidates out; with several scorers one for each, None
+    #: where one left out nothing, or it is not known.
+    truncated_below: float | list[float | None] | None = None
     #: The model behind the scores.
     scorer_version: str | None = None
     #: A digest of the texts that go with it: they may be erased, and must still be recognized.

@@ -7,7 +7,6 @@ a restart after an alarm.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -132,6 +131,10 @@ class Stream:
             return self.learning.prior(scorers)
         return self.learning.score(scorers)
 
+    def knows(self, listed: Listed) -> bool:
+        """Return whether the score that a list was cut with is known: it is in use, or that before the first fit."""
+        return self.learning is None or listed.fit in (0, self.learning.number)
+
     @property
     def threshold(self) -> float:
         """The threshold in force for the next list."""
@@ -147,7 +150,7 @@ class Stream:
         round_id: RoundName,
         values: Array,
         ids: list[Member] | None = None,
-        truncated_below: float | Sequence[float | None] | None = None,
+        truncated_below: float | list[float | None] | None = None,
         *,
         scorers: Scorers = UNNAMED,
         again: Listed | None = None,
@@ -190,7 +193,7 @@ class Stream:
             truncated,
             len(positions) == len(values) and (threshold == -math.inf or settings.shadow),
             made[order].tolist(),
-            truncated_below,  # type: ignore[arg-type]
+            truncated_below,
             scorers=None if scorers is UNNAMED or scorers == UNNAMED else list(scorers),
             fit=fit if again is None else again.fit,
         )
@@ -202,6 +205,11 @@ class Stream:
     def apply(self, event: Event) -> None:
         """Take an event."""
         getattr(self, _MOVES[type(event)])(event)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether an event must follow; `due` makes it, which takes a while where it is a fit."""
+        return self.tracker.state.must_restart or (self.learning is not None and self.learning.is_due)
 
     def due(self) -> Event | None:
         """Return the event that must follow before anything else is decided, or None; change nothing."""
@@ -229,7 +237,8 @@ class Stream:
         tally.hidden += count - (event.reached if self.settings.shadow else len(event.positions))
         learning = self.learning
         if learning is None:
-            self._scorers = self._scorers or (UNNAMED if event.scorers is None else tuple(event.scorers))
+            if self._scorers is None and count:  # a search that found nothing says nothing of its scorers
+                self._scorers = UNNAMED if event.scorers is None else tuple(event.scorers)
         else:
             counts = learning.counts(event)
             if self.teaches:
@@ -369,7 +378,7 @@ def comparable(score: Score | None, values: Array) -> Array:
     return made
 
 
-def highest_missing(score: Score | None, bound: float | Sequence[float | None], values: Array, made: Array) -> float:
+def highest_missing(score: Score | None, bound: float | list[float | None], values: Array, made: Array) -> float:
     """Return the most that a candidate which is missing can have: with it in the list, or as its equal there."""
     row = np.array(bound, dtype=np.float64)  # None is NaN: that scorer leaves nothing out, or nothing is known
     added = comparable(score, np.concatenate([values, row[None]]))[-1]

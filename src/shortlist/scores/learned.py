@@ -106,7 +106,8 @@ class Learned:
         count = len(self.scorers)
         defaults = {"missing": 0.0, "center": 0.0, "spread": 1.0, "influence": 1.0 / count}
         for name in ("relative", "absolute", "missing", "center", "spread", "influence"):
-            numbers = _numbers(name, getattr(self, name) or (defaults.get(name, 0.0),) * count)
+            given = getattr(self, name)
+            numbers = _numbers(name, given) or (defaults.get(name, 0.0),) * count
             if len(numbers) != count:
                 raise InvalidParameter(f"{name} has {len(numbers)} numbers for {count} scorers; give one for each")
             put(self, name, numbers)
@@ -139,10 +140,10 @@ class Learned:
         linear: Array | None = None
         for j, column in enumerate(columns):
             filled, gaps = fill(column)
-            centered, deviation, reach = spread_out(filled)
+            centered, deviation, half = spread_out(filled)
             # One scorer's two columns are the same line within a list, so one multiplication is enough.
             slope = self.relative[j] / np.where(deviation > 0, deviation, 1.0)
-            slope += self.absolute[j] / self.spread[j] * np.minimum(reach, _LARGEST * self.spread[j])
+            slope += 2 * self.absolute[j] * (np.minimum(half, _LARGEST * self.spread[j]) / self.spread[j])
             centered *= slope
             if gaps is not None and self.missing[j]:
                 centered += self.missing[j] * gaps
@@ -170,7 +171,7 @@ def prior(scorers: Sequence[str]) -> Learned:
 
 def fill(column: Array) -> tuple[Array, NDArray[np.bool_] | None]:
     """Return a scorer's values with the list's lowest where there is none, and where that is; 0 if all are missing."""
-    if not np.isnan(np.add.reduce(column, axis=None)):
+    if not np.isnan(np.maximum.reduce(column, axis=None)):  # it passes NaN on
         return column, None
     gaps = np.isnan(column)
     lowest = np.minimum.reduce(np.where(gaps, np.inf, column), axis=-1, keepdims=True)
@@ -178,16 +179,15 @@ def fill(column: Array) -> tuple[Array, NDArray[np.bool_] | None]:
 
 
 def spread_out(column: Array) -> tuple[Array, Array, Array]:
-    """Return distances from the mean in units of the list's range, their standard deviation, and the range."""
+    """Return distances from the mean in units of the list's range, their standard deviation, and half the range."""
     # Halves, because the range of +-1e308 is more than a float can hold.
     count = column.shape[-1]
     low = np.minimum.reduce(column, axis=-1, keepdims=True) / 2
-    reach = np.maximum.reduce(column, axis=-1, keepdims=True) / 2 - low
-    centered = (column / 2 - low) / np.where(reach > 0, reach, 1.0)
+    half = np.maximum.reduce(column, axis=-1, keepdims=True) / 2 - low
+    centered = (column / 2 - low) / np.where(half > 0, half, 1.0)
     centered -= np.add.reduce(centered, axis=-1, keepdims=True) / count
     deviation = np.sqrt(np.add.reduce(centered * centered, axis=-1, keepdims=True) / count)
-    with np.errstate(over="ignore"):
-        return centered, deviation, 2 * reach
+    return centered, deviation, half
 
 
 def _sum(score: Learned, columns: list[Array]) -> Array:
@@ -302,9 +302,9 @@ def _features(table: Array, spread: list[float]) -> Array:
     columns = np.zeros((len(table), 3 * count))
     for j in range(count):
         filled, gaps = fill(table[:, j])
-        centered, deviation, reach = spread_out(filled)
+        centered, deviation, half = spread_out(filled)
         columns[:, j] = centered / np.where(deviation > 0, deviation, 1.0)
-        columns[:, count + j] = centered * (np.minimum(reach, _LARGEST * spread[j]) / spread[j])
+        columns[:, count + j] = centered * (np.minimum(half, _LARGEST * spread[j]) / spread[j]) * 2
         if gaps is not None:
             columns[:, 2 * count + j] = gaps
     return columns
