@@ -7,7 +7,7 @@ from typing import IO, Any, Final, NamedTuple
 
 from shortlist.errors import UnknownStream
 from shortlist.rounds.codec import encode, to_json
-from shortlist.rounds.events import LISTED, Absent, Hit, Listed, kind_of
+from shortlist.rounds.events import LISTED, Absent, Fitted, Hit, Listed, kind_of
 from shortlist.service.store import Entry, Reader, Store, StreamRow
 
 __all__ = ["COLUMNS", "Extent", "export_extent", "export_page", "export_stream"]
@@ -94,7 +94,10 @@ def export_page(reader: Reader, extent: Extent, after: int, form: str) -> tuple[
     else:
         for entry in page:
             about = {"stream": extent.stream.name, "number": entry.number, "at": entry.at, "kind": kind_of(entry.event)}
-            out.write(to_json(about | encode(entry.event)) + "\n")
+            fields = encode(entry.event)
+            if isinstance(entry.event, Fitted):  # its number is called as in lists: here `number` is the event's
+                fields["fit"] = fields.pop("number")
+            out.write(to_json(about | fields) + "\n")
     return out.getvalue(), more
 
 
