@@ -344,7 +344,7 @@ FIGURES: Final[dict[str, Callable[[], Figure]]] = {figure.__name__: figure for f
 
 def headline(out: Path) -> None:
     """Run the experiment on retrieval and keep its headline figure."""
-    results = run(Spec(tasks=("retrieval",)))
+    results = run(Spec(tasks=("retrieval",), policies=("sps",)), with_sweeps=False)
     with tempfile.TemporaryDirectory() as folder:
         draw_all(results, Path(folder))
         (out / "headline.png").write_bytes((Path(folder) / "headline.png").read_bytes())

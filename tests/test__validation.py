@@ -202,3 +202,23 @@ def test_labelled_lists():
     ):
         with pytest.raises((InvalidScores, InvalidParameter), match=message):
             check.check_lists(lists, right)
+
+
+def test_a_table_is_aligned_with_the_scorers_of_the_rounds_before():
+    values = np.array([[1.0, np.nan], [2.0, 3.0]])
+    assert check.align_table(values, ("a", "b"), ("a", "b")) is values
+    turned = check.align_table(values, ("b", "a"), ("a", "c", "b"))
+    assert np.array_equal(turned, [[np.nan, np.nan, 1.0], [3.0, np.nan, 2.0]], equal_nan=True)
+    assert np.array_equal(check.align_table(np.array([1.0]), ("b",), ("a", "b")), [[np.nan, 1.0]], equal_nan=True)
+    assert check.align_table(np.empty(0), ("",), ("a", "b")).shape == (0, 2)
+    assert check.align_table(np.empty((0, 2)), ("a", "b"), ("",)).shape == (0,)
+    for scorers, expected in ((("",), ("a",)), (("a",), ("",)), (("a", "c"), ("a", "b")), (("",), ("a", "b"))):
+        with pytest.raises(InvalidScores, match="those of the first round were"):
+            check.align_table(np.ones((1, len(scorers))), scorers, expected)
+
+
+def test_an_empty_list_has_the_scorers_of_the_rounds_before():
+    for empty in ([], np.empty(0)):
+        values, scorers = check.check_table(empty, ("a", "b"), allow_empty=True)
+        assert (values.shape, scorers) == ((0, 2), ("a", "b"))
+    assert check.check_table([], allow_empty=True)[1] == ("",)

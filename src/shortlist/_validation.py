@@ -26,6 +26,7 @@ __all__ = [
     "Array",
     "Member",
     "Scorers",
+    "align_table",
     "check_below",
     "check_count",
     "check_delta",
@@ -157,6 +158,8 @@ def check_table(
     columns = _columns(scores, expected)
     if columns is None:
         values = check_scores(scores, allow_empty=allow_empty)
+        if not values.size and expected is not None:  # a search that found nothing says nothing of its scorers
+            return align_table(values, UNNAMED, expected), expected
         _check_expected(UNNAMED, expected)
         return values, UNNAMED
     names = check_scorers(list(columns))
@@ -165,6 +168,23 @@ def check_table(
     if len(names) == 1:
         return check_scores(columns[names[0]], allow_empty=allow_empty), names
     return _joined(columns, names, allow_empty), names
+
+
+def align_table(values: Array, scorers: Scorers, expected: Scorers) -> Array:
+    """Return a checked table with a column for each scorer of the rounds before, in their order.
+
+    A scorer that the list has nothing of is missing for every candidate; one that the rounds before had not is
+    refused.
+    """
+    if not len(values):
+        return np.empty(0) if len(expected) == 1 else np.empty((0, len(expected)))
+    if scorers == expected:
+        return values
+    if UNNAMED in (scorers, expected) or not set(scorers) <= set(expected):
+        _check_expected(scorers, expected)
+    columns = dict(zip(scorers, values.reshape(len(values), -1).T, strict=True))
+    missing = np.full(len(values), np.nan)
+    return np.stack([columns.get(name, missing) for name in expected], axis=1)
 
 
 def _columns(scores: Any, expected: Scorers | None) -> dict[str, Any] | None:

@@ -3,10 +3,12 @@
 import math
 
 import httpx
+import numpy as np
 import pytest
 
 from shortlist import errors
 from shortlist.client._protocol import Calls, Request
+from shortlist.scores import Learned, Raw, Relative
 from tests.client.network import problem, shown
 
 
@@ -30,6 +32,9 @@ class Dry(Calls):
     def propose(self, scores, *script, ids=None, texts=None, **more):
         names = ("question", "truncated_below", "scorer_version", "round_id", "allow_empty")
         return self._run(self._propose(scores, ids, texts, **{name: more.get(name) for name in names}), *script)
+
+    def create(self, *script, **settings):
+        return self._run(self._create(0.9, settings), *script)
 
     def answer(self, round_id, answer, *script):
         return self._run(self._answer(round_id, answer), *script)
@@ -72,6 +77,55 @@ def test_a_list_is_sent_with_a_name_that_is_chosen_here(dry):
     assert request.json["candidates"] == [{"id": 0, "score": 0.2, "text": "A"}, {"id": 1, "score": 0.9, "text": None}]
     assert len(request.json["round_id"]) == 32
     assert set(request.json) == {"candidates", "round_id", "question"}  # what says nothing is left out
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        {"bm25": [7.0, math.nan], "dense": np.array([0.25, 0.5])},
+        {"bm25": [7.0, None], "dense": (0.25, 0.5)},
+    ],
+    ids=["arrays", "lists"],
+)
+def test_several_scores_are_sent_by_name(dry, scores):
+    made = dry.propose(scores, shown("x", ["b", "a"], 0.1), ids=["a", "b"], truncated_below={"bm25": 7})
+    (request,) = dry.requests
+    assert request.json["candidates"] == [
+        {"id": "a", "scores": {"bm25": 7.0, "dense": 0.25}},
+        {"id": "b", "scores": {"bm25": None, "dense": 0.5}},
+    ]
+    assert request.json["truncated_below"] == {"bm25": 7.0}
+    assert made.scores[1] == (7.0, 0.25)
+    assert math.isnan(made.scores[0][0])
+    assert made.scores[0][1] == 0.5
+
+
+def test_tables_of_any_kind_are_sent_by_name(dry):
+    pd = pytest.importorskip("pandas")
+    dry.propose(pd.DataFrame({"bm25": [7.0, None], "dense": [0.25, 0.5]}), shown("x", [0]))
+    dry.propose(np.array([[7.0, math.nan], [0.25, 0.5]]), shown("x", [0]))
+    dry.propose({"bm25": [7.0]}, shown("x", [0]), truncated_below=7.0)
+    dry.propose(np.array([[7.0], [3.0]]), shown("x", [0]), truncated_below=3.0)
+    frame, array, named, plain = (request.json for request in dry.requests)
+    assert [each["scores"] for each in frame["candidates"]] == [
+        {"bm25": 7.0, "dense": 0.25},
+        {"bm25": None, "dense": 0.5},
+    ]
+    assert [each["scores"] for each in array["candidates"]] == [{"0": 7.0, "1": None}, {"0": 0.25, "1": 0.5}]
+    assert named["candidates"] == [{"id": 0, "scores": {"bm25": 7.0}}]
+    assert named["truncated_below"] == {"bm25": 7.0}
+    assert plain["candidates"] == [{"id": 0, "score": 7.0}, {"id": 1, "score": 3.0}]
+    assert plain["truncated_below"] == 3.0
+
+
+def test_a_score_that_is_an_object_is_sent_with_its_parameters(dry):
+    learned = Learned(("bm25", "dense"), (1.0, 2.0), (0.5, 0.25), rounds=100)
+    for score in (learned, Relative(0.3), Raw(), "auto", {"kind": "relative"}):
+        dry.create(httpx.Response(201, json={}), score=score)
+    sent = [request.json["score"] for request in dry.requests]
+    assert sent[0].items() >= {"kind": "learned", "scorers": ("bm25", "dense"), "rounds": 100}.items()
+    assert Learned(**{name: value for name, value in sent[0].items() if name != "kind"}) == learned
+    assert sent[1:] == [{"kind": "relative", "temperature": 0.3}, {"kind": "raw"}, "auto", {"kind": "relative"}]
 
 
 def test_null_is_minus_infinity(dry):
@@ -170,6 +224,11 @@ def test_bad_addresses_are_named(arguments, message):
 def test_what_cannot_be_sent_is_not_sent(dry):
     for error, call in (
         (errors.InvalidScores, lambda: dry.propose([math.nan])),
+        (errors.InvalidScores, lambda: dry.propose({"bm25": [1.0], "dense": [math.inf]})),
+        (errors.InvalidScores, lambda: dry.propose({"bm25": [math.nan], "dense": [None]})),
+        (errors.InvalidScores, lambda: dry.propose({"bm25": [1.0, 2.0], "dense": [0.5]})),
+        (errors.InvalidParameter, lambda: dry.propose({"bm25": [1.0], "dense": [0.5]}, truncated_below=1.0)),
+        (errors.InvalidParameter, lambda: dry.propose({"bm25": [1.0], "dense": [0.5]}, truncated_below={"x": 1.0})),
         (errors.NoCandidates, lambda: dry.propose([])),
         (errors.InvalidIds, lambda: dry.propose([0.5], ids=["a", "b"])),
         (errors.InvalidParameter, lambda: dry.propose([0.5], texts=["a", "b"])),

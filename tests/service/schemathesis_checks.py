@@ -1,13 +1,13 @@
 """A check for schemathesis: what fits the schema is refused only for what it means.
 
-JSON Schema cannot say that ids differ, that some settings exclude each other, or that a hit must be a
-member of its list. Such a refusal has a type of its own; "invalid-request" would say that the schema
-is wrong. It stands in the place of `positive_data_acceptance`.
+JSON Schema cannot say that ids differ, that some settings exclude each other, that lists have the same
+scorers, or that a hit must be a member of its list. Such a refusal has a type of its own; "invalid-request"
+would say that the schema is wrong. It stands in the place of `positive_data_acceptance`.
 """
 
 import schemathesis
 
-MEANINGS = {"duplicate-ids", "not-shown", "invalid-parameter"}
+MEANINGS = {"duplicate-ids", "not-shown", "invalid-parameter", "invalid-scores"}
 
 
 @schemathesis.check

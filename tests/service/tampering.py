@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from shortlist.service.store import database
 from shortlist.service.store.tables import events
 
-__all__ = ["alter", "alter_body"]
+__all__ = ["alter", "alter_body", "connected"]
 
 
 @contextlib.contextmanager

@@ -11,13 +11,14 @@ import pytest
 
 import shortlist
 from shortlist import AsyncClient, Client
+from tests.service.playing import tables
 from tests.service.running import free_port, running
 
 
 def test_it_has_the_verbs_of_a_lister(service):
     client = Client(service.url, "docs", timeout=30)
     assert client.create(coverage=0.9, patience=50)["settings"]["patience"] == 50
-    lister = shortlist.Shortlister(coverage=0.9, patience=50)
+    lister = shortlist.Shortlister(coverage=0.9, patience=50)  # both learn the score from the first 30 picks
     rng = np.random.default_rng(0)
     for i in range(150):
         scores = rng.random(10)
@@ -37,6 +38,24 @@ def test_it_has_the_verbs_of_a_lister(service):
     with pytest.raises(shortlist.errors.UnknownStream):
         client.summary()
     client.close()
+
+
+def test_several_scorers_as_with_a_lister_and_the_score_they_gave_as_a_setting(sqlite):
+    with running(sqlite) as service, Client(service.url, "hybrid", timeout=30) as client:
+        client.create(coverage=0.9, fit_rounds=40)
+        lister = shortlist.Shortlister(coverage=0.9, fit_rounds=40)
+        for scores, right in tables(130):
+            bounds = {"bm25": 1.0}
+            shown, mine = client.propose(scores, truncated_below=bounds), lister.propose(scores, truncated_below=bounds)
+            assert (shown.members, shown.threshold, shown.truncated) == (mine.members, mine.threshold, mine.truncated)
+            assert np.array_equal(shown.scores, mine.scores, equal_nan=True)
+            for each, round_id in ((client, shown.round_id), (lister, mine.round_id)):
+                each.reveal(round_id, right)
+        assert client.summary()["scorers"] == lister.summary()["scorers"]
+        with pytest.raises(shortlist.errors.InvalidScores, match="the scores are of 'recency'"):
+            client.propose({"recency": [0.5]})
+        with Client(service.url, "other") as other:
+            assert other.create(score=lister.learned)["settings"]["score"]["scorers"] == list(lister.learned.scorers)
 
 
 def test_an_error_is_the_error_it_was(service):

@@ -28,10 +28,16 @@ def test_the_commands(sqlite, tmp_path):
     assert "1 stream, 0 with problems" in done.stdout
     done = shortlist("export", "a", "--database", sqlite)
     events = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [event["number"] for event in events] == list(range(1, 401))
+    assert [event["number"] for event in events] == list(range(1, 402))
+    assert [(event["kind"], event.get("fit")) for event in events[59:63]] == [
+        ("hit", None),
+        ("fitted", 1),
+        ("listed", 1),
+        ("hit", None),
+    ]
     out = tmp_path / "rounds.csv"
     done = shortlist("export", "a", "--database", sqlite, "--format", "csv", "--out", str(out))
-    assert "200 lines" in done.stderr
+    assert "170 lines" in done.stderr
     done = shortlist("replay", str(out), "--out", str(tmp_path / "replayed"))  # what was exported can be replayed
     assert done.returncode == 0, done.stderr
     alter(sqlite, "DELETE FROM events WHERE number = 7")

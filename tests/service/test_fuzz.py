@@ -17,7 +17,20 @@ NUMBERS += ["1.7e308", "-1.7e308", "1.7976931348623157e308", "-8.99e307", "1e306
 NUMBERS += ["9007199254740993", "1" + "0" * 400, "0.1e-400", "1E5", "01", "1.", ".5", "+1"]
 SCORES = ["raw", "margin", "relative", "rank", "adaptive", "auto"]
 PLAIN = ["true", "false", "null"]
-KEYS = ["candidates", "id", "score", "text", "question", "round_id", "truncated_below", "scorer_version", "hit", "miss"]
+KEYS = [
+    "candidates",
+    "id",
+    "score",
+    "scores",
+    "fit_rounds",
+    "text",
+    "question",
+    "round_id",
+    "truncated_below",
+    "scorer_version",
+    "hit",
+    "miss",
+]
 KEYS += [
     "allow_empty",
     "skip",
@@ -39,6 +52,7 @@ class Maker:
 
     def __init__(self, seed):
         self.rng = random.Random(seed)
+        self.several = False  # whether the list that is being made is one of two scorers
 
     def string(self):
         return '"' + self.rng.choice(STRINGS).replace("\x00", "\\u0000") + '"'
@@ -62,6 +76,9 @@ class Maker:
     def candidate(self):
         score = self.rng.choice(NUMBERS) if self.rng.random() < 0.3 else self.extreme()
         name = self.value(4) if self.rng.random() < 0.3 else f'"c{self.rng.randrange(5)}"'
+        if self.several:
+            other = self.rng.choice(["null", self.extreme()])
+            return f'{{"id":{name},"scores":{{"dense":{score},"bm25":{other}}}}}'
         return f'{{"id":{name},"score":{score}}}'
 
     def extreme(self):
@@ -69,6 +86,7 @@ class Maker:
         return repr(self.rng.choice([-1, 1]) * self.rng.uniform(1, 1.79) * 10.0 ** self.rng.randint(-320, 308))
 
     def round(self):
+        self.several = self.rng.random() < 0.5
         listed = ",".join(self.candidate() for _ in range(self.rng.randrange(1, 4)))
         more = f',"{self.rng.choice(KEYS)}":{self.value()}' if self.rng.random() < 0.5 else ""
         return f'{{"candidates":[{listed}]{more}}}'
@@ -106,7 +124,11 @@ def fuzz(service, count, seed):
     """Send bodies to every route that takes one; return how many were answered with what."""
     maker = Maker(seed)
     for score in SCORES:
-        service.make(score, score=score, on_drift=None if score == "auto" else "restart", false_alarm_rounds=50)
+        fit = {"fit_rounds": 20} if score == "auto" else {}
+        service.make(score, score=score, on_drift="restart", false_alarm_rounds=50, **fit)
+    service.make("hybrid", fit_rounds=20)
+    columns = [{"id": name, "scores": {"dense": 0.5, "bm25": None}} for name in "ab"]
+    service.http.post("/v1/streams/hybrid/rounds", json={"candidates": columns})
     service.make()
     service.propose(round_id="r1")
     seen = {}
@@ -115,6 +137,7 @@ def fuzz(service, count, seed):
             [
                 ("POST", "/v1/streams/docs/rounds"),
                 ("POST", f"/v1/streams/{maker.rng.choice(SCORES)}/rounds"),
+                ("POST", "/v1/streams/hybrid/rounds"),
                 ("PUT", "/v1/streams/docs/rounds/r1/feedback"),
                 ("POST", "/v1/streams/docs/feedback"),
                 ("POST", "/v1/streams"),

@@ -6,6 +6,7 @@ same round id, until they have an answer. In the end the log is read.
 
 import asyncio
 import contextlib
+import json
 import signal
 import statistics
 import threading
@@ -14,6 +15,8 @@ import time
 import httpx
 import pytest
 
+from shortlist.rounds.codec import encode
+from shortlist.rounds.events import kind_of
 from shortlist.rounds.shown import to_null
 from shortlist.service.engine.memory import load
 from shortlist.service.store import Store
@@ -146,13 +149,18 @@ def check(server, **settings):
     found = sound(address)  # each list was cut at a threshold that the log gives at that point, or at a lower one
     assert found.problems == []
     acknowledged = sum(len(person.shown) + len(person.answered) for person in people)
-    assert found.events == acknowledged  # nothing is there twice, and nothing that nobody knows of
     store = Store(address, read_only=True)
     with store.reading() as reader:
         stream, _ = load(reader, reader.stream("load"))
+        own = [kind_of(entry.event) for entry in reader.events(stream.id) if not entry.round_id]
     store.close()
+    assert found.events == acknowledged + len(own)  # nothing is there twice, and nothing that nobody knows of
     tracker = stream.rounds.tracker
+    assert own == ["fitted", *["restarted"] * tracker.epoch]
     assert [(one["threshold"], one["epoch"]) for one in summaries] == [(to_null(tracker.threshold), tracker.epoch)] * 3
+    assert [one["learned"] for one in summaries] == [
+        json.loads(json.dumps(encode(stream.rounds.learning.state.score)))
+    ] * 3
     retries = sum(person.retries for person in people)
     waits = sorted(wait for person in people for wait in person.waits)
     print(

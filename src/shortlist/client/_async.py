@@ -1,11 +1,10 @@
 """The client for asyncio."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import httpx
-from numpy.typing import ArrayLike
 
 from shortlist._validation import Member, plain_member
 from shortlist.client._protocol import Call, Calls, Result
@@ -46,12 +45,12 @@ class AsyncClient(Calls):
 
     async def propose(
         self,
-        scores: ArrayLike,
+        scores: Any,
         ids: Sequence[Member] | None = None,
         *,
         texts: Sequence[str | None] | None = None,
         question: str | None = None,
-        truncated_below: float | None = None,
+        truncated_below: float | Mapping[str, float] | None = None,
         scorer_version: str | None = None,
         round_id: str | None = None,
         allow_empty: bool = False,

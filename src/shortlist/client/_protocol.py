@@ -4,6 +4,8 @@ A call is a generator: it yields requests and pauses, is sent answers and errors
 result. So it is written once, and `Client` and `AsyncClient` differ only in how they wait.
 """
 
+import dataclasses
+import math
 import random
 import uuid
 from collections.abc import Generator, Iterable, Sequence
@@ -12,10 +14,9 @@ from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
 import httpx
-from numpy.typing import ArrayLike
 
 from shortlist import errors
-from shortlist._validation import Member, check_ids, check_number, check_scores, plain_member
+from shortlist._validation import UNNAMED, Array, Member, Scorers, check_below, check_ids, check_table, plain_member
 from shortlist.errors import (
     ConflictingAnswer,
     InvalidParameter,
@@ -112,6 +113,8 @@ class Calls:
 
     def _create(self, coverage: float, settings: dict[str, Any]) -> Call[dict[str, Any]]:
         body = {"name": self.stream, "coverage": coverage, **settings}
+        if "score" in body:
+            body["score"] = _plain_score(body["score"])
         if self._scorer_version is not None:
             body.setdefault("scorer_version", self._scorer_version)
         summary: dict[str, Any] = yield from self._send(Request("POST", "/v1/streams", body))
@@ -119,27 +122,27 @@ class Calls:
 
     def _propose(
         self,
-        scores: ArrayLike,
+        scores: Any,
         ids: Sequence[Member] | None,
         texts: Sequence[str | None] | None,
         **more: Any,
     ) -> Call[Shown]:
-        values = check_scores(scores, allow_empty=bool(more["allow_empty"])).tolist()
+        values, scorers = check_table(scores, allow_empty=bool(more["allow_empty"]))
         more["allow_empty"] = more["allow_empty"] or None  # left out of the body where it says nothing
         names = list(range(len(values))) if ids is None else check_ids(ids, len(values))
         if texts is not None and len(texts) != len(values):
             raise InvalidParameter(f"there are {len(texts)} texts for {len(values)} scores; give one for each")
-        candidates = [{"id": name, "score": score} for name, score in zip(names, values, strict=True)]
+        candidates = [{"id": name, **row} for name, row in zip(names, _rows(values, scorers), strict=True)]
         for candidate, text in zip(candidates, texts or (), strict=False):
             candidate["text"] = text
         body = {"candidates": candidates, "round_id": more.pop("round_id") or uuid.uuid4().hex}
         more["scorer_version"] = more["scorer_version"] or self._scorer_version
         if more["truncated_below"] is not None:
-            rule = "a finite score, or left out"
-            more["truncated_below"] = check_number("truncated_below", more["truncated_below"], rule)
+            more["truncated_below"] = _bounds(more["truncated_below"], scorers)
         body |= {name: value for name, value in more.items() if value is not None}
         shown = yield from self._send(Request("POST", self._path("rounds"), body))
-        score = dict(zip(names, values, strict=True))
+        rows = values.tolist()
+        score = dict(zip(names, rows if values.ndim == 1 else map(tuple, rows), strict=True))
         return Shown(
             round_id=shown["round_id"],
             threshold=from_null(shown["threshold"]),
@@ -198,6 +201,36 @@ class Calls:
 
     def _delete(self) -> Call[None]:
         yield from self._send(Request("DELETE", self._path()))
+
+
+def _rows(values: Array, scorers: Scorers) -> list[dict[str, Any]]:
+    """Return the scores of each candidate as they are sent: one, or one of each scorer, null where it has none."""
+    rows = values.tolist()
+    if scorers == UNNAMED:
+        return [{"score": score} for score in rows]
+    if len(scorers) == 1:
+        return [{"scores": {scorers[0]: score}} for score in rows]
+    return [
+        {"scores": {name: None if math.isnan(score) else score for name, score in zip(scorers, row, strict=True)}}
+        for row in rows
+    ]
+
+
+def _bounds(bound: Any, scorers: Scorers) -> float | dict[str, float]:
+    """Return where a search had cut off its candidates as it is sent: a number, or one for each scorer that has one."""
+    checked = check_below(bound, scorers)
+    if scorers == UNNAMED and not isinstance(checked, list):
+        return checked
+    each = checked if isinstance(checked, list) else [checked]
+    return {name: number for name, number in zip(scorers, each, strict=True) if number is not None}
+
+
+def _plain_score(score: Any) -> Any:
+    """Return a score that is an object of `shortlist.scores` with its kind and its parameters; all else as it is."""
+    kind = getattr(score, "key", None)
+    if isinstance(kind, str) and dataclasses.is_dataclass(score) and not isinstance(score, type):
+        return {"kind": kind, **dataclasses.asdict(score)}
+    return score
 
 
 def _read(answer: httpx.Response, *, repeated: bool) -> Any:

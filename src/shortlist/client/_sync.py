@@ -1,11 +1,10 @@
 """The client that waits."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import httpx
-from numpy.typing import ArrayLike
 
 from shortlist._validation import Member, plain_member
 from shortlist.client._protocol import Call, Calls, Result
@@ -39,6 +38,10 @@ class Client(Calls):
         client.create(coverage=0.9)
         shown = client.propose([0.31, 0.87], ids=["faq-7", "faq-2"])
         client.hit(shown.round_id, "faq-2")
+
+    Several scorers for each candidate, in a stream of its own:
+
+        shown = client.propose({"bm25": [7.1, 3.3], "dense": [0.31, 0.87]}, ids=["faq-7", "faq-2"])
     """
 
     def _connect(self) -> None:
@@ -71,7 +74,8 @@ class Client(Calls):
         coverage
             The share of rounds in which the right answer must be in the list.
         settings
-            The other settings of a stream: policy, score, patience, on_drift ...
+            The other settings of a stream: policy, score, patience, on_drift ... A score may be a name, or an object
+            of `shortlist.scores`, such as one that was learned.
 
         Raises
         ------
@@ -82,12 +86,12 @@ class Client(Calls):
 
     def propose(
         self,
-        scores: ArrayLike,
+        scores: Any,
         ids: Sequence[Member] | None = None,
         *,
         texts: Sequence[str | None] | None = None,
         question: str | None = None,
-        truncated_below: float | None = None,
+        truncated_below: float | Mapping[str, float] | None = None,
         scorer_version: str | None = None,
         round_id: str | None = None,
         allow_empty: bool = False,
@@ -97,7 +101,9 @@ class Client(Calls):
         Parameters
         ----------
         scores
-            The score of each candidate, one-dimensional, finite; larger is better.
+            The score of each candidate, finite; larger is better. Or of several scorers: ``{"bm25": [...], "dense":
+            [...]}``, a data frame with a column for each, or an array of candidates x scorers; NaN where one has no
+            score for a candidate. All rounds of a stream have the scorers of the first.
         ids
             Your own names for the candidates, strings or integers; their positions otherwise.
         texts
@@ -105,7 +111,8 @@ class Client(Calls):
         question
             What was asked; kept in the same way.
         truncated_below
-            The lowest score that your search returned, if it may have left candidates out.
+            The lowest score that your search returned, if it may have left candidates out; with several scorers
+            ``{"dense": 0.2}``, of those whose search may have.
         scorer_version
             The model behind the scores, if it is not the client's own: all rounds of a stream name the same.
         round_id

@@ -1,9 +1,7 @@
 """What adapters need of a lister: a local one, or a client of the service."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
-
-from numpy.typing import ArrayLike
 
 from shortlist._validation import Member
 
@@ -22,10 +20,10 @@ class Lister(Protocol):
 
     def propose(
         self,
-        scores: ArrayLike,
+        scores: Any,
         ids: Sequence[Member] | None = None,
         *,
-        truncated_below: float | None = None,
+        truncated_below: float | Mapping[str, float] | None = None,
         allow_empty: bool = False,
     ) -> Any:
         """Open a round and return its shortlist."""

@@ -118,7 +118,7 @@ class Learning:
     def show(self, listed: Listed) -> None:
         """Take note of a list that was shown."""
         state = self.state
-        if state.scorers is None:
+        if state.scorers is None and len(listed.scores):  # a search that found nothing says nothing of its scorers
             state.scorers = UNNAMED if listed.scorers is None else tuple(listed.scorers)
         state.rounds += state.fitting
         state.open[listed.round_id] = np.asarray(listed.scores, dtype=np.float64)
@@ -137,12 +137,18 @@ class Learning:
         while len(state.examples) > self.fit_rounds:
             state.examples.popleft()
 
-    def due(self) -> Fitted | None:
-        """Return the fit, if its time has come."""
+    @property
+    def is_due(self) -> bool:
+        """Whether the time of the fit has come: `due` takes as long as the fit, and this does not."""
         state, wanted = self.state, self.fit_rounds
         if not state.fitting or state.scorers is None:
-            return None
-        if len(state.examples) < wanted and state.rounds < PATIENCE * wanted:
+            return False
+        return len(state.examples) >= wanted or state.rounds >= PATIENCE * wanted
+
+    def due(self) -> Fitted | None:
+        """Return the fit, if its time has come."""
+        state = self.state
+        if not self.is_due or state.scorers is None:
             return None
         return self.fitted(list(state.examples), state.scorers)
 

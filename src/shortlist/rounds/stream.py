@@ -131,6 +131,10 @@ class Stream:
             return self.learning.prior(scorers)
         return self.learning.score(scorers)
 
+    def knows(self, listed: Listed) -> bool:
+        """Return whether the score that a list was cut with is known: it is in use, or that before the first fit."""
+        return self.learning is None or listed.fit in (0, self.learning.number)
+
     @property
     def threshold(self) -> float:
         """The threshold in force for the next list."""
@@ -202,6 +206,11 @@ class Stream:
         """Take an event."""
         getattr(self, _MOVES[type(event)])(event)
 
+    @property
+    def is_due(self) -> bool:
+        """Whether an event must follow; `due` makes it, which takes a while where it is a fit."""
+        return self.tracker.state.must_restart or (self.learning is not None and self.learning.is_due)
+
     def due(self) -> Event | None:
         """Return the event that must follow before anything else is decided, or None; change nothing."""
         if self.tracker.state.must_restart:
@@ -228,7 +237,8 @@ class Stream:
         tally.hidden += count - (event.reached if self.settings.shadow else len(event.positions))
         learning = self.learning
         if learning is None:
-            self._scorers = self._scorers or (UNNAMED if event.scorers is None else tuple(event.scorers))
+            if self._scorers is None and count:  # a search that found nothing says nothing of its scorers
+                self._scorers = UNNAMED if event.scorers is None else tuple(event.scorers)
         else:
             counts = learning.counts(event)
             if self.teaches:

@@ -6,7 +6,17 @@ import math
 import numpy as np
 import pytest
 
-from shortlist.errors import ConflictingAnswer, ConflictingRound, RoundClosed, ScorerChanged, UnknownRound
+from shortlist._validation import check_table
+from shortlist.errors import (
+    ConflictingAnswer,
+    ConflictingRound,
+    InvalidParameter,
+    InvalidScores,
+    RoundClosed,
+    ScorerChanged,
+    UnknownRound,
+)
+from shortlist.rounds.codec import from_json, to_json
 from shortlist.rounds.events import Answer, Expired, Listed, kind_of
 from shortlist.service.engine import Engine, Settings
 from shortlist.service.engine.batch import Batch, Close, Propose
@@ -156,6 +166,75 @@ def test_an_answer_in_the_batch_makes_room():
 def test_a_round_that_was_never_shown_has_no_answer():
     refusal = Batch({}, NOW, 100).judge(Close(stream_of(), "r", Answer.MISS))
     assert isinstance(refusal, UnknownRound)
+
+
+def table(stream, round_id, columns, **more):
+    """Return the proposal of a list with a column for each scorer."""
+    values, scorers = check_table(columns)
+    return Propose(stream, round_id, [f"c{i}" for i in range(len(values))], values, scorers, **more)
+
+
+def test_the_first_list_names_the_scorers_of_those_behind_it_in_its_batch():
+    stream = stream_of()
+    batch = Batch({}, NOW, 100)
+    first, _ = batch.judge(table(stream, "r0", {"dense": [0.1, 0.2], "bm25": [math.nan, 5.0]}))
+    turned, _ = batch.judge(table(stream, "r1", {"bm25": [7.0], "dense": [0.3]}))
+    part, _ = batch.judge(table(stream, "r2", {"bm25": [7.0]}))
+    assert [shown.listed.scorers for shown in (first, turned, part)] == [["dense", "bm25"]] * 3
+    assert turned.listed.scores.tolist() == [[0.3, 7.0]]
+    assert np.array_equal(part.listed.scores, [[math.nan, 7.0]], equal_nan=True)
+    for wrong in (table(stream, "r3", {"bm25": [7.0], "recency": [0.3]}), proposal(stream, "r3")):
+        refusal = batch.judge(wrong)
+        assert isinstance(refusal, InvalidScores)
+        assert "those of the first round were of 'dense', 'bm25'" in str(refusal)
+    assert len(batch.entries) == 3
+    for entry in batch.entries:
+        stream.apply(entry)
+    assert stream.rounds.scorers == ("dense", "bm25")
+    later = Batch({}, NOW, 100)
+    assert isinstance(later.judge(table(stream, "r3", {"bm25": [7.0], "recency": [0.3]})), InvalidScores)
+    assert later.judge(table(stream, "r3", {"bm25": [7.0], "dense": [math.nan]}))[1]
+
+
+def test_a_scorer_without_a_name_stays_without_one():
+    stream = stream_of()
+    batch = Batch({}, NOW, 100)
+    batch.judge(proposal(stream, "r0"))
+    refusal = batch.judge(table(stream, "r1", {"bm25": [7.0]}))
+    assert isinstance(refusal, InvalidScores)
+    assert "the scores are of 'bm25', and those of the first round were of one scorer without a name" in str(refusal)
+
+
+def test_a_list_with_missing_scores_again_is_the_same_round():
+    """NaN is not equal to itself, and null in the log is NaN here."""
+    stream = stream_of()
+    columns = {"dense": [0.1, 0.2], "bm25": [math.nan, 5.0]}
+    batch = Batch({}, NOW, 100)
+    shown, _ = batch.judge(table(stream, "r", columns, truncated_below={"bm25": 5.0}))
+    (entry,) = batch.entries
+    read = entry._replace(event=from_json(Listed, to_json(entry.event)))
+    for known in (shown, Round(read)):
+        again = Batch({(1, "r"): known}, NOW, 100)
+        assert again.judge(table(stream, "r", columns, truncated_below={"bm25": 5.0})) == (known, False)
+        for other in (
+            {"columns": columns},
+            {"columns": columns, "truncated_below": {"dense": 5.0}},
+            {"columns": columns | {"bm25": [4.0, 5.0]}, "truncated_below": {"bm25": 5.0}},
+            {"columns": {"dense": [0.1, 0.2]}, "truncated_below": {"bm25": 5.0}},
+            {"columns": {"recency": [0.1, 0.2]}},
+        ):
+            assert isinstance(again.judge(table(stream, "r", **other)), ConflictingRound), other
+
+
+def test_bounds_of_a_search_name_the_scorers():
+    stream = stream_of()
+    batch = Batch({}, NOW, 100)
+    columns = {"dense": [0.1], "bm25": [5.0]}
+    for below, message in (({"recency": 1.0}, "names 'recency'"), (1.0, "there are 2 scorers; give one for each")):
+        refusal = batch.judge(table(stream, "r", columns, truncated_below=below))
+        assert isinstance(refusal, InvalidParameter)
+        assert message in str(refusal)
+    assert batch.entries == []
 
 
 @pytest.mark.parametrize("score", ["raw", "relative"])

@@ -12,14 +12,16 @@ from shortlist.errors import (
     ConflictingStream,
     DuplicateIds,
     InvalidParameter,
+    InvalidScores,
     NotShown,
     UnknownRound,
     UnknownStream,
 )
-from shortlist.rounds.events import Hit
+from shortlist.rounds.codec import encode
+from shortlist.rounds.events import Fitted, Hit, Listed
 from shortlist.service.engine import Engine, Settings, verify
 from shortlist.service.store import Store
-from tests.service.playing import lists, play, refused
+from tests.service.playing import SCORERS, answer_to, lists, play, play_tables, refused, tables
 
 
 @pytest.mark.parametrize(
@@ -27,7 +29,9 @@ from tests.service.playing import lists, play, refused
     [
         {},
         {"score": "relative"},
-        {"score": "auto"},
+        {"score": "raw"},
+        {"fit_rounds": 50, "at_most": 8},
+        {"score": {"kind": "learned", "scorers": [""], "relative": [2.0], "absolute": [0.5], "spread": [0.3]}},
         {"policy": {"kind": "sps", "horizon": 700}},
         {"on_drift": "restart", "false_alarm_rounds": 50},
         {"unanswered": "ignore"},
@@ -74,6 +78,8 @@ def test_a_stream_does_what_a_lister_in_memory_does_bit_for_bit(sqlite, settings
                 "open",
                 "epoch",
                 "counted",
+                "scorers",
+                "refit_gain",
             ):
                 assert summary[key] == mine[key], key
 
@@ -138,7 +144,7 @@ def test_answers_are_judged_against_the_threshold_stored_with_the_round(sqlite):
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, patience=0))
+            await engine.create_stream("a", Settings(coverage=0.9, score="raw", patience=0))
             await engine.propose("a", ["low", "high"], [0.001, 0.9], round_id="old")
             await play(engine, 400)
             before = await engine.summary("a")
@@ -158,7 +164,7 @@ def test_answers_are_judged_against_the_threshold_stored_with_the_round(sqlite):
 def test_lists_that_were_cut_off_before_they_came_here(sqlite):
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", Settings(coverage=0.9, score="raw"))
             made, _ = await engine.propose("a", ["x"], [0.5], truncated_below=0.4)
             assert made.listed.truncated  # the threshold is -inf, so something may be missing
             await play(engine, 400)
@@ -175,7 +181,7 @@ def test_lists_that_were_cut_off_before_they_came_here(sqlite):
 def test_pages_of_rounds(address):
     async def main():
         async with Engine.open(address) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", Settings(coverage=0.9, score="raw"))
             for i in range(7):
                 await engine.propose("a", ["x"], [0.5], round_id=f"r{i}", question=f"q{i}")
                 if i % 2:
@@ -262,3 +268,113 @@ def test_two_processes_on_one_database_see_the_same(postgresql):
     store = Store(postgresql, read_only=True)
     assert all(found.problems == [] for found in verify(store))
     store.close()
+
+
+def test_several_scorers_do_what_a_lister_in_memory_does_bit_for_bit(address):
+    """With scores that are missing, through the fit, and after a restart before it and behind it."""
+    lister = Shortlister(coverage=0.9)
+    rounds = list(tables(400))
+
+    async def part(start, stop):
+        async with Engine.open(address, snapshot_every=33) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9))
+            for scores, right in rounds[start:stop]:
+                shown = lister.propose(scores)
+                turned = dict(reversed(scores.items()))  # the order of the first round counts
+                remote, _ = await engine.propose("a", list(range(12)), turned if start else scores)
+                assert tuple(remote.members) == shown.members
+                lister.reveal(shown.round_id, right)
+                await engine.answer("a", remote.shown.round_id, *answer_to(remote, right))
+            return await engine.summary("a")
+
+    assert asyncio.run(part(0, 60))["fit_picks"] == 60
+    summary = asyncio.run(part(60, 220))
+    assert (summary["fit_picks"], summary["fit_rounds"], summary["learned"]["rounds"]) == (None, 100, 100)
+    summary, mine = asyncio.run(part(220, 400)), lister.summary()
+    assert summary["scorers"] == mine.scorers
+    assert list(summary["scorers"]) == list(SCORERS)
+    assert summary["threshold"] == mine.threshold > 0
+    assert summary["learned"] == encode(lister.learned)
+    store = Store(address, read_only=True)
+    (found,) = verify(store)
+    store.close()
+    assert found.problems == []
+    assert found.events == 801  # 400 lists, 400 answers, one fit
+
+
+def test_a_scorer_that_a_list_has_nothing_of_is_missing_there(sqlite, read):
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.propose("a", ["x", "y"], {"dense": [0.5, 0.6], "bm25": [3.0, math.nan]}, round_id="both")
+            sent = {"ids": ["x", "y"], "scores": {"bm25": [4.0, 2.0]}, "truncated_below": {"bm25": 2.0}}
+            made, _ = await engine.propose("a", **sent, round_id="one")
+            assert made.listed.scorers == ["dense", "bm25"]
+            assert made.listed.truncated_below == [None, 2.0]
+            rows = made.listed.scores.tolist()
+            assert [row[1] for row in rows] == [4.0, 2.0]
+            assert all(math.isnan(row[0]) for row in rows)
+            none, _ = await engine.propose("a", [], [], round_id="none", allow_empty=True)
+            assert none.listed.scorers == ["dense", "bm25"]
+            assert not (await engine.propose("a", **sent, round_id="one"))[1]
+        async with Engine.open(sqlite) as engine:  # from the log, where null is NaN
+            assert not (await engine.propose("a", **sent, round_id="one"))[1]
+            await refused(ConflictingRound, engine.propose("a", **sent | {"truncated_below": None}, round_id="one"))
+            other = {"dense": [4.0, 2.0]}
+            await refused(ConflictingRound, engine.propose("a", **sent | {"scores": other}, round_id="one"))
+            assert not (await engine.propose("a", [], [], round_id="none", allow_empty=True))[1]
+
+    asyncio.run(main())
+    assert [found.problems for found in verify(read(sqlite))] == [[]]
+
+
+def test_an_empty_search_does_not_say_which_scorers_there_are(sqlite, read):
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.propose("a", [], [], round_id="none", allow_empty=True)
+            await engine.answer("a", "none", "miss")
+            await play_tables(engine, 5)
+            await refused(InvalidScores, engine.propose("a", ["x"], [0.5]), "of one scorer without a name")
+            assert not (await engine.propose("a", [], [], round_id="none", allow_empty=True))[1]
+
+    asyncio.run(main())
+    assert [found.problems for found in verify(read(sqlite))] == [[]]
+
+
+def test_several_scorers_need_a_score_that_takes_them(sqlite):
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9, score="relative"))
+            wrong = engine.propose("a", ["x"], {"dense": [0.5], "bm25": [1.0]})
+            await refused(InvalidScores, wrong, "score is 'relative\\(0.4\\)', which is of one")
+            await engine.propose("a", ["x"], {"dense": [0.5]})  # one that has a name
+            assert (await engine.summary("a"))["rounds"] == 1
+
+    asyncio.run(main())
+
+
+def test_two_processes_agree_on_a_fit(postgresql):
+    """Whoever writes next writes it, once: both cut with the same score, and neither cuts without."""
+
+    async def main():
+        async with Engine.open(postgresql) as one, Engine.open(postgresql) as two:
+            await one.create_stream("a", Settings(coverage=0.9))
+            both = [play_tables(engine, 120, seed) for seed, engine in enumerate((one, two))]
+            await asyncio.gather(*both)
+            return [await engine.summary("a") for engine in (one, two)]
+
+    first, second = asyncio.run(main())
+    assert first["learned"] == second["learned"] is not None
+    assert first["threshold"] == second["threshold"]
+    store = Store(postgresql, read_only=True)
+    assert [found.problems for found in verify(store)] == [[]]
+    with store.reading() as reader:
+        events = [entry.event for entry in reader.events(reader.stream("a").id)]
+    store.close()
+    fitted = [number for number, event in enumerate(events) if isinstance(event, Fitted)]
+    assert len(fitted) == 1
+    assert encode(events[fitted[0]].score) == first["learned"]
+    fits = [event.fit for event in events if isinstance(event, Listed)]
+    before = sum(isinstance(event, Listed) for event in events[: fitted[0]])
+    assert fits == [0] * before + [1] * (240 - before)

@@ -9,18 +9,19 @@ import pytest
 
 from shortlist import AnytimeSPS, replay
 from shortlist.errors import UnknownStream
-from shortlist.rounds.events import LISTED
+from shortlist.rounds.events import Listed
 from shortlist.service.engine import Engine, Settings, export_stream, verify
-from tests.service.playing import play
+from tests.service.playing import play, play_tables
 from tests.service.running import running
 
 
 def test_an_export_has_every_round_once(played, read):
     file = io.StringIO()
-    assert export_stream(read(played), "a", file, "csv") == 200
+    assert export_stream(read(played), "a", io.StringIO(), "jsonl") == 401  # lists, answers, and the fit
+    assert export_stream(read(played), "a", file, "csv") == 170  # but for those that the score was learned from
     file.seek(0)
     rows = list(csv.DictReader(file))
-    assert len({row["round_id"] for row in rows}) == 200
+    assert len({row["round_id"] for row in rows}) == 170
     hits = [row for row in rows if row["answer"] == "hit"]
     assert all(row["true_score"] and row["member"] for row in hits)
     assert all(row["true_score"] == "" for row in rows if row["answer"] == "miss")
@@ -33,7 +34,7 @@ def test_an_export_has_silent_rounds_too(sqlite, read):
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", Settings(coverage=0.9, score="raw"))
             for kind in ("hit", "miss", "skip", "absent", "expired", None):
                 made, _ = await engine.propose("a", ["x", "y"], [0.2, 0.9], round_id=str(kind))
                 if kind is not None:
@@ -56,7 +57,7 @@ def test_an_export_has_silent_rounds_too(sqlite, read):
 def test_absent_of_a_truncated_list_is_a_miss_and_in_the_table_that_replay_reads(sqlite, read):
     """Nobody has seen everything there, or of an empty search: the round stays in the sample."""
     with running(sqlite) as service:
-        service.make(patience=3)
+        service.make(patience=3, score="raw")
         lists = [{"truncated_below": 0.3}, {"candidates": (), "allow_empty": True}, {}, {}]
         rounds = [service.propose(**more).json() for more in lists]
         assert [shown["truncated"] for shown in rounds] == [True, False, False, False]
@@ -75,27 +76,39 @@ def test_absent_of_a_truncated_list_is_a_miss_and_in_the_table_that_replay_reads
     assert [found.problems for found in verify(read(sqlite))] == [[]]
 
 
-def test_the_table_of_an_automatic_stream_has_one_scale_and_replays(sqlite, read):
-    """The score in use changes on the way; a table of several scales would replay to a threshold that covers 0.7."""
+@pytest.mark.parametrize("scorers", [1, 2])
+def test_the_table_of_a_learned_score_has_one_scale_and_replays(sqlite, read, scorers):
+    """What the score was learned from is on another scale, and never counts: with it the replay would differ."""
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="auto"))
-            await play(engine, 1500)
+            await engine.create_stream("a", Settings(coverage=0.9))
+            await (play if scorers == 1 else play_tables)(engine, 500)
             return await engine.summary("a"), "".join([text async for text in engine.export("a", "csv")])
 
     summary, text = asyncio.run(main())
     store = read(sqlite)
     with store.reading() as reader:
-        leaders = [next(iter(entry.event.race)) for entry in reader.events(1, kind=LISTED)]
-    assert len(set(leaders)) > 1  # or the test would show nothing
+        first = [entry.event.fit for entry in reader.events(1) if isinstance(entry.event, Listed)].count(0)
+    assert first == (30 if scorers == 1 else 100)
     file = io.StringIO()
     export_stream(store, "a", file, "csv")
     assert file.getvalue() == text
     rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == 500 - first
     true_scores = np.array([float(row["true_score"] or -np.inf) for row in rows])
-    policy = AnytimeSPS(0.9, 0.05 / 5)  # each score's share of delta
-    thresholds = replay(policy, np.append(true_scores, 0.0))
-    assert thresholds[-1] == summary["threshold"]
+    thresholds = replay(AnytimeSPS(0.9), np.append(true_scores, 0.0))
+    assert thresholds[-1] == summary["threshold"] > 0
     shown = [float(row["threshold"] or -np.inf) for row in rows]
     assert shown == thresholds[:-1].tolist()
+    assert all(bool(row["raw_score"]) == (scorers == 1 and row["answer"] == "hit") for row in rows)
+
+
+def test_while_the_score_is_learned_the_table_is_empty(sqlite, read):
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9))
+            await play(engine, 29)
+
+    asyncio.run(main())
+    assert export_stream(read(sqlite), "a", io.StringIO(), "csv") == 0

@@ -1,9 +1,17 @@
 """Rounds, and those that are kept at hand."""
 
+import math
+
+import numpy as np
 import pytest
 
-from shortlist.rounds.events import Absent, Answer, Expired, Hit, Listed, Miss, Skip
-from shortlist.service.engine.rounds import Round, RoundCache
+from shortlist import AnytimeSPS
+from shortlist.rounds.events import Absent, Answer, Expired, Fitted, Hit, Listed, Miss, Skip
+from shortlist.rounds.learning import make_learning
+from shortlist.rounds.settings import Settings
+from shortlist.rounds.stream import Stream
+from shortlist.scores import Learned
+from shortlist.service.engine.rounds import Round, RoundCache, compared, table_of
 from shortlist.service.store import Entry
 
 
@@ -80,3 +88,32 @@ def test_a_round_has_its_members_and_its_answer(event, given, answer):
     assert (Round(shown(1)).given, Round(shown(1)).answer()) == (None, None)
     closed = Round(shown(1), Entry(1, 2, 0.0, event))
     assert (closed.given, closed.answer()) == (given, answer)
+
+
+def test_what_was_compared_is_that_of_the_fit_of_the_list():
+    """Of the score in use, and of that before the first fit; of others only what was shown is known."""
+    settings = Settings(policy=AnytimeSPS(0.9))
+    stream = Stream(settings, learning=make_learning(settings))
+    values = np.array([0.1, 0.9, 0.5])
+    before = stream.decide("r0", values, ["a", "b", "c"])
+    stream.apply(before)
+    first, second = (Learned(("",), (weight,), (0.0,)) for weight in (2.0, 3.0))
+    stream.apply(Fitted(1, first))
+    between = stream.decide("r1", values, ["a", "b", "c"])._replace(positions=[1], comparable=[0.75])
+    stream.apply(between)
+    assert compared(stream, Round(Entry(1, 2, 0.0, between))) == first(values).tolist()
+    stream.apply(Fitted(2, second))
+    found = compared(stream, Round(Entry(1, 2, 0.0, between)))
+    assert found[1] == 0.75
+    assert math.isnan(found[0])
+    assert math.isnan(found[2])
+    prior = compared(stream, Round(Entry(1, 1, 0.0, before)))
+    assert [prior[i] for i in before.positions] == before.comparable
+    assert prior not in (first(values).tolist(), second(values).tolist())
+
+
+def test_the_table_of_a_list_has_a_row_for_each_candidate():
+    listed = Listed("r", ["a", "b"], [[0.5, None], [0.25, 3]], [0], 0.1, 0, 1, scorers=["dense", "bm25"])
+    assert np.array_equal(table_of(listed), [[0.5, math.nan], [0.25, 3.0]], equal_nan=True)
+    assert table_of(listed._replace(ids=[], scores=[])).shape == (0, 2)
+    assert table_of(listed._replace(scores=[0.5, 3], scorers=["dense"])).tolist() == [0.5, 3.0]

@@ -74,6 +74,13 @@ def test_every_chosen_score_is_counted_in_its_bin(values):
     assert all(low <= value <= high for value in values)
 
 
+def test_a_fit_may_be_the_first_that_is_drawn():
+    """The charts have just started again, and what comes next is about no round."""
+    series = Series()
+    series.mark(1.0, -math.inf, None)
+    assert series.points()["round"] == [0]
+
+
 def test_another_score_starts_from_scratch():
     histogram = Histogram()
     histogram.add(0, 0.5)

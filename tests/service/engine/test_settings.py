@@ -8,7 +8,9 @@ import pytest
 from shortlist import AnytimeSPS
 from shortlist.errors import InvalidParameter
 from shortlist.rounds import settings as rounds
+from shortlist.rounds.codec import encode
 from shortlist.rounds.settings import Options
+from shortlist.scores import Learned
 from shortlist.service.engine import Settings
 
 
@@ -22,7 +24,10 @@ def test_settings_that_cannot_be():
         ({"score": {"kind": "relative", "heat": 1}}, "no such setting"),
         ({"score": {"kind": "nonsense"}}, "score kind is 'nonsense'"),
         ({"patience": -1}, "patience"),
-        ({"score": "auto", "on_drift": "restart"}, "a restart would have to choose again"),
+        ({"score": {"kind": "learned", "scorers": ["a", "b"], "relative": [1], "absolute": [1, 1]}}, "relative has 1"),
+        ({"score": {"kind": "learned", "scorers": ["a"]}}, "no such setting"),
+        ({"score": "raw", "fit_rounds": 50}, 'only score="auto" is fitted'),
+        ({"fit_rounds": 0}, "fit_rounds is 0"),
     ):
         with pytest.raises(InvalidParameter, match=message):
             Settings(**{"coverage": 0.9, **wrong})
@@ -30,10 +35,11 @@ def test_settings_that_cannot_be():
 
 
 def test_the_defaults_are_those_of_a_lister():
-    """All but one: a policy that takes late answers is a matter of course here, so silence counts."""
+    """All but two: a policy that takes late answers is a matter of course here, so silence counts, and it can learn."""
     mine, theirs = Settings(coverage=0.9), Options()
     differing = [each.name for each in fields(Options) if getattr(mine, each.name) != getattr(theirs, each.name)]
-    assert differing == ["unanswered"]
+    assert differing == ["score", "unanswered"]
+    assert mine.to_dict()["score"] == "auto"
     lister = rounds.Settings(policy=AnytimeSPS(0.9))
     assert mine.rounds == lister  # once checked, there is no difference
 
@@ -45,6 +51,10 @@ def test_the_defaults_are_those_of_a_lister():
         {"policy": {"kind": "sps", "horizon": 700}, "score": "relative"},
         {"score": {"kind": "relative", "temperature": 0.3}, "at_least": 2, "at_most": 6},
         {"on_drift": "restart", "scorer_version": "v1"},
+        {"score": "raw"},
+        {"fit_rounds": 50},
+        {"score": encode(Learned(("dense", "bm25"), (1.0, 2.0), (0.5, 0.1), rounds=100, influence=(0.3, 0.7)))},
+        {"score": {"kind": "learned", "scorers": [""], "relative": [2.0], "absolute": [0]}},
     ],
     ids=str,
 )

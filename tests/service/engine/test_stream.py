@@ -2,14 +2,16 @@
 
 import asyncio
 
+import numpy as np
 import pytest
 
+from shortlist.rounds.admission import admit
 from shortlist.rounds.events import Restarted
 from shortlist.service.engine import Engine, Settings, verify
 from shortlist.service.engine.series import Histogram
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.store import Store, StreamRow
-from tests.service.playing import answer_to, lists, play
+from shortlist.service.store import Entry, Store, StreamRow
+from tests.service.playing import answer_to, lists, play, play_tables
 from tests.service.running import running
 from tests.service.store.entries import listed
 
@@ -72,7 +74,7 @@ def test_a_score_at_the_end_of_the_range_and_a_hit(address, read, score):
 def test_a_chart_that_cannot_be_drawn_does_not_touch_the_stream(address, monkeypatch, caplog):
     """Whatever goes wrong in a chart: the fold goes on, the chart starts again, and it is counted."""
     with running(address) as service:
-        service.make()
+        service.make(score="raw")
         service.play(5)
         threshold = service.http.get("/v1/streams/docs").json()["counted"]
         monkeypatch.setattr(Histogram, "add", lambda *_: 1 / 0)
@@ -98,7 +100,15 @@ def test_an_event_that_does_not_follow_is_refused_and_changes_nothing():
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"score": "auto"}, {"on_drift": "restart", "false_alarm_rounds": 50}], ids=str
+    "settings",
+    [
+        {"score": "raw"},
+        {},
+        {"fit_rounds": 70},
+        {"on_drift": "restart", "false_alarm_rounds": 50},
+        {"scorer_version": "2"},
+    ],
+    ids=str,
 )
 def test_a_stream_goes_on_from_a_snapshot_as_if_there_had_been_none(sqlite, read, settings):
     """After any event, and bit for bit: the next snapshot is the same text."""
@@ -106,7 +116,10 @@ def test_a_stream_goes_on_from_a_snapshot_as_if_there_had_been_none(sqlite, read
     async def main():
         async with Engine.open(sqlite) as engine:
             await engine.create_stream("a", Settings(coverage=0.9, **settings))
-            await play(engine, 150)
+            if "scorer_version" in settings:  # two scorers, of which one lacks scores
+                await play_tables(engine, 150, version="2")
+            else:
+                await play(engine, 150)
 
     asyncio.run(main())
     with read(sqlite).reading() as reader:
@@ -126,3 +139,30 @@ def test_a_stream_goes_on_from_a_snapshot_as_if_there_had_been_none(sqlite, read
                 fresh.apply(each)
             assert restored.snapshot() == fresh.snapshot()
             assert restored.summary() == fresh.summary()
+
+
+def test_picks_are_drawn_once_the_score_is_learned():
+    """Those it was learned from, and answers to complete lists that come later, are on another scale."""
+    row = StreamRow(1, "a", {"coverage": 0.9, "fit_rounds": 2}, 0.0, 0)
+    stream = LoggedStream(row)
+    late = stream.rounds.decide("late", np.array([0.2, 0.4]), ["x", "y"])
+
+    def take(event):
+        stream.apply(Entry(1, stream.number + 1, 0.0, event))
+
+    take(late)
+    for name in ("r0", "r1"):
+        shown = stream.rounds.decide(name, np.array([0.5, 0.25]), ["x", "y"])
+        take(shown)
+        take(admit(shown, "x"))
+    assert stream.summary()["fit_picks"] == 2
+    take(stream.rounds.due())
+    assert stream.summary()["fit_picks"] is None
+    take(admit(late, "x"))
+    assert stream.series.chosen.counts == []
+    shown = stream.rounds.decide("r2", np.array([0.5, 0.25]), ["x", "y"])
+    take(shown)
+    take(admit(shown, "x"))
+    assert (stream.series.chosen.of, sum(stream.series.chosen.counts)) == (1, 1)
+    assert stream.summary()["hits"] == 4
+    assert stream.summary()["counted"] == 1

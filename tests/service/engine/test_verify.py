@@ -3,12 +3,13 @@
 import asyncio
 
 import pytest
+import sqlalchemy as sa
 
 from shortlist.errors import StoreUnavailable
 from shortlist.service.engine import Engine, Settings, verify
 from shortlist.service.store import Reader
-from tests.service.playing import play
-from tests.service.tampering import alter, alter_body
+from shortlist.service.store.tables import events
+from tests.service.tampering import alter, alter_body, connected
 
 ALTERED = {
     "an answer that is missing": ("DELETE FROM events WHERE number = 2", "event 3: follows event 1"),
@@ -27,7 +28,11 @@ ALTERED = {
 #: The fields of an event, the number of the event, and the problem.
 FIELDS = {
     "a threshold that was too high": (1, {"threshold": 0.001}, "cut at 0.001, above the -inf that the log gives"),
-    "a candidate that was hidden": (1, {"positions": [0, 0, 0]}, "says that positions is [0, 0, 0]"),
+    "another order": (1, {"positions": list(range(12))}, "says that positions is [0, 1, 2"),
+    "a score that was not learned yet": (3, {"fit": 1}, "is of fit 1, and the log gives 0"),
+    "a score that is not learned": (3, {"fit": None}, "is of fit None, and the log gives 0"),
+    "another scorer": (3, {"scorers": ["dense"]}, "is of the scorers ('dense',), and the stream's are ('',)"),
+    "a pick elsewhere": (2, {"position": 99}, "and its list gives"),
     "an epoch that had not come": (5, {"epoch": 3}, "has epoch 3, and the log gives 0"),
     "a list that says it is truncated": (1, {"truncated": True}, "says that truncated is True"),
     "fewer that reach the threshold": (1, {"reached": 3}, "says that reached is 3"),
@@ -53,25 +58,68 @@ def test_fields_that_were_altered_are_found(played, name, read):
     assert problem in "\n".join(found.problems)
 
 
-@pytest.mark.parametrize("place", ["comparable", "leading", "other"])
-def test_comparable_scores_that_were_altered_are_found(sqlite, place, read):
-    """Also those of a score that does not lead: it may lead later."""
-
-    async def main():
-        async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="auto"))
-            await play(engine, 20)
-
-    asyncio.run(main())
-    assert [found.problems for found in verify(read(sqlite))] == [[]]
+@pytest.mark.parametrize("number", [39, 400])
+def test_comparable_scores_that_were_altered_are_found(played, number, read):
+    """Before the fit, and behind it."""
 
     def change(body):
-        scores = body["comparable"] if place == "comparable" else body["race"][place == "other"][1][1]
-        scores[-1] += 0.001
+        body["comparable"][-1] += 0.001
 
-    alter_body(sqlite, 39, change)
-    (found,) = verify(read(sqlite))
-    assert found.problems == ["event 39: has other comparable scores than its scores give"]
+    alter_body(played, number, change)
+    (found,) = verify(read(played))
+    assert found.problems == [f"event {number}: has other comparable scores than its scores give"]
+
+
+#: The number of the fit in the log of `played`: after 30 lists and picks.
+FIT = 61
+
+#: What was changed in it, and whether that is found: a fit is not the same to the last bit on every machine.
+FITS = {
+    "a weight": (lambda score: score["relative"].__setitem__(0, score["relative"][0] + 1e-4), True),
+    "a weight, slightly": (lambda score: score["relative"].__setitem__(0, score["relative"][0] + 1e-9), False),
+    "the other weight": (lambda score: score["absolute"].__setitem__(0, score["absolute"][0] * 1.001), True),
+    "the weight of what is missing": (lambda score: score["missing"].__setitem__(0, 0.5), True),
+    "the spread": (lambda score: score["spread"].__setitem__(0, score["spread"][0] * 1.001), True),
+    "the spread, slightly": (lambda score: score["spread"].__setitem__(0, score["spread"][0] * (1 + 1e-9)), False),
+    "the center": (lambda score: score["center"].__setitem__(0, score["center"][0] + 0.001), True),
+    "the form": (lambda score: score.update(form="sum"), True),
+    "the scorers": (lambda score: score.update(scorers=["dense"]), True),
+    "how many picks": (lambda score: score.update(rounds=31), True),
+    "the steps": (lambda score: score.update(steps=99), False),
+}
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_a_fit_that_was_altered_is_found(played, name, read):
+    change, wrong = FITS[name]
+    alter_body(played, FIT, lambda body: change(body["score"]))
+    (found,) = verify(read(played))
+    problems = [problem for problem in found.problems if problem.startswith(f"event {FIT}: is Fitted(number=1")]
+    assert len(problems) == int(wrong)
+
+
+def test_a_fit_of_another_number_is_found(played, read):
+    alter_body(played, FIT, lambda body: body.update(number=2))
+    (found,) = verify(read(played))
+    assert found.problems[0].startswith(f"event {FIT}: is Fitted(number=2")
+
+
+def test_a_fit_that_was_not_due_is_found(played, read):
+    """Twice, or too early: nothing was due."""
+
+    def take(number):
+        with connected(played) as connection:
+            here = sa.select(events.c.body).where(events.c.number == number)
+            return connection.execute(here).scalar_one()
+
+    fitted = take(FIT)
+    for number in (FIT + 2, 3):
+        with connected(played) as connection:
+            values = {"kind": "fitted", "body": fitted, "round_id": None, "phase": None}
+            connection.execute(events.update().where(events.c.number == number).values(values))
+        (found,) = verify(read(played))
+        assert found.problems[0].startswith(f"event {number}: is Fitted(number=1")
+        assert found.problems[0].endswith("and the log gives None")
 
 
 def test_a_database_that_does_not_answer_is_not_a_finding(sqlite, read, monkeypatch):

@@ -5,7 +5,8 @@ import math
 import pytest
 
 from shortlist.errors import DamagedLog
-from shortlist.rounds.events import LISTED, Absent, Expired, Hit, Listed, Miss, Skip
+from shortlist.rounds.events import LISTED, Absent, Expired, Fitted, Hit, Listed, Miss, Restarted, Skip
+from shortlist.scores import Learned
 from shortlist.service.store import Entry, Text
 from tests.service.store.entries import hit, listed
 from tests.service.tampering import alter, alter_body
@@ -22,26 +23,30 @@ def test_texts_of_any_kind_come_back(store, row):
 
 def test_every_event_comes_back_as_it_was(store, row):
     scores = [0.1 + 0.2, 5e-324, -1.7976931348623157e308]
-    race = {3: (-math.inf, scores), 0: (0.5, scores)}  # the leading score first
+    table = [[0.1 + 0.2, None], [5e-324, 7.0], [None, -1.0]]
     events = [
         Listed("r0", ["1", 1, "x"], scores, [2, 0], -math.inf, 0, 2, complete=True),
         Hit("r0", 1, 0.1 + 0.2, below_cut=True),
         Listed("r1", ["x"], [0.5], [], 0.7, 2, 0, True, comparable=[], truncated_below=0.5, scorer_version="v1"),
         Miss("r1", truncated=True),
-        Listed("r2", ["1", 1, "x"], scores, [0], -math.inf, 0, 1, comparable=[0.25], text_digest="0a", race=race),
-        Hit("r2", "1", 0.25, race={3: 0.25, 0: 0.1}),
+        Listed("r2", ["1", 1, "x"], scores, [0], -math.inf, 0, 1, comparable=[0.25], text_digest="0a", fit=0),
+        Hit("r2", "1", 0.25, position=0),
         Listed("r3", [], [], [], 0.7, 0, 0),
         Absent("r3", believed=False),
         Listed("r4", ["x"], [0.5], [0], 0.1, 0, 1),
         Skip("r4"),
         Listed("r5", ["x"], [0.5], [0], 0.1, 0, 1),
         Expired("r5"),
+        Listed("r6", [1, 2, 3], table, [1], 0.1, 0, 1, scorers=["dense", "bm25"], truncated_below=[None, 0.5]),
+        Fitted(1, Learned(("dense", "bm25"), (1.0, 0.1 + 0.2), (0.5, 5e-324), rounds=100, steps=5)),
+        Restarted(2),
     ]
     entries = [Entry(row.id, number, number / 3, event) for number, event in enumerate(events, 1)]
     store.append(entries)
     with store.reading() as reader:
         assert list(reader.events(row.id)) == entries
-        assert list(next(entry.event.race for entry in reader.events(row.id, after=4))) == [3, 0]
+        (fitted,) = [entry.event.score for entry in reader.events(row.id, kind="fitted")]
+        assert (fitted.rounds, fitted.steps) == (100, 5)  # which make no difference to the score
         assert reader.rounds(row.id, ["r3", "r0", "nothing"]) == [*entries[:2], *entries[6:8]]
 
 
@@ -98,7 +103,13 @@ def test_an_event_that_cannot_be_read_is_named(address, store, row, sql, reason)
         {"positions": [-1]},
         {"positions": ["0"]},
         {"comparable": [0.5]},
-        {"race": [[0, [0.5, [0.5]]]]},
+        {"scores": [0.5, None]},
+        {"scores": [0.5, [0.5]]},
+        {"scores": [0.5, True]},
+        {"scorers": ["dense", "bm25"]},
+        {"scorers": ["dense", "bm25"], "scores": [[0.5, 0.1], [0.5]]},
+        {"scorers": ["dense", "bm25"], "scores": [[0.5, 0.1], [None, None]]},
+        {"scorers": ["dense", "bm25"], "scores": [[0.5, 0.1], [0.5, "0.1"]]},
     ],
     ids=str,
 )

@@ -35,6 +35,23 @@ def test_replies_fit_their_models(sqlite_service):
         strict(model).model_validate_json(sqlite_service.http.get(path).text)
 
 
+def test_replies_about_a_learned_score_fit_their_models(sqlite_service):
+    sqlite_service.make("hybrid", fit_rounds=2)
+    for i in range(3):
+        listed = [{"id": "a", "scores": {"bm25": 7.0, "dense": None}}, {"id": "b", "scores": {"bm25": i, "dense": 0.5}}]
+        path = "/v1/streams/hybrid/rounds"
+        sqlite_service.http.post(path, json={"candidates": listed, "round_id": f"r{i}"})
+        sqlite_service.answer(f"r{i}", {"hit": "b"}, stream="hybrid")
+        for path, model in PATHS.items():
+            there = path.replace("docs", "hybrid").replace("r1", "r0")
+            strict(model).model_validate_json(sqlite_service.http.get(there).text)
+    view = sqlite_service.http.get("/v1/streams/hybrid").json()
+    assert view["learned"]["scorers"] == ["bm25", "dense"]
+    assert view["learned"]["influence"] == list(view["scorers"].values())
+    assert sum(view["scorers"].values()) == pytest.approx(1)
+    assert (view["fit_rounds"], view["fit_picks"]) == (2, None)
+
+
 @pytest.mark.parametrize("name", [name for name in replies.__all__ if name != "Threshold"])
 def test_every_field_is_described(name):
     model = getattr(replies, name)

@@ -1,5 +1,6 @@
 """What comes in: bodies that are refused, and bodies that are nearly refused."""
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
@@ -25,6 +26,13 @@ BODIES = {
     "something unknown": {"candidates": [{"id": "a", "score": 0.5}], "surprise": 1},
     "an id that is too long": {"candidates": [{"id": "a" * 501, "score": 0.5}]},
     "a bad round id": {"candidates": [{"id": "a", "score": 0.5}], "round_id": "a b"},
+    "text for one of several scores": {"candidates": [{"id": "a", "scores": {"bm25": "0.5"}}]},
+    "null for a score": {"candidates": [{"id": "a", "score": None}]},
+    "null for scores": {"candidates": [{"id": "a", "scores": None}]},
+    "no scores": {"candidates": [{"id": "a", "scores": {}}]},
+    "a scorer without a name": {"candidates": [{"id": "a", "scores": {"": 0.5}}]},
+    "a list of scores": {"candidates": [{"id": "a", "scores": [0.5]}]},
+    "a bound that is text": {"candidates": [{"id": "a", "score": 0.5}], "truncated_below": {"bm25": "1"}},
     "a list": [1],
     "null": None,
 }
@@ -68,6 +76,34 @@ def test_a_round_in_columns():
     assert body.columns() == (["a", 7], [0.5, 0.25], [None, ""])
     assert NewRound(candidates=[{"id": "a", "score": 0.5}]).columns() == (["a"], [0.5], None)
     assert NewRound(candidates=[], allow_empty=True).columns() == ([], [], None)
+
+
+def test_several_scores_in_columns():
+    """Names are the union over the candidates, in the order in which they come; null and left out are the same."""
+    body = NewRound(
+        candidates=[{"id": 1, "scores": {"bm25": 7.0}}, {"id": 2, "scores": {"dense": 0.5, "bm25": None}}],
+        truncated_below={"bm25": 7.0},
+    )
+    _, scores, _ = body.columns()
+    assert list(scores) == ["bm25", "dense"]
+    assert np.array_equal(list(scores.values()), [[7.0, np.nan], [np.nan, 0.5]], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "candidates",
+    [
+        [{"id": "a", "score": 0.5}, {"id": "b", "scores": {"bm25": 1.0}}],
+        [{"id": "a", "score": 0.5, "scores": {"bm25": 1.0}}],
+        [{"id": "a"}],
+        [{"id": "a", "scores": {"bm25": 1.0}}, {"id": "b"}],
+        [{"id": "a", "scores": {"bm25": 1.0}}, {"id": "b", "scores": {"bm25": 1.0}, "score": 0.5}],
+    ],
+    ids=str,
+)
+def test_one_score_or_several_for_all_candidates(sqlite_service, candidates):
+    answer = sqlite_service.http.post("/v1/streams/docs/rounds", json={"candidates": candidates})
+    assert "every candidate its scores" in problem(answer, 422, "invalid-scores")["detail"]
+    assert sqlite_service.http.get("/v1/streams/docs").json()["events"] == 0
 
 
 @pytest.mark.parametrize(

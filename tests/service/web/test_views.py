@@ -15,4 +15,9 @@ def test_a_round_says_why_each_candidate_was_shown(sqlite_service):
     sqlite_service.propose(stream="short", round_id="r1")
     found = sqlite_service.http.get("/v1/streams/short/rounds/r1").json()
     assert [(each["id"], each["shown"]) for each in found["candidates"]] == [("a", False), ("b", True)]
-    assert found["candidates"][0]["why"].endswith("hidden because no more may be shown")
+    why = "the score is being learned: everything is shown"
+    assert [each["why"] for each in found["candidates"]] == [f"{why}; hidden because no more may be shown", why]
+    sqlite_service.make("raw", score="raw")
+    sqlite_service.propose(stream="raw", round_id="r1")
+    found = sqlite_service.http.get("/v1/streams/raw/rounds/r1").json()
+    assert {each["why"] for each in found["candidates"]} == {"no threshold yet: everything is shown"}

@@ -9,13 +9,16 @@ two different answers to a round the first one counts.
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from shortlist._validation import Array, Member
-from shortlist.errors import ConflictingRound, ScorerChanged, ShortlistError, UnknownRound
+import numpy as np
+
+from shortlist._validation import UNNAMED, Array, Member, Scorers, align_table, check_below
+from shortlist.errors import ConflictingRound, InvalidInput, ScorerChanged, ShortlistError, UnknownRound
 from shortlist.rounds.admission import admit
 from shortlist.rounds.events import Answer, Event, Expired, Listed
-from shortlist.service.engine.rounds import Key, Round
+from shortlist.service.engine.rounds import Key, Round, scorers_of, table_of
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Entry, Text
 
@@ -29,13 +32,20 @@ class Propose:
     stream: LoggedStream
     round_id: str
     ids: list[Member]
+    #: The checked scores, and the names of their scorers, which need not be all that the stream has.
     values: Array
+    scorers: Scorers = UNNAMED
     question: str | None = None
     texts: list[str | None] | None = None
-    truncated_below: float | None = None
+    truncated_below: float | Mapping[str, float] | None = None
     scorer_version: str | None = None
     #: Whether the id is new for certain, because it was made here.
     fresh: bool = False
+
+    def aligned(self, scorers: Scorers) -> tuple[Array, float | list[float | None] | None]:
+        """Return the scores, and where the search had cut them off, with a column for each of these scorers."""
+        below = None if self.truncated_below is None else check_below(self.truncated_below, scorers)
+        return align_table(self.values, self.scorers, scorers), below
 
     def text_digest(self) -> str | None:
         """Return a digest of what people read: it may be erased, and must still be recognized."""
@@ -72,6 +82,8 @@ class Batch:
     _expired: set[Key] = field(default_factory=set)
     # The scorer version of each stream's last list in it.
     _versions: dict[int, str | None] = field(default_factory=dict)
+    # The scorers of each stream's lists in it.
+    _scorers: dict[int, Scorers] = field(default_factory=dict)
     # By how much each stream's open rounds will have grown.
     _grown: Counter[int] = field(default_factory=Counter)
 
@@ -93,12 +105,17 @@ class Batch:
                 )
             return known, False
         self._check_version(stream, new.scorer_version)
-        listed = stream.rounds.decide(new.round_id, new.values, new.ids, new.truncated_below)
+        expected = self._scorers.get(stream.id, stream.rounds.scorers)
+        scorers = expected or (new.scorers if len(new.values) else UNNAMED)
+        values, below = new.aligned(scorers)
+        listed = stream.rounds.decide(new.round_id, values, new.ids, below, scorers=scorers)
         digest = new.text_digest()
         listed = listed._replace(scorer_version=new.scorer_version, text_digest=digest)
         if stream.rounds.is_raw:  # the raw scores are there already
             listed = listed._replace(comparable=None)
         self._versions[stream.id] = new.scorer_version
+        if len(values):
+            self._scorers[stream.id] = scorers
         self._make_room(stream)
         self.rounds[key] = Round(self._add(stream, listed))
         if digest is not None:
@@ -162,11 +179,15 @@ class Batch:
 
 
 def _same_list(listed: Listed, new: Propose) -> bool:
+    try:
+        values, below = new.aligned(scorers_of(listed))
+    except InvalidInput:
+        return False  # it is of other scorers
     # 1 and "1" are two ids, though 1 == 1.0 are one score.
     return bool(
         listed.ids == new.ids
-        and list(listed.scores) == new.values.tolist()
-        and listed.truncated_below == new.truncated_below
+        and np.array_equal(table_of(listed), values, equal_nan=True)
+        and listed.truncated_below == below
         and listed.scorer_version == new.scorer_version
         and listed.text_digest == new.text_digest()
     )

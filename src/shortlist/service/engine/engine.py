@@ -13,11 +13,11 @@ import json
 import logging
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
-from shortlist._validation import Member, check_ids, check_number, check_scores
+from shortlist._validation import Member, check_ids, check_number, check_table
 from shortlist.errors import (
     ConflictingStream,
     DamagedLog,
@@ -185,19 +185,23 @@ class Engine:
         self,
         name: str,
         ids: Sequence[Member],
-        scores: Sequence[float],
+        scores: Any,
         *,
         round_id: str | None = None,
         question: str | None = None,
         texts: list[str | None] | None = None,
-        truncated_below: float | None = None,
+        truncated_below: float | Mapping[str, float] | None = None,
         scorer_version: str | None = None,
         allow_empty: bool = False,
     ) -> tuple[Round, bool]:
-        """Show a list; return its round and whether it is new."""
-        values = check_scores(scores, allow_empty=allow_empty)
-        members = check_ids(ids, values.size)
-        if truncated_below is not None:
+        """Show a list; return its round and whether it is new.
+
+        `scores` are a number for each candidate, or ``{scorer: numbers}``, NaN where one has none. Of the scorers that
+        the stream has, those that are not named here are missing for all candidates.
+        """
+        values, scorers = check_table(scores, allow_empty=allow_empty)
+        members = check_ids(ids, len(values))
+        if truncated_below is not None and not isinstance(truncated_below, Mapping):
             truncated_below = check_number("truncated_below", truncated_below, "a finite score, or left out")
         chosen = round_id or uuid.uuid4().hex
         return await self._submit(
@@ -207,6 +211,7 @@ class Engine:
                 chosen,
                 members,
                 values,
+                scorers,
                 question,
                 texts,
                 truncated_below,

@@ -7,7 +7,7 @@ from typing import IO, Any, Final, NamedTuple
 
 from shortlist.errors import UnknownStream
 from shortlist.rounds.codec import encode, to_json
-from shortlist.rounds.events import LISTED, Absent, Hit, Listed, kind_of
+from shortlist.rounds.events import LISTED, Absent, Fitted, Hit, Listed, kind_of
 from shortlist.service.store import Entry, Reader, Store, StreamRow
 
 __all__ = ["COLUMNS", "Extent", "export_extent", "export_page", "export_stream"]
@@ -15,8 +15,8 @@ __all__ = ["COLUMNS", "Extent", "export_extent", "export_page", "export_stream"]
 #: How many events or rounds are read at a time.
 _PAGE: Final = 1_000
 #: The columns of a table of rounds. `answer` is empty while a round waits. `true_score` is what was compared with the
-#: threshold, and empty unless there was a hit, as `shortlist replay` reads it; `raw_score` is what was sent. Where
-#: several scores were in use, both are those of the one that is in use at the end: one column, one scale.
+#: threshold, and empty unless there was a hit, as `shortlist replay` reads it; `raw_score` is what was sent, and empty
+#: where there are several scorers.
 COLUMNS: Final = (
     "round_id",
     "shown_at",
@@ -46,8 +46,9 @@ def export_stream(store: Store, name: str, file: IO[str], form: str = "jsonl") -
         Where to write.
     form
         ``"jsonl"``: every event as a JSON object, complete. ``"csv"``: a row for each round, silent
-        ones too: left out, they would make a replay too bold. Only rounds that left the sample
-        (``absent``, in time) are left out.
+        ones too: left out, they would make a replay too bold. Left out are rounds that do not count towards the
+        threshold: those that left the sample (``absent``, in time), and where the score is learned those shown
+        before the last fit: they are on another scale, or on none.
     """
     with store.reading() as reader:
         if reader.stream(name) is None:
@@ -66,8 +67,8 @@ class Extent(NamedTuple):
     """What is fixed when an export begins, however long it takes."""
 
     stream: StreamRow
-    #: Which of the stream's scores was in use in its last list.
-    leader: int
+    #: Which fit of the score its last list was cut with; None where the score is not learned.
+    fit: int | None
 
 
 def export_extent(reader: Reader, name: str) -> Extent:
@@ -76,8 +77,7 @@ def export_extent(reader: Reader, name: str) -> Extent:
     assert row is not None  # noqa: S101 - the caller has looked
     last = reader.page(row.id, 0, 1, kind=LISTED, newest=True)
     listed = last[0].event if last else None
-    race = listed.race if isinstance(listed, Listed) else None
-    return Extent(row, next(iter(race)) if race else 0)
+    return Extent(row, listed.fit if isinstance(listed, Listed) else None)
 
 
 def export_page(reader: Reader, extent: Extent, after: int, form: str) -> tuple[str, int | None]:
@@ -94,13 +94,16 @@ def export_page(reader: Reader, extent: Extent, after: int, form: str) -> tuple[
     else:
         for entry in page:
             about = {"stream": extent.stream.name, "number": entry.number, "at": entry.at, "kind": kind_of(entry.event)}
-            out.write(to_json(about | encode(entry.event)) + "\n")
+            fields = encode(entry.event)
+            if isinstance(entry.event, Fitted):  # its number is called as in lists: here `number` is the event's
+                fields["fit"] = fields.pop("number")
+            out.write(to_json(about | fields) + "\n")
     return out.getvalue(), more
 
 
 def _rows(reader: Reader, extent: Extent, shown: list[Entry]) -> Iterator[dict[str, Any]]:
-    """Yield the rounds that count, or may: all but those that were withdrawn before they could have been counted."""
-    stream, leader = extent
+    """Yield the rounds that count, or may: none of another fit, and none withdrawn before it could be counted."""
+    stream, fit = extent
     closed = {
         entry.round_id: entry
         for entry in reader.rounds(stream.id, [entry.round_id for entry in shown])
@@ -108,22 +111,27 @@ def _rows(reader: Reader, extent: Extent, shown: list[Entry]) -> Iterator[dict[s
     }
     for entry in shown:
         listed, answer = entry.event, closed.get(entry.round_id)
-        if not isinstance(listed, Listed) or _is_withdrawn(reader, extent, entry, answer):
+        if (
+            not isinstance(listed, Listed)
+            or listed.fit != fit
+            or fit == 0
+            or _is_withdrawn(reader, extent, entry, answer)
+        ):
             continue
         picked = answer.event if answer is not None and isinstance(answer.event, Hit) else None
-        threshold = listed.race[leader][0] if listed.race else listed.threshold
+        one = len(listed.scorers or ("",)) == 1
         yield {
             "round_id": entry.round_id,
             "shown_at": entry.at,
             "epoch": listed.epoch,
-            "threshold": encode(threshold),
+            "threshold": encode(listed.threshold),
             "candidates": len(listed.scores),
             "list_length": len(listed.positions),
             "truncated": listed.truncated,
             "answer": None if answer is None else kind_of(answer.event),
             "member": picked and picked.member,
-            "raw_score": picked and listed.scores[(listed.ids or ()).index(picked.member)],
-            "true_score": picked and (picked.race[leader] if picked.race else picked.score),
+            "raw_score": listed.scores[(listed.ids or ()).index(picked.member)] if picked and one else None,
+            "true_score": picked and picked.score,
             "answered_at": None if answer is None else answer.at,
         }
 

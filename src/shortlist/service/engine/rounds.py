@@ -7,13 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from shortlist._validation import Member
+from shortlist._validation import UNNAMED, Array, Member, Scorers
 from shortlist.rounds.admission import answer_of
 from shortlist.rounds.events import Answer, Listed
 from shortlist.rounds.stream import Stream, comparable
 from shortlist.service.store import Entry, Reader, Text
 
-__all__ = ["Key", "Round", "RoundCache", "Seen", "compared", "with_texts"]
+__all__ = ["Key", "Round", "RoundCache", "Seen", "compared", "scorers_of", "table_of", "with_texts"]
 
 #: A stream and a round of it.
 Key = tuple[int, str]
@@ -105,11 +105,26 @@ def with_texts(reader: Reader, stream_id: int, entries: list[Entry]) -> list[tup
     return [(Round(entry, closed.get(entry.round_id)), texts.get(entry.number)) for entry in shown]
 
 
-def compared(stream: Stream, shown: Round) -> Sequence[float]:
-    """Return what was compared with the threshold, for each candidate of a list."""
-    listed = shown.listed
-    if listed.race is not None:
-        return next(iter(listed.race.values()))[1]
+def scorers_of(listed: Listed) -> Scorers:
+    """Return the names of the scorers of a list."""
+    return UNNAMED if listed.scorers is None else tuple(listed.scorers)
+
+
+def table_of(listed: Listed) -> Array:
+    """Return the scores of a list: a number for each candidate, or a row of them, NaN where there is none."""
     values = np.asarray(listed.scores, dtype=np.float64)
-    made: list[float] = comparable(stream.score, values).tolist()
-    return made
+    count = len(scorers_of(listed))
+    return values if count == 1 else values.reshape(len(values), count)
+
+
+def compared(stream: Stream, shown: Round) -> Sequence[float]:
+    """Return what was compared with the threshold, for each candidate of a list.
+
+    The score of a fit before the last is not known any more: what was not shown then has NaN.
+    """
+    listed = shown.listed
+    if stream.knows(listed):
+        made: list[float] = comparable(stream.score_of(scorers_of(listed), listed.fit), table_of(listed)).tolist()
+        return made
+    recorded = dict(zip(listed.positions, listed.comparable or (), strict=True))
+    return [recorded.get(position, np.nan) for position in range(len(listed.scores))]

@@ -66,7 +66,7 @@ class Lengths:
 class Histogram:
     """How often which score was chosen. The range doubles whenever a score lies outside of it."""
 
-    #: Which score this is of; another one starts from scratch.
+    #: Which fit of the score this is of; another one starts from scratch.
     of: int | None = None
     low: float = 0.0
     width: float = 0.0
@@ -168,11 +168,13 @@ class Series:
         self.blocks[-1].misses += kind == "miss"
 
     def pick(self, of: int, score: float) -> None:
-        """Take what was picked: what the score `of` made of it."""
+        """Take what was picked: what the score, of the fit with this number, made of it."""
         self.chosen.add(of, score)
 
     def mark(self, at: float, threshold: float, level: float | None) -> None:
         """Say where things stand after an event."""
+        if not self.blocks:  # the charts have just started again
+            self.blocks.append(Block())
         block = self.blocks[-1]
         block.at, block.threshold, block.level = at, threshold, level
 

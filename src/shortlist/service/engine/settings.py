@@ -7,7 +7,8 @@ from typing import Any, Final
 from shortlist.errors import InvalidParameter
 from shortlist.policies import order_statistic_kinds
 from shortlist.rounds import settings
-from shortlist.scores import SCORES, score_from_dict
+from shortlist.rounds.codec import encode
+from shortlist.scores import KINDS, Score, score_from_dict
 
 __all__ = ["Settings"]
 
@@ -25,7 +26,8 @@ class Settings(settings.Options):
         ``{"kind": "anytime", "delta": 0.05}`` or ``{"kind": "sps", "horizon": 10000}``: order-statistic
         policies only, for only they can take answers that come late or never.
     score
-        A name, or a score with its parameters: ``{"kind": "relative", "temperature": 0.3}``.
+        ``"auto"``, a name, or a score with its parameters: ``{"kind": "relative", "temperature": 0.3}``, or
+        ``{"kind": "learned", ...}``, what `shortlist.scores.learn` returned.
     scorer_version
         Of the model behind the scores; rounds that name another are refused.
 
@@ -36,6 +38,7 @@ class Settings(settings.Options):
     """
 
     coverage: float
+    score: Any = "auto"
     policy: dict[str, Any] = field(default_factory=lambda: {"kind": "anytime"})
     scorer_version: str | None = None
     unanswered: settings.Unanswered = "miss"
@@ -54,7 +57,9 @@ class Settings(settings.Options):
         put(self, "policy", {"kind": kind, **defaults, **self.policy})
         _, *values = self.policy.values()
         options = {each.name: getattr(self, each.name) for each in dataclasses.fields(settings.Options)}
-        options["score"] = _score(self.score)
+        if isinstance(self.score, dict):
+            options["score"] = _score(self.score)
+            put(self, "score", encode(options["score"]))
         put(self, "rounds", settings.Settings(policy=make(self.coverage, *values), **options))
 
     def to_dict(self) -> dict[str, Any]:
@@ -63,12 +68,10 @@ class Settings(settings.Options):
         return {name: getattr(self, name) for name in names}
 
 
-def _score(score: Any) -> Any:
+def _score(score: dict[str, Any]) -> Score:
     """Return a score that was given with its parameters as an object."""
-    if not isinstance(score, dict):
-        return score
-    if not isinstance(score.get("kind"), str) or score["kind"] not in SCORES:
-        raise InvalidParameter(f"score kind is {score.get('kind')!r}; it must be one of {', '.join(SCORES)}")
+    if not isinstance(score.get("kind"), str) or score["kind"] not in KINDS:
+        raise InvalidParameter(f"score kind is {score.get('kind')!r}; it must be one of {', '.join(KINDS)}")
     try:
         return score_from_dict(score)
     except TypeError:

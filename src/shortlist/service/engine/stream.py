@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from shortlist.policies import State
-from shortlist.rounds.codec import from_json, to_json
+from shortlist.rounds.codec import encode, from_json, to_json
 from shortlist.rounds.events import Absent, Hit, Listed, kind_of
-from shortlist.rounds.progress import figures, summarize
-from shortlist.rounds.race import RaceStream, make_stream
+from shortlist.rounds.learning import LearningState, make_learning
+from shortlist.rounds.progress import figures, is_fitting, summarize
 from shortlist.rounds.stream import Stream, StreamState
 from shortlist.service.engine.series import Series
 from shortlist.service.engine.settings import Settings
@@ -25,7 +25,7 @@ __all__ = ["STATE_VERSION", "LoggedStream"]
 _log = logging.getLogger("shortlist.service")
 
 #: Raised when the state changes its form: older snapshots are then not used, and the log is.
-STATE_VERSION: Final = 5
+STATE_VERSION: Final = 6
 
 
 @dataclass
@@ -33,6 +33,7 @@ class Remembered:
     """What a snapshot holds."""
 
     rounds: StreamState
+    learning: LearningState | None
     open: dict[str, int]
     scorer_version: str | None
     last_at: float | None
@@ -48,7 +49,7 @@ class LoggedStream:
         self.settings = Settings(**row.settings)
         #: The number of the last entry in it.
         self.number = 0
-        self.rounds: Stream = make_stream(self.settings.rounds)
+        self.rounds = self._made(None, None)
         #: The rounds without an answer, oldest first, each with the number of its list.
         self.open: dict[str, int] = {}
         self.series = Series()
@@ -61,6 +62,11 @@ class LoggedStream:
         #: When something last happened.
         self.last_at: float | None = None
 
+    def _made(self, state: StreamState | None, learning: LearningState | None) -> Stream:
+        """Return the rounds with what they, and the score that they may learn, remember."""
+        settings = self.settings.rounds
+        return Stream(settings, state=state, learning=make_learning(settings, learning))
+
     @property
     def threshold(self) -> float:
         """The threshold in force for the next list."""
@@ -71,6 +77,7 @@ class LoggedStream:
         if entry.number != self.number + 1:
             raise ValueError(f"event {entry.number} of stream {self.name} does not follow {self.number}")
         event = entry.event
+        counts = isinstance(event, Hit) and self.rounds.tracker.is_open(entry.round_id)
         if isinstance(event, Listed):
             self.open[entry.round_id] = entry.number
             self.scorer_version = event.scorer_version if self.rounds.tally.rounds == 0 else self.scorer_version
@@ -79,36 +86,36 @@ class LoggedStream:
         self.rounds.apply(event)
         self.number, self.last_at = entry.number, entry.at
         try:
-            self._chart(entry)
+            self._chart(entry, counts=counts)
         except Exception:  # noqa: BLE001 - a picture must not be able to destroy what it is a picture of
             _log.exception("the charts of stream %s start again: event %s cannot be drawn", self.name, entry.number)
             self.series = Series()
             self.charts_dropped += 1
 
-    def _chart(self, entry: Entry) -> None:
-        """Take the entry into the stream's history."""
+    def _chart(self, entry: Entry, *, counts: bool) -> None:
+        """Take the entry into the stream's history; `counts`: it is a pick that the threshold learns from."""
         event, tracker = entry.event, self.rounds.tracker
         if isinstance(event, Listed):
             length = event.reached if self.settings.shadow else len(event.positions)
             self.series.show(length, len(event.scores))
         elif entry.round_id:
             self.series.answer("miss" if isinstance(event, Absent) and not event.believed else kind_of(event))
-            if isinstance(event, Hit):
-                self.series.pick(*self._picked(event))
+            if counts and isinstance(event, Hit):  # what was picked while the score was learned is on another scale
+                self.series.pick(0 if self.rounds.learning is None else self.rounds.learning.number, event.score)
         level = None if tracker.detector is None else tracker.detector.level(tracker.state.drift)
         self.series.mark(entry.at, tracker.threshold, level)
 
-    def _picked(self, event: Hit) -> tuple[int, float]:
-        """Return which of the scores is in use, and what it made of the pick."""
-        if not isinstance(self.rounds, RaceStream) or event.race is None:
-            return 0, event.score
-        leader = self.rounds.race.leader
-        return leader, event.race[leader]
-
     def snapshot(self) -> Snapshot:
         """Return the state as text, the same bits for the same events."""
+        learning = self.rounds.learning
         state = Remembered(
-            self.rounds.state, self.open, self.scorer_version, self.last_at, self.series, self.charts_dropped
+            self.rounds.state,
+            None if learning is None else learning.state,
+            self.open,
+            self.scorer_version,
+            self.last_at,
+            self.series,
+            self.charts_dropped,
         )
         return Snapshot(self.number, STATE_VERSION, to_json(state))
 
@@ -116,25 +123,35 @@ class LoggedStream:
         """Go to the state of a snapshot."""
         policy = self.settings.rounds.policy
         state: Remembered = from_json(Remembered, snapshot.state, {State: policy.state_type})
-        self.rounds = make_stream(self.settings.rounds, state=state.rounds)
+        self.rounds = self._made(state.rounds, state.learning)
         self.open, self.scorer_version, self.last_at = state.open, state.scorer_version, state.last_at
         self.series, self.charts_dropped = state.series, state.charts_dropped
         self.number = snapshot.number
 
     def figures(self) -> dict[str, Any]:
         """Return the figures that change with every event: cheap, for many streams at once."""
-        return self._about() | _plain(figures(self.rounds, len(self.open)))
+        return self._about() | _plain(figures(self.rounds, len(self.open))) | self._fit()
 
     def summary(self) -> dict[str, Any]:
         """Return all there is to say, as plain data: settings, figures, and what is waited for."""
         return {
             **self._about(),
             **_plain(summarize(self.rounds, len(self.open))),
+            **self._fit(),
+            "learned": None if self.rounds.learning is None else encode(self.rounds.learning.state.score),
             "created": self.created,
             "settings": self.settings.to_dict(),
             "scorer_version": self.scorer_version,
             "spark": self.series.spark(),
         }
+
+    def _fit(self) -> dict[str, int | None]:
+        """Return how many picks the score is learned from, and, while it is, how many there are."""
+        learning = self.rounds.learning
+        if learning is None:
+            return {"fit_rounds": None, "fit_picks": None}
+        picks = len(learning.state.examples) if is_fitting(self.rounds) else None
+        return {"fit_rounds": learning.fit_rounds, "fit_picks": picks}
 
     def _about(self) -> dict[str, Any]:
         hits, answered = self.rounds.tally.hits, self.rounds.tally.hits + self.rounds.tally.misses

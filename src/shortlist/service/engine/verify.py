@@ -2,23 +2,26 @@
 
 Looked at are: numbers without gaps; one list and one answer for each round; each list as `decide` cuts it
 again at its thresholds, and none of these above what the log gave at that time; each answer as `admit` takes
-it again; each restart as `due` says it; and every snapshot, bit for bit. Comparable scores may differ by
-1e-9, for `exp` is not the same on every machine.
+it again; each restart and each fit as `due` says it; and every snapshot, bit for bit. Comparable scores may differ
+by 1e-9, for `exp` is not the same on every machine, and the weights of a fit by 1e-6.
 """
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
-
-import numpy as np
+from typing import Final, NamedTuple
 
 from shortlist.errors import DamagedLog, ShortlistError, StoreUnavailable
 from shortlist.rounds.admission import admit, answer_of
-from shortlist.rounds.events import Event, Hit, Listed
+from shortlist.rounds.events import Event, Fitted, Hit, Listed
+from shortlist.scores import Learned
+from shortlist.service.engine.rounds import scorers_of, table_of
 from shortlist.service.engine.stream import STATE_VERSION, LoggedStream
 from shortlist.service.store import Entry, Reader, Snapshot, Store, StreamRow
 
 __all__ = ["Finding", "verify"]
+
+#: By how much the weights of a fit may differ.
+_FIT: Final = 1e-6
 
 
 class Finding(NamedTuple):
@@ -100,8 +103,9 @@ def _check(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None]) 
         lists[entry.round_id] = entry.event
         yield from _check_list(stream, entry.event)
     elif not entry.round_id:
-        if entry.event != stream.rounds.due():
-            yield f"is {entry.event}, and the log gives {stream.rounds.due()}"
+        due = stream.rounds.due()
+        if not _is_due(entry.event, due):
+            yield f"is {entry.event}, and the log gives {due}"
     elif entry.round_id not in stream.open:
         yield f"round {entry.round_id} is not open"
     else:
@@ -111,21 +115,54 @@ def _check(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None]) 
         yield from _check_answer(listed, entry.event)
 
 
+def _is_due(event: Event, due: Event | None) -> bool:
+    """Return whether an event is the one that was due; a fit is optimization, and may differ in the last bits."""
+    if isinstance(event, Fitted) and isinstance(due, Fitted):
+        return event.number == due.number and _same_score(event.score, due.score)
+    return event == due
+
+
+def _same_score(one: Learned, other: Learned) -> bool:
+    exact = all(getattr(one, name) == getattr(other, name) for name in ("scorers", "form", "rounds"))
+    weights = ("relative", "absolute", "missing", "influence")
+    if not exact or not all(_near(getattr(one, name), getattr(other, name), _FIT) for name in weights):
+        return False
+    # Mean and spread have a unit: the spread itself.
+    scale = zip(one.center, one.spread, other.center, other.spread, strict=True)
+    return all(
+        math.isclose(spread, width, rel_tol=_FIT) and abs(center - middle) <= _FIT * max(width, abs(middle))
+        for center, spread, middle, width in scale
+    )
+
+
+def _check_fit(stream: LoggedStream, listed: Listed) -> Iterator[str]:
+    learning = stream.rounds.learning
+    number = None if learning is None else learning.number
+    if (listed.fit is None) is not (number is None) or (listed.fit or 0) > (number or 0):
+        yield f"is of fit {listed.fit}, and the log gives {number}"
+
+
 def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
     rounds = stream.rounds
+    yield from _check_fit(stream, listed)
     if listed.epoch > rounds.tracker.epoch:
         yield f"has epoch {listed.epoch}, and the log gives {rounds.tracker.epoch}"
     if listed.epoch == rounds.tracker.epoch and not rounds.allows(listed):
         yield f"was cut at {listed.threshold}, above the {rounds.threshold} that the log gives"
-    values = np.asarray(listed.scores, dtype=np.float64)
-    again = rounds.decide(listed.round_id, values, listed.ids, listed.truncated_below, again=listed)
+    scorers = scorers_of(listed)
+    if rounds.scorers is not None and len(listed.scores) and scorers != rounds.scorers:
+        yield f"is of the scorers {scorers}, and the stream's are {rounds.scorers}"
+        return
+    if not rounds.knows(listed):
+        return  # it was cut with the score of an earlier fit
+    again = rounds.decide(
+        listed.round_id, table_of(listed), listed.ids, listed.truncated_below, scorers=scorers, again=listed
+    )
     for name in ("threshold", "positions", "reached", "truncated", "complete"):
         if getattr(again, name) != getattr(listed, name):
             yield f"says that {name} is {getattr(listed, name)}, and its scores give {getattr(again, name)}"
-    pairs = [] if rounds.is_raw and listed.comparable is None else [(again.comparable or (), listed.comparable or ())]
-    if again.race is not None:  # all scores that are compared, for any of them may lead later
-        pairs += [(again.race[i][1], scores) for i, (_, scores) in (listed.race or {}).items()]
-    if not all(_near(one, other) for one, other in pairs):
+    stored = rounds.is_raw and listed.comparable is None  # as they came
+    if not stored and not _near(again.comparable or (), listed.comparable or ()):
         yield "has other comparable scores than its scores give"
 
 
@@ -143,9 +180,7 @@ def _check_answer(listed: Listed, event: Event) -> Iterator[str]:
         yield f"is {event}, and its list gives {again}"
 
 
-def _near(some: Sequence[float], others: Sequence[float]) -> bool:
-    return len(some) == len(others) and all(map(_close_to, some, others))
-
-
-def _close_to(one: float, other: float) -> bool:
-    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+def _near(some: Sequence[float], others: Sequence[float], tolerance: float = 1e-9) -> bool:
+    return len(some) == len(others) and all(
+        math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance) for one, other in zip(some, others, strict=True)
+    )

@@ -4,8 +4,9 @@ Requests wait in a queue. The writer takes all that are there, judges them (`bat
 events in one transaction, and only when that is on disk folds them into memory and answers. While one
 transaction is being synced the next batch gathers, so that requests that arrive together share a sync.
 
-What must follow an event (a restart after an alarm) is written before the next list of its stream is cut:
-right after the event, or, if the process dies in between, before anything else when the stream is next used.
+What must follow an event (a restart after an alarm, the fit of a learned score) is written before the next list of
+its stream is cut: right after the event, or, if the process dies in between, before anything else when the stream is
+next used.
 
 A transaction that fails changes nothing in memory: its requests are told so, and since nobody knows
 whether a broken connection had committed, the streams are read again from the log before the next one.
@@ -149,25 +150,31 @@ class Writer:
             await self.do(self._store.append, draft.entries, draft.texts)
             failed = self._memory.fold(draft.entries)
             outcomes = [failed.get(command.stream.id, out) for command, out in zip(commands, outcomes, strict=True)]
-            if self._due(commands):
+            if any(stream.rounds.is_due for stream in self._known(commands)):
                 await self._settle(commands)
         else:
             await self.do(self._store.rollback)
         return outcomes, len(draft.entries)
 
-    def _due(self, commands: list[Command]) -> list[Entry]:
+    def _known(self, commands: list[Command]) -> list[LoggedStream]:
+        """Return the streams of these commands, but for those that are gone or must be read again."""
+        streams = {command.stream.id: command.stream for command in commands}
+        return [stream for stream in streams.values() if self._memory.by_id.get(stream.id) is stream]
+
+    async def _due(self, commands: list[Command]) -> list[Entry]:
         """Return what must be written before anything else of these streams is decided."""
-        at, streams = time.time(), {command.stream.id: command.stream for command in commands}
-        return [
-            Entry(stream.id, stream.number + 1, at, event)
-            for stream in streams.values()
-            if self._memory.by_id.get(stream.id) is stream and (event := stream.rounds.due()) is not None
-        ]
+        due = []
+        for stream in self._known(commands):
+            # A fit takes a while, and nothing changes meanwhile: whoever writes holds the lock.
+            event = await self.do(stream.rounds.due) if stream.rounds.is_due else None
+            if event is not None:
+                due.append(Entry(stream.id, stream.number + 1, time.time(), event))
+        return due
 
     async def _settled(self, commands: list[Command]) -> dict[Key, Round]:
         """Write what is due, and return the rounds that the commands are about."""
         rounds = await self._look(commands)
-        while due := self._due(commands):
+        while due := await self._due(commands):
             await self.do(self._store.append, due)
             self._memory.fold(due)
             rounds = await self._look(commands)

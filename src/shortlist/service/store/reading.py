@@ -16,6 +16,8 @@ __all__ = ["Reader", "events_where", "rounds_of", "stream_named"]
 
 #: How many keys go into one query.
 _CHUNK: Final = 200
+_NUMBER: Final = {float, int}
+_NUMBER_OR_NULL: Final = {*_NUMBER, type(None)}
 _ENTRY: Final = (events.c.stream_id, events.c.number, events.c.kind, events.c.round_id, events.c.at, events.c.body)
 
 
@@ -121,14 +123,27 @@ def _check(entry: Entry, round_id: str | None) -> None:
     if type(listed) is not Listed:
         return
     count, shown = len(listed.scores), len(listed.positions)
-    lengths = [len(listed.ids or ()), *(len(scores) for _, scores in (listed.race or {}).values())]
     if (
-        any(length != count for length in lengths)
+        len(listed.ids or ()) != count
+        or not _is_table(listed.scores, len(listed.scorers or ("",)))
         or min(listed.positions, default=0) < 0
         or max(listed.positions, default=-1) >= count
         or len(listed.positions if listed.comparable is None else listed.comparable) != shown
     ):
         raise ValueError("its ids, scores and positions do not fit together")
+
+
+def _is_table(rows: Iterable[Any], scorers: int) -> bool:
+    """Return whether there is a number for each candidate, or for several scorers a row of so many, null if missing."""
+    if scorers == 1:
+        return set(map(type, rows)) <= _NUMBER
+    return all(
+        type(row) is list
+        and len(row) == scorers
+        and set(map(type, row)) <= _NUMBER_OR_NULL
+        and row.count(None) < scorers
+        for row in rows
+    )
 
 
 def rounds_of(connection: sa.Connection, stream_id: int, round_ids: list[str]) -> list[Entry]:

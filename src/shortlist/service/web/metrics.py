@@ -53,6 +53,7 @@ class _Streams(Collector):
             "coverage_seen": ("coverage_seen", "The share of hits among hits and misses."),
             "hidden_share": ("hidden_share", "The share of candidates that were not shown."),
             "epoch": ("epoch", "How often learning has started over."),
+            "fit_picks": ("fit_picks", "Picks that the score has been learned from; absent once it is learned."),
         }
         for name, (metric, help_) in gauges.items():
             gauge = GaugeMetricFamily(f"shortlist_{metric}", help_, labels=["stream"])

@@ -106,9 +106,12 @@ class CandidateView(_Out):
 
     id: str | int
     """Its id."""
-    score: float
-    """As it was sent."""
-    comparable: Annotated[float, Field(description="What was compared with the threshold.")]
+    score: float | None
+    """As it was sent; null where there are several scorers."""
+    scores: dict[str, float | None] | None
+    """The score of each scorer, as it was sent: null where it has none. Null where the scorer has no name."""
+    comparable: float | None
+    """What was compared with the threshold; null if it is not known any more."""
     shown: bool
     """Whether it was in the list."""
     why: Annotated[str, Field(description="Why it was shown or hidden, in words.")]
@@ -162,7 +165,7 @@ class StreamView(_Out):
     scorer_version: str | None
     """The model behind the scores, once one was named."""
     events: int
-    """Rounds, answers and closings in the log."""
+    """Rounds, answers, closings, restarts and fits in the log."""
     last_event: float | None
     """When the last of them was."""
     rounds: int
@@ -199,11 +202,19 @@ class StreamView(_Out):
     drift: dict[str, Any] | None
     """The alarm: its level, how often it went off, and when; null if drift is not watched."""
     score: str
-    """The score in use, or several whose lists are shown together."""
+    """The score in use, by name."""
     score_why: str
-    """Why that one, in words."""
-    score_thresholds: dict[str, float | None]
-    """The threshold of each score."""
+    """What was learned about it, in words."""
+    scorers: dict[str, float]
+    """Where the score is learned: the share of each scorer in it, by how far it moves candidates within a list."""
+    learned: dict[str, Any] | None
+    """The score that was learned here, as `score` of a new stream takes it; null where there is none yet."""
+    refit_gain: float | None
+    """By which share the lists of the last picks would be shorter with a fresh fit; null where it is not known."""
+    fit_rounds: int | None
+    """How many picks the score is learned from; null where it is not learned here."""
+    fit_picks: int | None
+    """While the score is being learned, and everything is shown: how many picks there are; null otherwise."""
     hidden_share: float | None
     """Share of all candidates so far that were not shown; in shadow mode, that would not have been."""
     truncated_share: float | None
@@ -246,7 +257,7 @@ class ChosenScores(_Out):
     """How often which score was chosen: bins of equal width."""
 
     of: int | None
-    """Which of the scores it is, when there are several."""
+    """Which fit of the score it is: picks made while it was being learned are left out. 0 where it is not learned."""
     low: float
     """Where the first bin begins."""
     width: float

@@ -4,21 +4,25 @@ Bodies are strict: no string for a number, no true for 1, nothing unknown. Every
 Texts with half a surrogate pair, which cannot be stored, are refused.
 """
 
+import math
 from operator import attrgetter
 from typing import Annotated, Any, Final, Literal, Self
 
 from fastapi import Path, Query
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from shortlist.errors import InvalidScores
 from shortlist.policies import AnytimeSPS
-from shortlist.scores import Adaptive, Relative
+from shortlist.scores import Adaptive, Learned, Relative
 from shortlist.service.engine import Settings
 
 __all__ = [
     "MOST_ANSWERS",
     "MOST_CANDIDATES",
     "MOST_CHARACTERS",
+    "MOST_FIT_ROUNDS",
     "MOST_ON_PAGE",
+    "MOST_SCORERS",
     "ROUND_ID",
     "STREAM_NAME",
     "Answer",
@@ -35,6 +39,10 @@ __all__ = [
 
 #: The most candidates in a round.
 MOST_CANDIDATES: Final = 10_000
+#: The most scorers that a candidate can have numbers of.
+MOST_SCORERS: Final = 50
+#: The most picks that a score can be learned from: their lists are kept in memory.
+MOST_FIT_ROUNDS: Final = 1_000
 #: The most characters in a question or a text.
 MOST_CHARACTERS: Final = 20_000
 #: The most answers in a batch.
@@ -74,11 +82,13 @@ Id = Annotated[
     ),
 ]
 Number = Annotated[float, Field(allow_inf_nan=False)]
+Numbers = Annotated[list[Number], Field(max_length=MOST_SCORERS)]
+Scorer = Annotated[str, Field(min_length=1, max_length=100)]
 Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
 Version = Annotated[str, Field(min_length=1, max_length=200)]
 
 #: A candidate's fields: in `map` they need no call of a Python function per candidate.
-_ID, _SCORE, _TEXT = attrgetter("id"), attrgetter("score"), attrgetter("text")
+_ID, _SCORE, _SCORES, _TEXT = map(attrgetter, ("id", "score", "scores", "text"))
 
 
 class _In(BaseModel):
@@ -132,6 +142,43 @@ class AdaptiveScore(_In):
     """How many ranks cost nothing."""
 
 
+class LearnedScore(_In):
+    """A score that was learned elsewhere: by `shortlist.scores.learn`, or by another stream (its `learned`).
+
+    The lists of numbers have one for each scorer; a list that is empty or left out has its default for all.
+    """
+
+    kind: Literal["learned"]
+    """Which score."""
+    scorers: Annotated[
+        list[Annotated[str, Field(max_length=100)]],
+        Field(min_length=1, max_length=MOST_SCORERS, json_schema_extra={"uniqueItems": True}),
+    ]
+    """The names of the scorers, in the order of the weights; one empty name where candidates have a plain `score`."""
+    relative: Numbers
+    """The weight of each scorer's z-scores within a list."""
+    absolute: Numbers
+    """The weight of each scorer's values over their spread."""
+    missing: Numbers = []
+    """What it weighs that a scorer has no number for a candidate; 0 if left out."""
+    center: Numbers = []
+    """The mean of each scorer's values in the rounds of the fit; 0 if left out."""
+    spread: Annotated[list[Annotated[float, Field(gt=0, allow_inf_nan=False)]], Field(max_length=MOST_SCORERS)] = []
+    """Their standard deviation; 1 if left out."""
+    form: Literal["softmax", "sum"] = Learned.form
+    """`softmax`: the probability of each candidate to be picked; `sum`: the weighted sum of the values."""
+    influence: Numbers = []
+    """The share of each scorer in the score, for people to read; the same for all if left out."""
+    rounds: Annotated[int, Field(ge=0, le=10**12), BeforeValidator(_whole)] = Learned.rounds
+    """How many picks it was learned from."""
+    lengths: Annotated[list[Number], Field(max_length=2)] = []
+    """How long lists of the two forms would have been in the rounds of the fit."""
+    gradient: Number = Learned.gradient
+    """The norm of the gradient where the fit stopped."""
+    steps: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(_whole)] = Learned.steps
+    """After how many steps it stopped."""
+
+
 class NewStream(_In):
     """A stream to create; its settings are fixed from then on."""
 
@@ -141,9 +188,12 @@ class NewStream(_In):
     """How the threshold is learned."""
     score: (
         Literal["raw", "margin", "relative", "rank", "adaptive", "auto"]
-        | Annotated[PlainScore | RelativeScore | AdaptiveScore, Field(discriminator="kind")]
-    ) = Settings.score  # type: ignore[assignment] # a name
-    """How a list's raw scores become those compared with the threshold; `auto` learns which is best."""
+        | Annotated[PlainScore | RelativeScore | AdaptiveScore | LearnedScore, Field(discriminator="kind")]
+    ) = Settings.score
+    """How a list's scores become the one per candidate that is compared with the threshold. `auto` learns it from the
+    first picks, while everything is shown, and then freezes it; for one scorer or several."""
+    fit_rounds: Annotated[int, Field(ge=1, le=MOST_FIT_ROUNDS), BeforeValidator(_whole)] | None = Settings.fit_rounds
+    """How many picks `auto` learns the score from; null: 30 with one scorer, 100 with several."""
     unanswered: Literal["miss", "ignore"] = Settings.unanswered
     """What silence means: `miss` is always safe; `ignore` only if silence and delay do not depend on the score."""
     patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(_whole)] = Settings.patience
@@ -165,9 +215,16 @@ class NewStream(_In):
 class Candidate(_In):
     """Something that may be shown."""
 
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["score"]}, {"required": ["scores"]}]})
+
     id: Id
-    score: Number
-    """The model's score; higher is better."""
+    score: Annotated[Number, Field(json_schema_extra=_only_schema)] = None  # type: ignore[assignment]
+    """The model's score; higher is better. With several scorers, or where it has a name, give `scores` instead."""
+    scores: Annotated[
+        dict[Scorer, Number | None], Field(min_length=1, max_length=MOST_SCORERS, json_schema_extra=_only_schema)
+    ] = None  # type: ignore[assignment]
+    """A score of each scorer, by its name; null, or left out, where a scorer has none for this candidate. All
+    candidates of a list have `score`, or all have `scores`; a stream's lists have the scorers of its first."""
     text: Text | None = None
     """What the page shows for it; stored apart from the log, and can be erased."""
 
@@ -192,20 +249,30 @@ class NewRound(_In):
     """What was asked, for the page; stored apart from the log, and can be erased."""
     round_id: RoundId | None = None
     """Your own, so that the same request twice is one round; generated if left out."""
-    truncated_below: Number | None = None
-    """The lowest score that your search returned, if it may have left candidates out: they score at most that."""
+    truncated_below: Number | Annotated[dict[Scorer, Number], Field(max_length=MOST_SCORERS)] | None = None
+    """The lowest score that your search returned, if it may have left candidates out: they score at most that. With
+    several scorers, by name, those whose search may have."""
     scorer_version: Version | None = None
     """The model behind these scores, to make sure that it is the stream's."""
 
-    def columns(self) -> tuple[list[str | int], list[float], list[str | None] | None]:
-        """Return the candidates' ids, scores and texts; None if there is no text."""
+    def columns(self) -> tuple[list[str | int], list[float] | dict[str, list[float]], list[str | None] | None]:
+        """Return the candidates' ids, scores (by scorer where these have names) and texts; None if there is no text."""
         candidates = self.candidates
         texts = list(map(_TEXT, candidates))
-        return (
-            list(map(_ID, candidates)),
-            list(map(_SCORE, candidates)),
-            None if texts.count(None) == len(texts) else texts,
-        )
+        return list(map(_ID, candidates)), self._scores(), None if texts.count(None) == len(texts) else texts
+
+    def _scores(self) -> list[float] | dict[str, list[float]]:
+        plain, rows = list(map(_SCORE, self.candidates)), list(map(_SCORES, self.candidates))
+        count, unscored, unnamed = len(plain), plain.count(None), rows.count(None)
+        if unscored == 0 and unnamed == count:
+            return plain
+        if unscored != count or unnamed != 0:
+            raise InvalidScores(
+                "give every candidate its score, or every candidate its scores: "
+                '{"id": ..., "score": 0.5}, or {"id": ..., "scores": {"bm25": 7.1, "dense": null}}'
+            )
+        names = dict.fromkeys(name for row in rows for name in row)
+        return {name: [math.nan if (one := row.get(name)) is None else one for row in rows] for name in names}
 
 
 def _one_of(extra: int) -> ConfigDict:

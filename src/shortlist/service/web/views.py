@@ -4,12 +4,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from fastapi import Response
 
+from shortlist._validation import UNNAMED
 from shortlist.rounds.codec import to_json
 from shortlist.rounds.events import Listed
 from shortlist.rounds.shown import to_null
-from shortlist.service.engine.rounds import Round
+from shortlist.service.engine.rounds import Round, scorers_of, table_of
 from shortlist.service.store import Text
 
 __all__ = ["as_json", "round_view", "shown_view"]
@@ -35,6 +37,7 @@ def shown_view(shown: Round) -> dict[str, Any]:
 def round_view(logged: Round, text: Text | None, comparable: Sequence[float]) -> dict[str, Any]:
     """Return a round as it is in the log, with what was compared with the threshold."""
     listed, shown = logged.listed, set(logged.listed.positions)
+    sent = _sent(listed)
     texts = text.texts if text is not None and text.texts is not None else [None] * len(listed.scores)
     return {
         "round_id": listed.round_id,
@@ -48,28 +51,43 @@ def round_view(logged: Round, text: Text | None, comparable: Sequence[float]) ->
         "candidates": [
             {
                 "id": name,
-                "score": score,
+                **sent[i],
                 "comparable": comparable[i],
                 "shown": i in shown,
                 "why": _why(listed, i, comparable[i], shown),
                 "text": texts[i],
             }
-            for i, (name, score) in enumerate(zip(listed.ids or (), listed.scores, strict=True))
+            for i, name in enumerate(listed.ids or ())
         ],
         "answer": logged.answer(),
         "answered_at": None if logged.closed is None else logged.closed.at,
     }
 
 
+def _sent(listed: Listed) -> list[dict[str, Any]]:
+    """Return the scores of each candidate as they were sent: one, or one of each scorer, or both."""
+    scorers, values = scorers_of(listed), table_of(listed)
+    if scorers == UNNAMED:
+        return [{"score": value, "scores": None} for value in values.tolist()]
+    if len(scorers) == 1:
+        return [{"score": value, "scores": {scorers[0]: value}} for value in values.tolist()]
+    return [
+        {"score": None, "scores": {name: to_null(one) for name, one in zip(scorers, row, strict=True)}}
+        for row in np.where(np.isnan(values), -np.inf, values).tolist()
+    ]
+
+
 def _why(listed: Listed, position: int, value: float, shown: set[int]) -> str:
     """Say why a candidate was shown or hidden."""
     threshold = listed.threshold
-    if threshold == -math.inf:
+    if listed.fit == 0:
+        reached = "the score is being learned: everything is shown"
+    elif threshold == -math.inf:
         reached = "no threshold yet: everything is shown"
+    elif math.isnan(value):
+        return "hidden with the score before the last fit"
     elif value >= threshold:
         reached = f"{value:.4g} reaches the threshold {threshold:.4g}"
-    elif any(made[position] >= tau > -math.inf for tau, made in (listed.race or {}).values()):
-        reached = "it reaches the threshold of another score that is still in the race"
     elif position in shown:
         return f"{value:.4g} is below the threshold {threshold:.4g}; shown because more are always shown"
     else:

@@ -6,7 +6,7 @@ from tests.service.web.checks import problem
 
 
 def test_the_log_in_pages(service):
-    service.make()
+    service.make(score="raw")
     for i in range(5):
         listed = [{"id": "<b>", "score": 0.5, "text": "a text"}, {"id": 7, "score": 0.1}]
         body = {"candidates": listed, "round_id": f"r{i}", "question": "Why?"}
@@ -18,7 +18,7 @@ def test_the_log_in_pages(service):
     assert first["answer"] == {"hit": 7}
     assert first["question"] == "Why?"
     why = "no threshold yet: everything is shown"
-    known = {"id": "<b>", "score": 0.5, "comparable": 0.5, "shown": True, "why": why, "text": "a text"}
+    known = {"id": "<b>", "score": 0.5, "scores": None, "comparable": 0.5, "shown": True, "why": why, "text": "a text"}
     assert first["candidates"][0] == known
     assert first["answered_at"] >= first["shown_at"]
     rest = service.http.get("/v1/streams/docs/rounds", params={"after": page["next"]}).json()
@@ -31,11 +31,12 @@ def test_the_log_in_pages(service):
 
 @pytest.mark.parametrize(("form", "kind"), [("jsonl", "application/jsonl"), ("csv", "text/csv; charset=utf-8")])
 def test_the_log_as_a_file(sqlite_service, form, kind):
-    sqlite_service.propose(round_id="r1")
-    sqlite_service.answer("r1", {"hit": "b"})
-    answer = sqlite_service.http.get("/v1/streams/docs/export", params={"format": form})
+    sqlite_service.make("raw", score="raw")
+    sqlite_service.propose(stream="raw", round_id="r1")
+    sqlite_service.answer("r1", {"hit": "b"}, stream="raw")
+    answer = sqlite_service.http.get("/v1/streams/raw/export", params={"format": form})
     assert answer.headers["content-type"] == kind
-    assert answer.headers["content-disposition"] == f'attachment; filename="docs.{form}"'
+    assert answer.headers["content-disposition"] == f'attachment; filename="raw.{form}"'
     assert len(answer.text.splitlines()) >= 2
 
 

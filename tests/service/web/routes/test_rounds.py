@@ -40,10 +40,51 @@ def test_a_search_that_found_nothing_is_a_round_if_it_says_so(sqlite_service):
     assert (after["rounds"], after["misses"]) == (before["rounds"] + 1, before["misses"] + 1)
 
 
+def test_several_scores_for_each_candidate(service):
+    """Missing where null or left out; the names of the first list are those of the stream."""
+    service.make()
+    listed = [{"id": "a", "scores": {"bm25": 7.0, "dense": None}}, {"id": "b", "scores": {"dense": 0.5}}]
+    body = {"candidates": listed, "round_id": "r1", "truncated_below": {"bm25": 7.0}}
+    shown = service.http.post("/v1/streams/docs/rounds", json=body)
+    assert shown.status_code == 201
+    assert shown.json()["truncated"]
+    assert service.http.post("/v1/streams/docs/rounds", json=body).status_code == 200
+    other = body | {"candidates": [listed[0], {"id": "b", "scores": {"dense": 0.5, "bm25": 0.0}}]}
+    problem(service.http.post("/v1/streams/docs/rounds", json=other), 409, "conflicting-round")
+    candidates = service.http.get("/v1/streams/docs/rounds/r1").json()["candidates"]
+    assert [(each["score"], each["scores"]) for each in candidates] == [
+        (None, {"bm25": 7.0, "dense": None}),
+        (None, {"bm25": None, "dense": 0.5}),
+    ]
+    part = {"candidates": [{"id": "a", "scores": {"bm25": 3.0}}]}  # the other search found nothing
+    assert service.http.post("/v1/streams/docs/rounds", json=part).status_code == 201
+    for wrong, message in (
+        ({"candidates": [{"id": "a", "scores": {"recency": 3.0}}]}, "those of the first round were of 'bm25', 'dense'"),
+        ({"candidates": [{"id": "a", "score": 3.0}]}, "of one scorer without a name"),
+        ({"candidates": [*listed, {"id": "c", "scores": {"bm25": None}}]}, "candidate 2 has no score at all"),
+        ({"candidates": [{"id": "c", "scores": {"bm25": None}}]}, "scores must be finite"),
+    ):
+        answer = service.http.post("/v1/streams/docs/rounds", json=wrong)
+        assert message in problem(answer, 422, "invalid-scores")["detail"]
+    for below, message in (({"recency": 1.0}, "names 'recency'"), (7.0, "there are 2 scorers")):
+        answer = service.http.post("/v1/streams/docs/rounds", json=part | {"truncated_below": below})
+        assert message in problem(answer, 422, "invalid-parameter")["detail"]
+    assert service.http.get("/v1/streams/docs").json()["events"] == 2
+
+
+def test_one_scorer_may_have_a_name(sqlite_service):
+    for _ in range(2):
+        listed = [{"id": "a", "scores": {"bm25": 7.0}}, {"id": "b", "scores": {"bm25": 3.0}}]
+        body = {"candidates": listed, "truncated_below": {"bm25": 3.0}, "round_id": "r1"}
+        assert sqlite_service.http.post("/v1/streams/docs/rounds", json=body).is_success
+    first = sqlite_service.http.get("/v1/streams/docs/rounds/r1").json()["candidates"][0]
+    assert (first["score"], first["scores"]) == (7.0, {"bm25": 7.0})
+
+
 def test_two_people_answer_at_the_same_instant(service):
     """A thousand times, with different answers: one wins, the other hears so, and the state is one of the two."""
     times = 1000 if "sqlite" in service.engine.store.shown_address else 300
-    service.make()
+    service.make(score="raw")
     together = threading.Barrier(2)
 
     def person(answer):

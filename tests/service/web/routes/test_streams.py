@@ -4,6 +4,10 @@ import concurrent.futures
 import json
 import threading
 
+import numpy as np
+
+from shortlist.rounds.codec import encode, to_json
+from shortlist.scores import learn
 from shortlist.service.store import Reader
 from tests.service.running import running
 from tests.service.web.checks import problem
@@ -53,3 +57,59 @@ def test_pages_of_streams_do_not_end_early(sqlite, monkeypatch):
             found += [stream["name"] for stream in page["streams"]]
             after = page["next"]
         assert found == ["s0", "s2", "s3", "s4", "s5"]
+
+
+def test_a_learned_score_is_a_setting(sqlite_service):
+    """From an evaluation set, or from another stream: no complete lists are spent on it."""
+    rng = np.random.default_rng(0)
+    lists = rng.normal(size=(60, 8, 2))
+    score = encode(learn(lists, (lists @ [2.0, 1.0]).argmax(axis=1), ["dense", "bm25"]))
+    body = {"name": "hybrid", "coverage": 0.9, "score": score}
+    assert sqlite_service.http.post("/v1/streams", json=body).status_code == 201
+    assert sqlite_service.http.post("/v1/streams", json=body).status_code == 200
+    other = {"score": score | {"relative": [1.0, 1.0]}}
+    problem(sqlite_service.http.post("/v1/streams", json=body | other), 409, "conflicting-stream")
+    view = sqlite_service.http.get("/v1/streams/hybrid").json()
+    assert view["settings"]["score"] == json.loads(to_json(score))
+    assert (view["score"], view["fit_rounds"], view["fit_picks"], view["learned"]) == ("learned", None, None, None)
+    assert list(view["scorers"]) == ["dense", "bm25"]
+    wrong = {"candidates": [{"id": "a", "score": 0.5}]}
+    problem(sqlite_service.http.post("/v1/streams/hybrid/rounds", json=wrong), 422, "invalid-scores")
+    listed = [{"id": "a", "scores": {"bm25": 7.0}}, {"id": "b", "scores": {"dense": 2.0, "bm25": 1.0}}]
+    sqlite_service.http.post("/v1/streams/hybrid/rounds", json={"candidates": listed, "round_id": "r1"})
+    sqlite_service.answer("r1", {"hit": "b"}, stream="hybrid")
+    assert sqlite_service.http.get("/v1/streams/hybrid").json()["counted"] == 1  # from the first round on
+
+
+def test_the_score_of_one_stream_is_the_setting_of_another(sqlite_service):
+    sqlite_service.make("teacher", fit_rounds=3)
+    sqlite_service.play(3, stream="teacher")
+    learned = sqlite_service.http.get("/v1/streams/teacher").json()["learned"]
+    assert learned["rounds"] == 3
+    made = sqlite_service.make("pupil", score=learned).json()
+    assert made["settings"]["score"] == learned
+
+
+def test_scores_that_cannot_be_a_setting(sqlite_service):
+    good = {"kind": "learned", "scorers": ["a", "b"], "relative": [1, 1], "absolute": [0, 0]}
+    for wrong, kind in (
+        (good | {"relative": [1]}, "invalid-parameter"),
+        (good | {"scorers": ["a", "a"]}, "invalid-parameter"),
+        (good | {"scorers": []}, "invalid-request"),
+        (good | {"spread": [1, 0]}, "invalid-request"),
+        (good | {"form": "other"}, "invalid-request"),
+        (good | {"heat": 1}, "invalid-request"),
+        ({"kind": "learned"}, "invalid-request"),
+        ({"kind": "custom"}, "invalid-request"),
+        ("learned", "invalid-request"),
+    ):
+        body = {"name": "x", "coverage": 0.9, "score": wrong}
+        problem(sqlite_service.http.post("/v1/streams", json=body), 422, kind)
+    for wrong in ({"fit_rounds": 0}, {"fit_rounds": 1_001}, {"fit_rounds": "30"}):
+        problem(
+            sqlite_service.http.post("/v1/streams", json={"name": "x", "coverage": 0.9, **wrong}),
+            422,
+            "invalid-request",
+        )
+    both = {"name": "x", "coverage": 0.9, "fit_rounds": 50, "score": "relative"}
+    problem(sqlite_service.http.post("/v1/streams", json=both), 422, "invalid-parameter")
