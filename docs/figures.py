@@ -220,7 +220,12 @@ def warm_start() -> Figure:
             sizes.append(len(shown.members))
             reply(lister, shown)
         axes.plot(*smooth(sizes, 100), label=f"{examples:,} labelled examples")
-    axes.set(xlabel="round", ylabel="passages shown", title="A warm start", ylim=(0, None))
+    axes.set(
+        xlabel="round",
+        ylabel="passages shown",
+        title="A warm start: labelled lists for score and threshold",
+        ylim=(0, None),
+    )
     axes.legend()
     return figure
 
@@ -282,7 +287,7 @@ def crossing() -> Figure:
         axes.plot(rounds[shown], exact[shown], color=colour)
         axes.annotate(name, (1, exact[-1]), (6, nudge - 3), xycoords=("axes fraction", "data"), color=colour,
                       textcoords="offset points")  # fmt: skip
-    for level, words, above in ((0.05, "promised: 0.05", 3), (2 / horizon, "promised: 2/T", -11)):
+    for level, words, above in ((0.05, "guaranteed: 0.05", 3), (2 / horizon, "guaranteed: 2/T", -11)):
         upper.axhline(level, color="0.4", ls="--", lw=1)
         upper.annotate(words, (22, level), (0, above), textcoords="offset points", color="0.4")
     upper.set(xscale="log", yscale="log", ylim=(1e-8, 3), xlim=(20, horizon))

@@ -33,10 +33,7 @@ async def prepare(engine: Engine) -> None:
     for number, place in enumerate(names):
         question = QUESTIONS[number % 4] if number >= 126 else corpus.texts[place][:60]
         found = corpus.search(question)
-        if not found:
-            continue
-        ids, scores, texts = (list(column) for column in zip(*found, strict=True))
-        made, _ = await engine.propose(ASKED, ids, scores, question=question, texts=texts)
+        made, _ = await engine.propose(ASKED, found.names, found.scores, question=question, texts=found.texts)
         if number >= 126:
             continue
         right = corpus.names[place]
@@ -68,7 +65,7 @@ def shoot(browser: Browser, url: str) -> None:
 
 
 def main() -> None:
-    """Start the demo, wait until it has learnt something, and take the pictures."""
+    """Start the demo, wait until it has learned something, and take the pictures."""
     chromium = shutil.which("chromium") or sys.exit("chromium is not installed")
     with tempfile.TemporaryDirectory() as folder:
         app = create_demo(f"sqlite:///{folder}/demo.db")

@@ -102,7 +102,7 @@ def _headline(results: Results) -> str:
         lists = "" if np.isnan(sizes).any() else f"<br>mean list length {sizes[1]:.1f} &rarr; {sizes[0]:.1f}"
         cards.append(
             f'<div class="card">{html.escape(results.spec.task(name).title)}<b>{ratio} &times;</b>'
-            f"the regret of SPS ({paper:.1f} &rarr; {ours:.1f}) at the same promise, 1 - 2/T{lists}</div>"
+            f"the regret of SPS ({paper:.1f} &rarr; {ours:.1f}) at the same guarantee, 1 - 2/T{lists}</div>"
         )
     return f'<h2>AnytimeSPS against the paper\'s SPS</h2><div class="cards">{"".join(cards)}</div>'
 

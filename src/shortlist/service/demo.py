@@ -1,9 +1,10 @@
 """The demo: service, page and a corpus that is on every machine, with nothing to configure.
 
-The corpus is the documentation of Python's own standard library. A person types a question, its words
-are compared with those of every function and class (TF-IDF), and the fifty most alike are the
-candidates. Beside it, people are simulated on the retrieval scores that ship with the package, so that a
-threshold is seen climbing at once.
+The corpus is the documentation of Python's own standard library. A question is compared with every function and
+class by its words (BM25) and by its letters (trigrams, which forgive a slip), and the best of both are the candidates,
+each with the scores of the searches that found it. Simulated people ask for functions in a few words of their
+documentation, so that a score and its threshold are seen being learned at once. What a person asks is cut with a score
+that was learned beforehand, from questions of the same kind: no complete lists are spent on it.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ import contextlib
 import importlib
 import inspect
 import logging
+import math
 import re
 import sys
 import threading
@@ -18,27 +20,33 @@ import warnings
 import webbrowser
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
 from fastapi import Body, FastAPI, Request, Response
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from shortlist.errors import ShortlistError
-from shortlist.lab.tasks import data_file, read_scores
+from shortlist._validation import Array
+from shortlist.errors import ConflictingStream, ShortlistError
+from shortlist.lab.scoring.bm25 import BM25
+from shortlist.rounds.codec import encode
+from shortlist.scores import Learned, learn
 from shortlist.service.engine import Engine, Settings
 from shortlist.service.web import create_app
 from shortlist.service.web.pages import STATIC, add_page
 from shortlist.service.web.views import as_json, round_view
 
-__all__ = ["ASKED", "SIMULATED", "Corpus", "create_demo"]
+__all__ = ["ASKED", "SIMULATED", "Corpus", "Results", "create_demo"]
 
 _log = logging.getLogger("shortlist.service")
 
 #: The streams of the demo.
 ASKED: Final = "python-docs"
 SIMULATED: Final = "simulated-people"
-_CANDIDATES: Final = 50
+#: How many candidates each search returns.
+_CANDIDATES: Final = 30
+#: How many questions the score is learned from that is there from the beginning.
+_LABELLED: Final = 200
 #: Modules that import quickly and do nothing when they are imported.
 _MODULES: Final = """
 abc argparse array ast asyncio base64 bisect builtins bz2 calendar cmath collections collections.abc colorsys
@@ -55,6 +63,16 @@ urllib.robotparser uuid venv warnings wave weakref xml.dom.minidom xml.etree.Ele
 _TYPES: Final = (str, bytes, list, dict, set, tuple, int, float)
 
 
+class Results(NamedTuple):
+    """What two searches found: functions and classes, their scores (NaN where a search did not return one), texts."""
+
+    names: list[str]
+    scores: dict[str, list[float]]
+    texts: list[str | None]
+    #: The lowest score that a search returned, where it may have left something out.
+    bounds: dict[str, float]
+
+
 class Corpus:
     """The functions and classes of the standard library, each with the first lines of its documentation."""
 
@@ -63,15 +81,51 @@ class Corpus:
             found = dict(_documented())
         self.names = sorted(found)
         self.texts = [found[name] for name in self.names]
-        self._vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english", ngram_range=(1, 2), min_df=1)
         words = [f"{_spaced(name)} {_spaced(name)} {text}" for name, text in zip(self.names, self.texts, strict=True)]
-        self._matrix = self._vectorizer.fit_transform(words)
+        self._bm25 = BM25(words)
+        self._letters = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 3), sublinear_tf=True)
+        self._trigrams = self._letters.fit_transform(words)
 
-    def search(self, question: str) -> list[tuple[str, float, str]]:
-        """Return the candidates for a question, best first: name, similarity, text."""
-        similarity = (self._matrix @ self._vectorizer.transform([_spaced(question)]).T).toarray().ravel()
-        best = np.argsort(-similarity, kind="stable")[:_CANDIDATES]
-        return [(self.names[i], round(float(similarity[i]), 6), self.texts[i]) for i in best if similarity[i] > 0]
+    def search(self, question: str) -> Results:
+        """Return the candidates for a question, with the scores of the searches that found them."""
+        spaced = _spaced(question)
+        similarity = (self._trigrams @ self._letters.transform([spaced]).T).toarray().ravel()
+        scores = {"bm25": _best(self._bm25.scores(spaced)), "letters": _best(similarity)}
+        places = sorted(set().union(*scores.values()))
+        return Results(
+            [self.names[i] for i in places],
+            {name: [best.get(i, math.nan) for i in places] for name, best in scores.items()},
+            [self.texts[i] for i in places],
+            {name: min(best.values()) for name, best in scores.items() if len(best) == _CANDIDATES},
+        )
+
+    def ask(self, rng: np.random.Generator) -> tuple[str, str]:
+        """Return the question of somebody who looks for a function, and its name: a few words, with a slip in one."""
+        place = int(rng.integers(len(self.names)))
+        words = re.findall(r"[A-Za-z]+", f"{_spaced(self.names[place])} {self.texts[place]}")
+        picked = sorted(rng.choice(len(words), size=min(len(words), int(rng.integers(3, 7))), replace=False))
+        said = [words[i].lower() for i in picked]
+        slip = int(rng.integers(len(said)))
+        gap = int(rng.integers(len(said[slip])))
+        said[slip] = said[slip][:gap] + said[slip][gap + 1 :]
+        return " ".join(filter(None, said)), self.names[place]
+
+    def learn(self) -> Learned:
+        """Return the score that fits questions whose answers are known."""
+        rng, lists, right = np.random.default_rng(0), [], []
+        for _ in range(_LABELLED):
+            question, name = self.ask(rng)
+            results = self.search(question)
+            if name in results.names:
+                lists.append(results.scores)
+                right.append(results.names.index(name))
+        return learn(lists, right)
+
+
+def _best(scores: Array) -> dict[int, float]:
+    """Return the best of a search, by place; those that it found at all."""
+    order = np.argsort(-scores, kind="stable")[:_CANDIDATES]
+    return {int(i): round(float(scores[i]), 6) for i in order if scores[i] > 0}
 
 
 def _documented() -> list[tuple[str, str]]:
@@ -115,10 +169,10 @@ def _spaced(name: str) -> str:
 
 
 class _People:
-    """People who are not there: they know which passage of the shipped retrieval scores is right."""
+    """People who are not there: they know which function they look for."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, corpus: Corpus) -> None:
+        self._engine, self._corpus = engine, corpus
         self._task: asyncio.Task[None] | None = None
 
     @property
@@ -147,22 +201,15 @@ class _People:
                 await asyncio.sleep(1.0)
 
     async def _work(self) -> None:
-        scores = read_scores(data_file("retrieval.npz"))
-        table = np.asarray(scores.candidate_scores, dtype=np.float64)
-        true = np.asarray(scores.true_scores, dtype=np.float64)
-        right = [int(np.flatnonzero(row == value)[0]) for row, value in zip(table, true, strict=True)]
-        ids = [f"passage {i + 1}" for i in range(table.shape[1])]
         rng = np.random.default_rng()
         while True:
-            row = int(rng.integers(len(table)))
+            question, right = self._corpus.ask(rng)
+            results = self._corpus.search(question)
             made, _ = await self._engine.propose(
-                SIMULATED, ids, table[row].tolist(), question=f"SQuAD question {row + 1} (simulated)"
+                SIMULATED, results.names, results.scores, question=question, texts=results.texts
             )
-            name, member = made.shown.round_id, ids[right[row]]
-            if member in made.members:
-                await self._engine.answer(SIMULATED, name, "hit", member)
-            else:
-                await self._engine.answer(SIMULATED, name, "miss")
+            answer = ("hit", right) if right in made.members else ("miss",)
+            await self._engine.answer(SIMULATED, made.shown.round_id, *answer)
             await asyncio.sleep(0.02)
 
 
@@ -179,6 +226,10 @@ def create_demo(address: str, *, simulate: bool = True, allowed_hosts: Sequence[
         As in `create_app`.
     """
     corpus = Corpus()
+    streams = {
+        ASKED: Settings(coverage=0.9, score=encode(corpus.learn()), at_least=1),
+        SIMULATED: Settings(coverage=0.9, on_drift="report"),
+    }
     app = create_app(address, allowed_hosts=allowed_hosts)
     serve = app.router.lifespan_context
 
@@ -186,9 +237,10 @@ def create_demo(address: str, *, simulate: bool = True, allowed_hosts: Sequence[
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with serve(app):
             engine: Engine = app.state.engine
-            await engine.create_stream(ASKED, Settings(coverage=0.9, score="relative", at_least=1))
-            await engine.create_stream(SIMULATED, Settings(coverage=0.9, score="relative", on_drift="report"))
-            people = app.state.people = _People(engine)
+            for name, settings in streams.items():
+                with contextlib.suppress(ConflictingStream):  # made by an earlier run, with another version of Python
+                    await engine.create_stream(name, settings)
+            people = app.state.people = _People(engine, corpus)
             people.switch(simulate)
             yield
             await people.stop()
@@ -203,14 +255,13 @@ def create_demo(address: str, *, simulate: bool = True, allowed_hosts: Sequence[
         """Find candidates for a question, and show a shortlist of them."""
         engine: Engine = request.app.state.engine
         results = corpus.search(question)
-        scores = [score for _, score, _ in results]
         made, _ = await engine.propose(
             ASKED,
-            [name for name, _, _ in results],
-            scores,
+            results.names,
+            results.scores,
             question=question,
-            texts=[text for _, _, text in results],
-            truncated_below=min(scores) if len(results) == _CANDIDATES else None,
+            texts=results.texts,
+            truncated_below=results.bounds or None,
             allow_empty=True,
         )
         return as_json({"round": round_view(*await engine.round(ASKED, made.shown.round_id))})

@@ -1,7 +1,7 @@
 // One round, to be answered: by mouse, by keyboard, or with a screen reader. Each answer is held back for ten
 // seconds, in which it can be undone; then it is sent, and it is final. What cannot be saved is sent again.
 
-import { Problem, ask, fill, make, number, path } from "/static/common.js";
+import { Problem, ask, fill, make, path, scoreLines } from "/static/common.js";
 
 export const HELD_BACK = 10_000;
 const LATER = new Set([429, 502, 503, 504]); // a 500 does not heal by waiting: it is told
@@ -46,7 +46,7 @@ export class Answering {
     const item = (each, i, give) => {
       const label = make("span", {}, make("span", { class: "name" }, String(each.id)), each.text ? make("span", { class: "text" }, each.text) : null);
       const key = make("kbd", { "aria-hidden": "true" }, i < 9 ? String(i + 1) : " ");
-      return make("li", {}, make("button", { type: "button", "data-member": i, onclick: give }, key, label, make("span", { class: "score" }, number(each.score))));
+      return make("li", {}, make("button", { type: "button", "data-member": i, onclick: give }, key, label, make("span", { class: "score" }, ...scoreLines(each).map((line) => make("span", {}, line)))));
     };
     const list = members.map((each, i) => item(each, i, () => this.give({ hit: each.id }, `picked ${each.id}`)));
     const rest = others.map((each) => item(each, "other", () => this.give({ miss: true }, `missed ${each.id}: it was not in the list`)));

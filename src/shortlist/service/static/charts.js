@@ -1,5 +1,7 @@
 // The charts of a stream, drawn by Plotly in the page's own colours.
 
+import { scoreName } from "/static/words.js";
+
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 const narrow = () => innerWidth < 640;
@@ -63,7 +65,7 @@ export function drawAll(summary, series) {
   const x = points.round;
   const rounds = { title: { text: "rounds" }, rangemode: "tozero" };
   draw("threshold", [line("threshold", x, points.threshold, "accent", { line: { shape: "hv" } })], {
-    xaxis: rounds, yaxis: { title: { text: `threshold (${summary.score})` } }, showlegend: false,
+    xaxis: rounds, yaxis: { title: { text: `threshold (${scoreName(summary.score)})` } }, showlegend: false,
   });
   const seen = coverage(points);
   const floor = Math.min(summary.coverage_target, ...seen.seen, ...seen.recent.filter((value) => value !== null));
@@ -95,7 +97,7 @@ export function drawAll(summary, series) {
     "chosen",
     [{ type: "bar", name: "chosen", x: middles.slice(first, last + 1), y: chosen.counts.slice(first, last + 1), width: chosen.width, marker: { color: colour("accent"), line: { width: 0 } }, hovertemplate: "%{y} picks around %{x:.3g}<extra></extra>" }],
     {
-      xaxis: { title: { text: `score (${summary.score})` }, rangemode: "normal" },
+      xaxis: { title: { text: scoreName(summary.score) === summary.score ? `score (${summary.score})` : "learned score" }, rangemode: "normal" },
       yaxis: { title: { text: "picks" } },
       showlegend: false,
       hovermode: "closest",

@@ -20,6 +20,8 @@ export const number = (value, digits = 3) =>
 export const whole = (value) => (value === null || value === undefined ? "–" : Math.round(value).toLocaleString("en"));
 export const percent = (value) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)} %`);
 export const threshold = (value) => (value === null ? "none yet" : number(value, 4));
+// What a candidate scored: one number, or one of each scorer, a line for each.
+export const scoreLines = ({ score, scores }) => (score !== null ? [number(score)] : Object.entries(scores).map(([name, value]) => `${name} ${number(value)}`));
 export const streamName = () => decodeURIComponent(location.pathname.split("/")[3]);
 export const path = (name, ...rest) => ["/v1/streams", encodeURIComponent(name), ...rest].join("/");
 

@@ -3,6 +3,11 @@ import { ask, fill, make, number, path, percent, showState, spark, threshold, wh
 const place = document.querySelector("#streams");
 const COLUMNS = ["Stream", "Threshold", "", "Coverage so far", "Target", "List length", "Hidden", "Rounds", "Open", "Alarms"];
 
+function scoreWords({ score, fit_picks, fit_rounds }) {
+  if (fit_picks !== null) return `learning the score: ${whole(fit_picks)} of ${whole(fit_rounds)} picks`;
+  return score === "auto" || score === "learned" ? "learned score" : `score ${score}`;
+}
+
 function row(stream) {
   const link = make("a", { href: `/page/streams/${encodeURIComponent(stream.name)}` }, stream.name);
   const interval = stream.coverage_interval;
@@ -10,7 +15,7 @@ function row(stream) {
   const length =
     stream.list_length_median === null ? "–" : `${whole(stream.list_length_median)} of ${whole(stream.candidates_median)}`;
   const cells = [
-    make("td", { class: "plain" }, link, make("div", { class: "soft small" }, `score ${stream.score}`)),
+    make("td", { class: "plain" }, link, make("div", { class: "soft small" }, scoreWords(stream))),
     make("td", { "data-label": "Threshold" }, threshold(stream.threshold)),
     make("td", { "data-label": "over time" }, spark(stream.spark)),
     make(

@@ -1,4 +1,4 @@
-import { ask, download, fill, live, make, number, path, percent, seldom, streamName, threshold, whole } from "/static/common.js";
+import { ask, download, fill, live, make, path, percent, scoreLines, seldom, streamName, threshold, whole } from "/static/common.js";
 import { drawAll } from "/static/charts.js";
 import * as words from "/static/words.js";
 
@@ -11,16 +11,32 @@ at("answer-link").href = `/page/streams/${encodeURIComponent(name)}/answer`;
 let summary = null;
 const tile = (title, value, small) => make("div", {}, make("dt", {}, title), make("dd", {}, value, small ? make("small", {}, small) : null));
 
+function share({ name, value, words: told }) {
+  const bar = make("span", { class: "bar" });
+  bar.style.width = `${100 * value}%`;
+  return make("li", {}, make("span", { class: "name" }, name), make("span", { class: "track", "aria-hidden": "true" }, bar), make("span", {}, told));
+}
+
+function showShares() {
+  const shares = words.shares(summary);
+  at("shares-card").hidden = shares.length === 0;
+  fill(at("shares"), ...shares.map(share));
+}
+
 function showSummary() {
   const warnings = words.warnings(summary);
   at("settings").textContent = words.target(summary);
   at("next").classList.toggle("alarm", summary.drift !== null && summary.drift.alarm_count > 0);
+  const learning = words.learning(summary);
+  const bar = learning && make("progress", { "aria-label": "Picks that the score is learned from", max: summary.fit_rounds, value: summary.fit_picks });
   fill(
     at("next"),
-    make("p", {}, words.progress(summary)),
+    make("p", {}, learning ?? words.progress(summary)),
+    ...(bar ? [bar] : []),
     ...warnings.map((each) => make("p", {}, each)),
-    make("p", { class: "soft small" }, `Next: ${summary.waiting_for}. Score in use: ${summary.score} (${summary.score_why}).`),
+    make("p", { class: "soft small" }, learning ? words.score(summary) : `${words.score(summary)} Next: ${summary.waiting_for}.`),
   );
+  showShares();
   const interval = summary.coverage_interval;
   const answered = summary.hits + summary.misses;
   fill(
@@ -47,7 +63,7 @@ function answerWords(answer) {
 function recentRow(round) {
   const order = [...round.candidates].sort((a, b) => b.shown - a.shown || b.comparable - a.comparable);
   const listed = order.slice(0, 30).map((each) =>
-    make("li", { class: each.shown ? "" : "hidden" }, make("b", {}, `${each.shown ? "shown" : "hidden"}: ${each.id}`), make("span", {}, each.why)),
+    make("li", { class: each.shown ? "" : "hidden" }, make("b", {}, `${each.shown ? "shown" : "hidden"}: ${each.id}`), make("span", {}, each.why, each.score === null ? make("span", { class: "scores" }, scoreLines(each).join(" · ")) : null)),
   );
   const more = order.length > 30 ? [make("li", { class: "hidden" }, `… and ${order.length - 30} more`)] : [];
   const inner = make("details", { "data-round": round.round_id }, make("summary", {}, `${round.members.length} of ${round.candidates.length} shown`), make("ul", { class: "why" }, ...listed, ...more));

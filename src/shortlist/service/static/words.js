@@ -12,6 +12,32 @@ export function target({ coverage_target, settings }) {
   return `Target: the right answer in ${percent(coverage_target)} of lists; ${guarantee}${condition}${page}.`;
 }
 
+// While the score is learned; null before and after.
+export function learning({ fit_picks, fit_rounds, settings, shadow }) {
+  if (fit_picks === null) return null;
+  const shown = shadow ? "everything is shown in any case" : settings.at_most === null ? "everything is shown until then" : `the best ${whole(settings.at_most)} candidates are shown until then`;
+  return `Learning the score: ${whole(fit_picks)} of ${plural(fit_rounds, "pick")}; ${shown}.`;
+}
+
+const share = (value) => `${Math.round(100 * value)} %`;
+
+// The score in use, and by how much a fresh fit would shorten lists.
+export function score({ score, score_why, refit_gain, fit_picks }) {
+  if (fit_picks !== null) return "Then it is frozen, and its threshold is learned from the rounds that follow.";
+  if (score !== "auto" && score !== "learned") return `Score: ${score} (${score_why}).`;
+  const known = `Score: ${score_why}.`;
+  if (refit_gain === null) return known;
+  return `${known} ${refit_gain >= 0.005 ? `A fresh fit on the last picks would make lists ${share(refit_gain)} shorter.` : "A fresh fit on the last picks would not make lists shorter."}`;
+}
+
+// The scorers by their share, the largest first; nothing where there is one.
+export function shares({ scorers }) {
+  const found = Object.entries(scorers).map(([name, value]) => ({ name, value, words: share(value) }));
+  return found.length < 2 ? [] : found.sort((a, b) => b.value - a.value);
+}
+
+export const scoreName = (name) => (name === "auto" || name === "learned" ? "learned score" : name);
+
 export function progress({ threshold, rounds_needed, settings, shadow, open, unanswered_counted }) {
   const { at_most } = settings;
   if (shadow) {
@@ -47,11 +73,14 @@ export function coverageNote({ coverage_interval, coverage_target, coverage_seen
   return `${percent(coverage_seen)} is within what chance explains around the target.`;
 }
 
-export function thresholdNote({ threshold, epoch, settings }) {
+export function thresholdNote({ threshold, epoch, fit_picks }) {
+  if (fit_picks !== null) return "There is none while the score is being learned.";
   if (threshold === null) return "There is none yet.";
-  if (settings.score === "auto") return "Of the score in use, which can change while several are compared; each one's own never falls.";
   return `It never falls${epoch ? " within an epoch: it started again with the last one" : ""}.`;
 }
 export const lengthNote = ({ settings }) => (settings.at_most === null ? "The shorter the better, as long as coverage holds." : `Never more than ${whole(settings.at_most)}.`);
-export const chosenNote = ({ threshold }) => (threshold === null ? "Scores of what was picked." : "Picks left of the line are below today's threshold.");
+export function chosenNote({ threshold, fit_picks }) {
+  if (fit_picks !== null) return "Picks are drawn once the score is learned.";
+  return threshold === null ? "Scores of what was picked." : "Picks left of the line are below today's threshold.";
+}
 export const driftNote = () => "At a level of 1 an alarm rings: lists missed more often than they may.";
