@@ -174,7 +174,7 @@ def test_learning_a_score_and_what_was_learned(page, service):
     page.locator("#chosen .main-svg").first.wait_for()  # drawn once there is room for it
     assert page.locator("#chosen .main-svg").first.bounding_box()["width"] > 300
     page.locator("#recent summary").first.click()
-    candidates = page.locator("#recent .scores").all_text_contents()
+    candidates = page.locator("#recent details").first.locator(".scores").all_text_contents()
     assert len(candidates) == 12
     assert sum("bm25 \N{EN DASH}" in each for each in candidates) == 3
 
