@@ -18,7 +18,7 @@ MARKUP = "<img src=x onerror=alert(1)>"
 def fill(service, count, stream="docs", answer=True):
     """Show lists of twelve, the first of which is right."""
     with Client(service.url, stream) as client:
-        client.create(on_drift="report")
+        client.create(score="raw", on_drift="report")
         for i in range(count):
             scores = [0.9] + [0.3 - 0.02 * j for j in range(11)]
             ids = ["right", MARKUP, *(f"d{j}" for j in range(10))]
