@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PASSES ?= 5
 
 .DEFAULT_GOAL := help
-.PHONY: help install reproduce quick coverage test test-models check format tables field soak bench benchservice docs figures screenshots serve demo release clean
+.PHONY: help install reproduce quick coverage test test-models check format tables lists field soak bench benchservice docs figures screenshots serve demo release clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ format: $(STAMP)  ## Format the code and fix what can be fixed
 
 tables: $(STAMP)  ## Compute the tables of regret in README and theory again, from thousands of runs
 	$(BIN)/python tools/tables.py
+
+lists: $(STAMP)  ## Measure list lengths beside fixed scores, top-k and rank fusion: a minute
+	$(BIN)/python tools/lists.py
 
 field: $(STAMP)  ## Run all methods of the field again, for docs/explanation/field.md
 	$(BIN)/shortlist reproduce --suite field --out docs/explanation/field-tables

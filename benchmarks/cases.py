@@ -28,6 +28,7 @@ from peers import COVERAGE, PEERS, Ours
 
 from shortlist import ACI, AnytimeSPS, Policy, Shortlister, replay
 from shortlist.policies import REGISTRY, make_policy
+from shortlist.scores import learn
 
 HORIZON = 10_000_000
 #: Settings other than the registry's defaults.
@@ -40,6 +41,8 @@ SIZES = (1_000, 10_000, 100_000, 1_000_000)
 STEADY, STEADY_SIZE = ("anytime", "sps", "dlr", "etc", "conservative-etc"), 10_000_000
 BLOCK = 200
 CANDIDATES = 50
+#: List lengths for which a learned score is timed, and how many lists.
+LEARNED_CANDIDATES, LEARNED_BLOCK = (50, 1_000, 10_000), 100
 REPLAYED = 10_000_000
 LEAST_SECONDS = 0.02  # a value that pyperf gets rests on at least so much
 
@@ -80,7 +83,7 @@ def update(policy: Policy, count: int) -> Timed:
 
 def round_trip(policy: Policy, count: int) -> Timed:
     """Time propose and answer with a list of 50 candidates."""
-    base = Shortlister(policy=policy)
+    base = Shortlister(policy=policy, score="raw")
     base.warm_start(scores(count))
     rng = np.random.default_rng(1)
     lists = [rng.random(CANDIDATES) for _ in range(BLOCK)]
@@ -96,6 +99,82 @@ def round_trip(policy: Policy, count: int) -> Timed:
             else:
                 lister.miss(shown.round_id)
         return pyperf.perf_counter() - start, len(lists)
+
+    return timed
+
+
+def picked(lists: np.ndarray, seed: int = 0) -> np.ndarray:
+    """Return what is picked of each list: mostly a good one, by the first scorer."""
+    first = lists if lists.ndim == 2 else lists[..., 0]
+    return np.asarray((4 * first + np.random.default_rng(seed).gumbel(size=first.shape)).argmax(axis=1))
+
+
+def learned_lister(candidates: int) -> Shortlister:
+    """Return a lister that has learned its score, and a threshold for it, from lists of so many candidates."""
+    lister = Shortlister(COVERAGE)
+    lists = np.random.default_rng(0).normal(size=(1_000, candidates))
+    lister.warm_start(lists, picked(lists))
+    return lister
+
+
+def learned_round(candidates: int) -> Timed:
+    """Time propose and answer with a score that was learned."""
+    base = learned_lister(candidates)
+    lists = list(np.random.default_rng(1).normal(size=(LEARNED_BLOCK, candidates)))
+    right = picked(np.array(lists), seed=1).tolist()
+
+    def timed() -> tuple[float, int]:
+        lister = copy.deepcopy(base)
+        start = pyperf.perf_counter()
+        for values, member in zip(lists, right, strict=True):
+            shown = lister.propose(values)
+            if member in shown.members:
+                lister.hit(shown.round_id, member)
+            else:
+                lister.miss(shown.round_id)
+        return pyperf.perf_counter() - start, len(lists)
+
+    return timed
+
+
+def bare_softmax(candidates: int) -> Timed:
+    """Time the limit of a round: the same softmax, cut at the same threshold and sorted, in bare numpy."""
+    lister = learned_lister(candidates)
+    score, threshold = lister.learned, lister.threshold
+    if score is None or score.form != "softmax":
+        raise SystemExit("the score that was learned is no softmax")
+    relative, absolute, spread = score.relative[0], score.absolute[0], score.spread[0]
+    lists = list(np.random.default_rng(1).normal(size=(LEARNED_BLOCK, candidates)))
+
+    def cut(values: np.ndarray) -> np.ndarray:
+        centered = values - values.mean()
+        linear = (relative / values.std() + absolute / spread) * centered
+        mass = np.exp(linear - linear.max())
+        mass /= mass.sum()
+        kept = np.flatnonzero(mass >= threshold)
+        return np.asarray(kept[np.argsort(-mass[kept], kind="stable")])
+
+    if any(tuple(cut(values).tolist()) != lister.preview(values) for values in lists):
+        raise SystemExit("the bare softmax and the lister differ")
+
+    def timed() -> tuple[float, int]:
+        start = pyperf.perf_counter()
+        for values in lists:
+            cut(values)
+        return pyperf.perf_counter() - start, len(lists)
+
+    return timed
+
+
+def fit_score(rounds: int = 100, candidates: int = 1_000, scorers: int = 5) -> Timed:
+    """Time the fit of a score."""
+    lists = np.random.default_rng(0).normal(size=(rounds, candidates, scorers))
+    right = picked(lists)
+
+    def timed() -> tuple[float, int]:
+        start = pyperf.perf_counter()
+        learn(lists, right)
+        return pyperf.perf_counter() - start, 1
 
     return timed
 
@@ -261,6 +340,10 @@ def cases() -> Iterator[tuple[str, Callable[[], Timed]]]:
             yield f"update {key} {size}", partial(update, policy, size)
         for size in SIZES:
             yield f"round {key} {size}", partial(round_trip, policy, size)
+    for candidates in LEARNED_CANDIDATES:
+        yield f"learned {candidates}", partial(learned_round, candidates)
+        yield f"softmax {candidates}", partial(bare_softmax, candidates)
+    yield "fit", fit_score
     yield "heap push", heap_push
     for name in ("shortlist", *PEERS):
         for size in SIZES if name in ("shortlist", "river") else SIZES[:2]:

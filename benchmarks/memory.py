@@ -37,9 +37,9 @@ def many(streams: int) -> float:
     rng = np.random.default_rng(streams)
     lists = rng.random((ROUNDS, CANDIDATES))
     right = rng.integers(CANDIDATES, size=ROUNDS).tolist()
-    teach(Shortlister(), lists, right)  # so that what is loaded once is loaded
+    teach(Shortlister(score="raw"), lists, right)  # so that what is loaded once is loaded
     before = resident()
-    listers = [Shortlister() for _ in range(streams)]
+    listers = [Shortlister(score="raw") for _ in range(streams)]
     for i, lister in enumerate(listers):
         teach(lister, lists, right)
         if i % 1000 == 999:

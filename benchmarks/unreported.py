@@ -46,7 +46,7 @@ def peer(name: str, known: Array, stream: Array, *, told: bool) -> NDArray[np.bo
 
 def ours(known: Array, stream: Array, *, told: bool) -> NDArray[np.bool_]:
     """Return which rounds a Shortlister covers if it hears of hits only, or of misses too: never of their score."""
-    lister = Shortlister(COVERAGE)
+    lister = Shortlister(COVERAGE, score="raw")
     lister.warm_start(known)
     hits = np.zeros(stream.size, dtype=bool)
     for i, score in enumerate(stream.tolist()):

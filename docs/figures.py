@@ -71,7 +71,7 @@ def target(axes: Axes, level: float, words: str = "", above: int = 4) -> None:
 
 def tutorial() -> Figure:
     """Show a first day: the threshold climbs, lists shrink, coverage stays."""
-    lister = shortlist.Shortlister(coverage=0.9)
+    lister = shortlist.Shortlister(coverage=0.9, score="raw")
     rng = np.random.default_rng(0)
     lengths, covered = [], []
     for _ in range(3000):
@@ -94,7 +94,7 @@ def late() -> Figure:
     """Answers that come 300 rounds late, by patience."""
 
     def path(patience: int, delay: int = 300, rounds: int = 4000) -> list[float]:
-        lister, shown, thresholds = shortlist.Shortlister(coverage=0.9, patience=patience), [], []
+        lister, shown, thresholds = shortlist.Shortlister(coverage=0.9, score="raw", patience=patience), [], []
         for i, scores in enumerate(questions(rounds)):
             shown.append(lister.propose(scores))
             if i >= delay:
@@ -116,7 +116,7 @@ def silence() -> Figure:
     """Show the level that is reached when some people never answer."""
     figure, axes = plt.subplots()
     for share in (0.0, 0.05, 0.15):
-        lister, people, path = shortlist.Shortlister(coverage=0.9), np.random.default_rng(1), []
+        lister, people, path = shortlist.Shortlister(coverage=0.9, score="raw"), np.random.default_rng(1), []
         for scores in questions(6000):
             shown = lister.propose(scores)
             if people.random() < share:
@@ -135,7 +135,7 @@ def drift() -> Figure:
     """Coverage when right passages begin to score less."""
     figure, axes = plt.subplots()
     for on_drift in ("restart", None):
-        lister = shortlist.Shortlister(coverage=0.9, on_drift=on_drift, false_alarm_rounds=100_000)
+        lister = shortlist.Shortlister(coverage=0.9, score="raw", on_drift=on_drift, false_alarm_rounds=100_000)
         covered = []
         for i, scores in enumerate(questions(9000)):
             shown = lister.propose(scores - 0.1 * (np.arange(51) == 0) if i >= 4000 else scores)
@@ -156,7 +156,7 @@ def drift() -> Figure:
 
 def groups() -> Figure:
     """Two groups of questions, each with its own threshold."""
-    lister = shortlist.GroupedShortlister(coverage=0.9)
+    lister = shortlist.GroupedShortlister(coverage=0.9, score="raw")
     shifts, paths = {"terse": 0.0, "chatty": 0.15}, {"terse": [0.0], "chatty": [0.0]}
     for i, scores in enumerate(questions(8000)):
         group = "terse" if i % 4 else "chatty"
@@ -213,19 +213,25 @@ def warm_start() -> Figure:
     figure, axes = plt.subplots()
     for examples in (0, 300, 3000):
         lister, sizes = shortlist.Shortlister(coverage=0.9), []
-        lister.warm_start(questions(examples, seed=5)[:, 0])
+        if examples:
+            lister.warm_start(questions(examples, seed=5), np.zeros(examples, dtype=int))
         for scores in questions(2000):
             shown = lister.propose(scores)
             sizes.append(len(shown.members))
             reply(lister, shown)
         axes.plot(*smooth(sizes, 100), label=f"{examples:,} labelled examples")
-    axes.set(xlabel="round", ylabel="passages shown", title="A warm start", ylim=(0, None))
+    axes.set(
+        xlabel="round",
+        ylabel="passages shown",
+        title="A warm start: labelled lists for score and threshold",
+        ylim=(0, None),
+    )
     axes.legend()
     return figure
 
 
 def scores() -> Figure:
-    """One promise, four scores."""
+    """One guarantee, four scores."""
     figure, axes = plt.subplots()
     for setting in ("raw", "rank", "relative", "auto"):
         lister, sizes = shortlist.Shortlister(coverage=0.9, score=setting), []
@@ -235,7 +241,7 @@ def scores() -> Figure:
             reply(lister, shown)
         covered = lister.summary()["coverage_seen"]
         axes.plot(*smooth(sizes, 200), label=f"{setting}: covered {covered:.3f}")
-    axes.set(xlabel="round", ylabel="passages shown, of 51", title="One promise, four scores", ylim=(0, 40))
+    axes.set(xlabel="round", ylabel="passages shown, of 51", title="One guarantee, four scores", ylim=(0, 40))
     axes.legend()
     return figure
 
@@ -281,7 +287,7 @@ def crossing() -> Figure:
         axes.plot(rounds[shown], exact[shown], color=colour)
         axes.annotate(name, (1, exact[-1]), (6, nudge - 3), xycoords=("axes fraction", "data"), color=colour,
                       textcoords="offset points")  # fmt: skip
-    for level, words, above in ((0.05, "promised: 0.05", 3), (2 / horizon, "promised: 2/T", -11)):
+    for level, words, above in ((0.05, "guaranteed: 0.05", 3), (2 / horizon, "guaranteed: 2/T", -11)):
         upper.axhline(level, color="0.4", ls="--", lw=1)
         upper.annotate(words, (22, level), (0, above), textcoords="offset points", color="0.4")
     upper.set(xscale="log", yscale="log", ylim=(1e-8, 3), xlim=(20, horizon))
@@ -344,7 +350,7 @@ FIGURES: Final[dict[str, Callable[[], Figure]]] = {figure.__name__: figure for f
 
 def headline(out: Path) -> None:
     """Run the experiment on retrieval and keep its headline figure."""
-    results = run(Spec(tasks=("retrieval",)))
+    results = run(Spec(tasks=("retrieval",), policies=("sps",)), with_sweeps=False)
     with tempfile.TemporaryDirectory() as folder:
         draw_all(results, Path(folder))
         (out / "headline.png").write_bytes((Path(folder) / "headline.png").read_bytes())

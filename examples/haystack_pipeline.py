@@ -17,7 +17,7 @@ def main() -> None:
     store = InMemoryDocumentStore(embedding_similarity_function="cosine")
     pipeline = Pipeline()
     pipeline.add_component("retriever", InMemoryEmbeddingRetriever(store, top_k=51, scale_score=False))
-    pipeline.add_component("shortlist", ShortlistFilter(coverage=0.9, score="relative", complete=True))
+    pipeline.add_component("shortlist", ShortlistFilter(coverage=0.9, complete=True))
     pipeline.connect("retriever.documents", "shortlist.documents")
     component = pipeline.get_component("shortlist")
     shown, hits = [], []

@@ -26,7 +26,7 @@ class Known(Embeddings):
 
 def main() -> None:
     """Ask two thousand questions, and answer each as a person would."""
-    lister = Shortlister(coverage=0.9, score="relative")
+    lister = Shortlister(coverage=0.9)
     shown, hits = [], []
     for scores, right in questions():
         store = InMemoryVectorStore(Known())

@@ -12,7 +12,7 @@ from shortlist.integrations.llama_index import ShortlistPostprocessor
 
 def main() -> None:
     """Ask two thousand questions, and answer each as a person would."""
-    postprocessor = ShortlistPostprocessor(lister=Shortlister(coverage=0.9, score="relative"), complete=True)
+    postprocessor = ShortlistPostprocessor(lister=Shortlister(coverage=0.9), complete=True)
     shown, hits = [], []
     for scores, right in questions():
         # What index.as_retriever(similarity_top_k=51).retrieve(question) returns:

@@ -124,7 +124,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     shown, hits, started = [], [], time.perf_counter()
     with service() as url, Client(url, "python-docs", retries=40, scorer_version=options.embed) as client:
-        client.create(coverage=0.7, score="raw")
+        client.create(coverage=0.7, score="raw")  # the threshold below is then a cosine similarity
         for number in rng.choice(len(places), size=options.questions):
             found, scores = search(queries[number])
             listed = client.propose(

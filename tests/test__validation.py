@@ -71,6 +71,139 @@ def test_true_scores_may_be_minus_infinity_and_nothing_else():
             check.check_true_scores([0.5, bad])
 
 
+NAMED = {"bm25": [1.0, 2.0, math.nan], "dense": [0.1, None, -0.0]}
+TABLE = [[1.0, 0.1], [2.0, math.nan], [math.nan, 0.0]]
+
+
+class Frame:
+    """What is asked of a data frame: the names of its columns, and each of them."""
+
+    columns = ("bm25", "dense")
+
+    def __getitem__(self, name):
+        return np.array(NAMED[name], dtype=float)
+
+    def __len__(self):
+        return 3
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected", "names"),
+    [
+        (NAMED, None, ("bm25", "dense")),
+        (dict(reversed(NAMED.items())), ("bm25", "dense"), ("bm25", "dense")),
+        (Frame(), None, ("bm25", "dense")),
+        (np.array(TABLE), None, ("0", "1")),
+        (TABLE, None, ("0", "1")),
+        (np.array(TABLE), ("bm25", "dense"), ("bm25", "dense")),
+    ],
+)
+def test_several_scorers_are_a_table_in_the_order_of_the_first_round(scores, expected, names):
+    values, scorers = check.check_table(scores, expected)
+    assert scorers == names
+    assert np.array_equal(values, TABLE, equal_nan=True)
+    assert math.copysign(1.0, values[2, 1]) == 1.0
+
+
+def test_a_pandas_frame_is_a_table():
+    pandas = pytest.importorskip("pandas")
+    values, scorers = check.check_table(pandas.DataFrame(NAMED))
+    assert (scorers, values.shape) == (("bm25", "dense"), (3, 2))
+    assert check.check_table(pandas.Series([0.5, 0.25]))[0].tolist() == [0.5, 0.25]
+
+
+@pytest.mark.parametrize("scores", [[0.5, 0.25], np.array([0.5, 0.25]), [[0.5], [0.25]], np.array([[0.5], [0.25]])])
+def test_one_scorer_without_a_name_is_a_number_for_each_candidate(scores):
+    for expected in (None, check.UNNAMED):
+        values, scorers = check.check_table(scores, expected)
+        assert (values.tolist(), scorers) == ([0.5, 0.25], check.UNNAMED)
+
+
+def test_one_scorer_with_a_name_is_a_number_for_each_candidate():
+    values, scorers = check.check_table({"dense": [0.5, 0.25]})
+    assert (values.tolist(), scorers) == ([0.5, 0.25], ("dense",))
+    assert check.check_table([[0.5], [0.25]], ("dense",))[1] == ("dense",)
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (np.array(0.5), r"scores have the shape \(\)"),
+        (np.zeros((1, 2, 3)), r"scores have the shape \(1, 2, 3\)"),
+        ({0.5, 0.25}, "scores are of type set"),
+        (iter([0.5]), "scores are of type list_iterator"),
+        ({"a": [0.5, math.nan]}, r"scores\[1\] is nan"),  # with one scorer such a candidate has none at all
+        ({}, "scorers are"),
+        ({1: [0.5], 2: [0.25]}, "their names must be texts"),
+        ({"a": [0.5], "b": [0.25, 0.5]}, "there are 1 scores of 'a' and 2 of 'b'"),
+        ({"a": [0.5], "b": ["x"]}, "the scores of 'b' have the shape"),
+        ({"a": [0.5], "b": [[0.25]]}, "the scores of 'b' have the shape"),
+        ({"a": [0.5], "b": [math.inf]}, "the score of 'b' for candidate 0 is inf"),
+        ({"a": [0.5, None], "b": [0.25, math.nan]}, "candidate 1 has no score at all"),
+        ({"a": [0.5], "b": [object()]}, "the scores of 'b' are of type object"),
+        ({"a": [], "b": []}, "scores are empty"),
+    ],
+)
+def test_bad_tables_are_named(scores, message):
+    with pytest.raises((InvalidScores, InvalidParameter, NoCandidates), match=message):
+        check.check_table(scores)
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected", "message"),
+    [
+        ([0.5], ("a", "b"), "of one scorer without a name, and those of the first round were of 'a', 'b'"),
+        ({"a": [0.5]}, ("a", "b"), "of 'a', and those of the first round were of 'a', 'b'"),
+        ({"a": [0.5]}, check.UNNAMED, "of 'a', and those of the first round were of one scorer without a name"),
+        ([[0.5, 1.0, 2.0]], ("a", "b"), "of '0', '1', '2', and those of the first round were of 'a', 'b'"),
+    ],
+)
+def test_other_scorers_than_in_the_first_round_are_named(scores, expected, message):
+    with pytest.raises(InvalidScores, match=message):
+        check.check_table(scores, expected)
+
+
+@pytest.mark.parametrize("names", ["ab", [], None, ["a", "a"], ["a", 1], ["\ud800"]])
+def test_bad_names_of_scorers_are_refused(names):
+    with pytest.raises(InvalidParameter, match="scorers are"):
+        check.check_scorers(names)
+    assert check.check_scorers(["a", "b"]) == ("a", "b")
+
+
+def test_what_a_search_left_out_is_one_number_for_each_scorer():
+    assert check.check_below(0.5, check.UNNAMED) == 0.5
+    assert check.check_below({"dense": 0.5}, ("dense",)) == 0.5
+    assert check.check_below({"dense": 0.5}, ("bm25", "dense")) == [None, 0.5]
+    for bound, message in (
+        (0.5, "there are 2 scorers; give one for each"),
+        ({"splade": 0.5}, "truncated_below names 'splade', and the scorers are 'bm25', 'dense'"),
+        ({"dense": math.inf}, "truncated_below is inf"),
+    ):
+        with pytest.raises(InvalidParameter, match=message):
+            check.check_below(bound, ("bm25", "dense"))
+
+
+def test_labelled_lists():
+    tables, places, names = check.check_lists([{"b": [1.0, 2.0], "a": [3.0, 4.0]}, {"a": [5.0], "b": [6.0]}], [1, -1])
+    assert ([table.tolist() for table in tables], places, names) == (
+        [[[1.0, 3.0], [2.0, 4.0]], [[6.0, 5.0]]],
+        [1, -1],
+        ("b", "a"),
+    )
+    assert check.check_lists(np.zeros((2, 3, 2)), [0, 2], ["a", "b"])[2] == ("a", "b")
+    for lists, right, message in (
+        ([], [], "lists are empty"),
+        ({"a": [0.5]}, [0], "lists are empty, or no lists"),
+        ([[0.5]], [0, 1], "give the position of the right candidate in each of the 1 lists"),
+        ([[0.5]], [0.0], "type float64"),
+        ([[0.5]], [1], r"right\[0\] is 1, and list 0 has the positions 0 to 0"),
+        ([[0.5]], [-2], r"right\[0\] is -2"),
+        ([[0.5], {"a": [0.5]}], [0, 0], "those of the first round were of one scorer"),
+    ):
+        with pytest.raises((InvalidScores, InvalidParameter), match=message):
+            check.check_lists(lists, right)
+
+
 def test_a_table_is_aligned_with_the_scorers_of_the_rounds_before():
     values = np.array([[1.0, np.nan], [2.0, 3.0]])
     assert check.align_table(values, ("a", "b"), ("a", "b")) is values

@@ -4,7 +4,9 @@
 
 RAW_FOLDER holds ``imagenet/imagenet_val5k_efficientnet_lite0.npz`` (logits of EfficientNet-Lite0 on
 5,000 ImageNet validation images), ``squad/squad_minilm_scores_block100.npz`` (cosine scores of
-all-MiniLM-L6-v2 on SQuAD 1.1 dev) and ``ebay/auction.csv`` (bids in 628 eBay auctions).
+all-MiniLM-L6-v2 on SQuAD 1.1 dev), ``squad/squad_bm25_scores_block100.npz`` (BM25 of the same passages),
+``tools/metatool_scores.npz`` (both, of the requests and tools of MetaTool) and ``ebay/auction.csv`` (bids in 628 eBay
+auctions).
 """
 
 import collections
@@ -38,16 +40,40 @@ def images(raw: Path) -> None:
 
 
 def retrieval(raw: Path) -> None:
-    """All 10,570 questions, one gold block and 50 BM25 negatives, as float16."""
-    with np.load(raw / "squad/squad_minilm_scores_block100.npz") as archive:
-        scores = archive["scores_bm25"].astype(np.float16)
+    """All 10,570 questions, one gold block and 50 BM25 negatives, scored by MiniLM and by BM25, as float16."""
+    scores = []
+    for name in ("minilm", "bm25"):
+        with np.load(raw / f"squad/squad_{name}_scores_block100.npz") as archive:
+            scores.append(archive["scores_bm25"].astype(np.float16))
     write_scores(
         data_file("retrieval.npz"),
-        scores[:, 0],
-        scores,
+        scores[0][:, 0],
+        np.stack(scores, axis=-1),
+        scorers=["dense", "bm25"],
+        true_column=np.zeros(len(scores[0]), dtype=np.int16),
         name="retrieval",
         source="cosine (float16) of all-MiniLM-L6-v2 embeddings for 10,570 questions of SQuAD 1.1 dev, each with "
-        "its gold passage and the 50 best other passages by BM25; passages are disjoint blocks of 100 words",
+        "its gold passage and the 50 best other passages by BM25; passages are disjoint blocks of 100 words. Second "
+        "scorer: BM25 (float16; k1 1.2, b 0.75, words lower-cased, idf over all 3,078 passages) of the same passages",
+    )
+
+
+def tools(raw: Path) -> None:
+    """2,000 requests of 8,000, drawn with a fixed seed, each with all 199 tools, scored by MiniLM and by BM25."""
+    with np.load(raw / "tools/metatool_scores.npz") as archive:
+        drawn = np.sort(np.random.default_rng(0).choice(len(archive["right"]), size=2000, replace=False))
+        scores = np.stack([archive[name][drawn] for name in ("dense", "bm25")], axis=-1)
+        right = archive["right"][drawn]
+    write_scores(
+        data_file("tools.npz"),
+        scores[np.arange(len(right)), right, 0],
+        scores,
+        scorers=["dense", "bm25"],
+        true_column=right,
+        name="tools",
+        source="cosine (float16) of all-MiniLM-L6-v2 embeddings for 2,000 requests of MetaTool, each with one right "
+        "tool of 199, against the name and description of every tool; 2,000 of 8,000, drawn with a fixed seed. Second "
+        "scorer: BM25 (float16) of the same texts",
     )
 
 
@@ -71,4 +97,5 @@ if __name__ == "__main__":
     folder = Path(sys.argv[1])
     images(folder)
     retrieval(folder)
+    tools(folder)
     auctions(folder)

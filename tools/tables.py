@@ -99,7 +99,7 @@ def in_parts(what: str, runs: int, work: Callable[..., Any], *arguments: Any) ->
 
 def compute() -> dict[str, Any]:
     """Return all figures of the tables."""
-    tuned = run(Spec(tasks=("retrieval",), runs=1), with_sweeps=False).settings
+    tuned = run(Spec(tasks=("retrieval",), runs=1), with_sweeps=False, with_lists=False).settings
     settings = {policy: setting for (_, policy), setting in tuned.items()}
     columns: dict[str, list[list[float]]] = {policy: [] for policy in PAPER}
     for part in in_parts("policies", RUNS, measure, settings):

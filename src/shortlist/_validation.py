@@ -194,10 +194,9 @@ def _columns(scores: Any, expected: Scorers | None) -> dict[str, Any] | None:
     names = getattr(scores, "columns", None)  # of a data frame
     if names is not None:
         return {str(name): scores[name] for name in names}
-    if isinstance(scores, (str, bytes)) or not hasattr(scores, "__len__"):
-        return None
-    if len(scores) and not hasattr(scores, "ndim") and not hasattr(scores[0], "__len__"):
-        return None  # a list of numbers
+    rows = isinstance(scores, Sequence) and len(scores) > 0 and hasattr(scores[0], "__len__")
+    if isinstance(scores, (str, bytes)) or not (rows or hasattr(scores, "ndim")):
+        return None  # a list of numbers, or what `check_scores` refuses
     raw = _array("scores", scores)
     if raw.ndim != 2:
         return None

@@ -77,6 +77,14 @@ def test_a_strangers_score_file(tmp_path):
         (("reproduce", "--policies", "own.py:Steady,own.py:Steady"), "a policy is named twice: Steady, Steady"),
         (("replay", "log.csv", "--policies", "no.py:Mine"), "there is no file no.py"),
         (("replay", "log.csv", "--policies", "own.py:Mine"), "own.py has no Mine; it has Steady, Needy"),
+        (
+            ("replay", "log.csv", "--lists"),
+            "there is no column called 'round_id'; there are: true_score; --lists needs",
+        ),
+        (("replay", "log.csv", "--lists", "--policies", "sps"), "drop --policies and --column"),
+        (("replay", "log.csv", "--lists", "--delta", "2"), "delta is 2.0; it must lie strictly between 0 and 1"),
+        (("replay", "log.csv", "--lists", "--scorers", ","), "scorers is ','; name one or more"),
+        (("replay", "log.csv", "--scorers", "dense"), "scorers is 'dense', which is for --lists: add --lists"),
     ],
 )
 def test_errors_are_one_line(arguments, message, tmp_path):
@@ -129,6 +137,62 @@ def test_replay_of_a_log(tmp_path):
     first = rows.splitlines()[1].split(",")
     assert first[:3] == ["a", "anytime", "1500"]
     assert 0.9 <= float(first[3]) <= 1
+
+
+def candidates(folder, rounds, scorers):
+    """Write a log in which the scorers together know more than the first alone."""
+    rng = np.random.default_rng(0)
+    lines = [f"round_id,candidate_id,{','.join(scorers)},picked"]
+    for i in range(rounds):
+        values = rng.normal(size=(12, 2))
+        right = int((3 * values.sum(axis=1) + rng.gumbel(size=12)).argmax())
+        for j, row in enumerate(values[:, : len(scorers)].tolist()):
+            lines.append(f"q{i},c{j},{','.join(map(repr, row))},{int(j == right)}")
+    (folder / "candidates.csv").write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("scorers", [("dense",), ("dense", "bm25")])
+def test_replay_of_lists(tmp_path, scorers):
+    candidates(tmp_path, 800, scorers)
+    done = shortlist("replay", "candidates.csv", "--lists", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"800 rounds of 12 candidates, scored by {', '.join(scorers)}" in done.stdout
+    with (tmp_path / "results-replay" / "lists.csv").open() as file:
+        rows = {row["variant"]: row for row in csv.DictReader(file)}
+    several = len(scorers) > 1
+    assert set(rows) == {"raw", "relative", "auto", "top-k", "autocut"} | (
+        {"rrf", "auto-all", "top-k-rrf"} if several else set()
+    )
+    ours, fixed = ("auto-all", "top-k-rrf") if several else ("auto", "top-k")
+    length, other = float(rows[ours]["last_tenth"]), float(rows[fixed]["last_tenth"])
+    assert f"auto's lists are {length / other:.2f} times as long" in done.stdout.replace("\n", " ")
+    for row in rows.values():
+        assert f"{float(row['last_tenth']):.2f}" in done.stdout
+        assert f"{float(row['coverage']):.4f}" in done.stdout
+    assert "…" not in done.stdout  # eighty characters are wide enough
+    assert (tmp_path / "results-replay" / "lists.png").stat().st_size > 10_000
+
+
+def test_replay_of_a_log_too_short_to_cut(tmp_path):
+    candidates(tmp_path, 40, ("dense", "bm25"))
+    done = shortlist("replay", "candidates.csv", "--lists", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Auto has cut nothing in the last tenth" in done.stdout
+
+
+def test_a_score_file_with_two_scorers_is_compared_by_both(tmp_path):
+    rng = np.random.default_rng(0)
+    tables = rng.normal(size=(400, 10, 2))
+    right = (3 * tables.sum(axis=2) + rng.gumbel(size=(400, 10))).argmax(axis=1)
+    np.savez(tmp_path / "mine.npz", scorers=["dense", "bm25"], candidate_scores=tables, true_column=right)
+    common = ("--scores", "mine.npz", "--rounds", 800, "--runs", 1, "--policies", "sps", "--jobs", 1)
+    done = shortlist("reproduce", *common, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "results" / "list_lengths.csv").open() as file:
+        rows = {row["variant"]: float(row["last_tenth"]) for row in csv.DictReader(file)}
+    assert rows["auto-all"] < rows["auto"] < rows["sps"]
+    assert "auto, all scorers" in (tmp_path / "results" / "report.html").read_text()
+    assert "auto, all scorers" in done.stdout
 
 
 def test_replay_takes_a_log_at_its_word(tmp_path):

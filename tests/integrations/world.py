@@ -30,7 +30,7 @@ def check(shown, hits, label):
 
 def learned(coverage=0.9, low=0.4, rounds=200):
     """Return a lister with a threshold near `low`."""
-    lister = Shortlister(coverage=coverage)
+    lister = Shortlister(coverage=coverage, score="raw")
     for i in range(rounds):
         lister.hit(lister.propose([low + 0.001 * (i % 10)]).round_id, 0)
     assert lister.threshold >= low

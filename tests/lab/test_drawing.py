@@ -16,7 +16,7 @@ def test_every_line_of_the_paper_is_told_apart_by_more_than_colour():
 def test_a_policy_of_ones_own_gets_a_line_by_its_name():
     assert line_style("MyPolicy") == line_style("MyPolicy")
     assert line_style("MyPolicy") != line_style("MyOther")
-    assert (label_of("relative"), label_of("sps")) == ("AnytimeSPS, relative", "SPS (paper)")
+    assert (label_of("MyPolicy"), label_of("sps")) == ("MyPolicy", "SPS (paper)")
 
 
 def test_a_line_ends_where_its_mean_does():

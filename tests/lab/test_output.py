@@ -52,8 +52,17 @@ def test_every_promised_file_is_written(small, tmp_path):
         "regret_vs_horizon",
         "regret_vs_coverage",
         "headline",
+        "lists_compared",
+        "shorter_lists",
     ]:
         assert {f"{name}.svg", f"{name}.png"} <= figures
+    with (tmp_path / "list_lengths.csv").open() as file:
+        lengths = list(csv.DictReader(file))
+    assert list(lengths[0]) == [
+        "task", "variant", "run", "score", "mean_set_size", "last_tenth", "coverage", "undercoverage_count",
+    ]  # fmt: skip
+    assert {row["task"] for row in lengths} == {"images", "retrieval", "tools"}
+    assert {row["undercoverage_count"] for row in lengths if row["variant"] == "top-k"} == {""}
     with np.load(tmp_path / "curves.npz") as curves:
         assert curves["images/sps/regret"].shape == (2, curves["rounds"].size)
     manifest = json.loads((tmp_path / "manifest.json").read_text())
@@ -61,7 +70,7 @@ def test_every_promised_file_is_written(small, tmp_path):
     for name, digest in manifest["sha256"].items():
         assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == digest
     page = (tmp_path / "report.html").read_text()
-    assert page.count("<figure") == 11
+    assert page.count("<figure") == 13
     for outside in ("http://", "https://", "<script", 'src="/'):
         assert outside not in page.replace("http://www.w3.org", "")
 

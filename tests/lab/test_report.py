@@ -60,3 +60,14 @@ def test_scores_of_ones_own_are_named_in_the_title(tmp_path):
     own = run(spec, with_sweeps=False)
     page = page_of(dataclasses.replace(own), tmp_path)
     assert "<title>Online shortlists on mine</title>" in page
+
+
+def test_ways_of_making_lists_are_compared(small, tmp_path):
+    page = page_of(small, tmp_path)
+    section = page.split("shorter lists</h2>")[1].split("<h2>")[0]
+    for words in ("auto, all scorers", "fixed top-k by RRF", "raw dense, SPS (the paper)", "the best fixed score"):
+        assert words in section
+    for task, variant in (("retrieval", "auto-all"), ("tools", "rrf"), ("images", "top-k")):
+        mean = small.list_values(task, variant, "last_tenth").mean()
+        assert f'<td class="n">{mean:,.2f}' in section
+    assert section.count("<figure") == 2

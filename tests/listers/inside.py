@@ -18,14 +18,14 @@ def everything(lister):
         return json.loads((Path(folder) / "lister.json").read_text())["content"]
 
 
-def trackers(lister, key=None) -> dict[int, TrackerState]:
-    """Return what the trackers of one of its streams remember."""
+def tracker_state(lister, key=None) -> TrackerState:
+    """Return what the tracker of one of its streams remembers."""
     content = everything(lister)
     policy = decode(Settings, content["settings"]).policy
     state = next(state for name, state in content["streams"] if name == key)
-    return decode(StreamState, state, {State: policy.state_type}).trackers
+    return decode(StreamState, state, {State: policy.state_type}).tracker
 
 
 def policy_state(lister, key=None):
     """Return the state of its policy."""
-    return trackers(lister, key)[0].policy
+    return tracker_state(lister, key).policy

@@ -1,6 +1,10 @@
 """Questions and answers for a lister."""
 
 import numpy as np
+import pytest
+
+#: For what holds of any lister: raw scores, and a score that is learned first.
+both_scores = pytest.mark.parametrize("score", ["raw", "auto"])
 
 
 def answer(lister, shown, right=0):

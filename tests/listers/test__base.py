@@ -25,11 +25,11 @@ from shortlist.errors import (
 )
 from shortlist.policies import State
 from tests.listers.inside import everything, policy_state
-from tests.listers.playing import teach
+from tests.listers.playing import both_scores, teach
 
 
 def test_expired_rounds_are_closed_for_good():
-    lister = Shortlister(0.9, patience=1000)
+    lister = Shortlister(0.9, score="raw", patience=1000)
     shown = [lister.propose([0.5, 0.6]) for _ in range(50)]
     for item in shown[::2]:
         lister.hit(item.round_id, 1)
@@ -70,7 +70,7 @@ def test_members_of_any_string_or_integer_kind_are_plain(tmp_path):
 
 
 def test_old_rounds_are_closed():
-    lister = Shortlister(keep=3)
+    lister = Shortlister(keep=3, score="raw")
     for _ in range(5):
         lister.propose([0.5])
     before = everything(lister)
@@ -83,8 +83,10 @@ def test_old_rounds_are_closed():
     assert policy_state(lister).pending == 0
 
 
-def test_copies_are_independent():
-    lister = teach(Shortlister(), 200)
+@both_scores
+def test_copies_are_independent(score):
+    lister = teach(Shortlister(score=score), 200)
+    assert lister.threshold > -np.inf
     for twin in (copy.deepcopy(lister), pickle.loads(pickle.dumps(lister))):
         assert everything(twin) == everything(lister)
         before = everything(lister)
@@ -93,9 +95,10 @@ def test_copies_are_independent():
     assert repr(lister).startswith("<Shortlister AnytimeSPS(coverage=0.9")
 
 
-def test_several_threads(tmp_path):
+@both_scores
+def test_several_threads(score, tmp_path):
     """Eight threads propose and answer, one saves and one sums up: nothing lost, nothing doubled."""
-    lister = Shortlister(0.9)
+    lister = Shortlister(0.9, score=score)
     failures = []
 
     def work(seed):
@@ -129,7 +132,9 @@ def test_several_threads(tmp_path):
     assert not failures
     summary = lister.summary()
     assert summary["rounds"] == 3200 == summary["hits"] + summary["misses"]
-    assert policy_state(lister).rounds == 3200
+    # At the moment of the fit, each of the seven other threads may have had a list open: none of them counts.
+    least, most = (3200 - 30 - 7, 3200 - 30) if score == "auto" else (3200, 3200)
+    assert least <= policy_state(lister).rounds <= most
 
 
 def test_only_what_can_be_allowed_is_offered():

@@ -10,6 +10,7 @@ import pytest
 from shortlist import AnytimeSPS, GroupedShortlister, crossing_probability
 from shortlist.errors import InvalidIds, InvalidParameter, InvalidScores, NotShown
 from tests.listers.inside import everything
+from tests.listers.playing import both_scores
 
 
 def teach(lister, rounds, groups, seed=0):
@@ -24,9 +25,11 @@ def teach(lister, rounds, groups, seed=0):
     return lister
 
 
-def test_each_group_learns_as_if_alone():
-    lister = GroupedShortlister(0.9, delta=0.05)
-    rng = np.random.default_rng(0)
+@both_scores
+def test_each_group_learns_as_if_alone(score):
+    """With auto from the fit on, which all groups share."""
+    lister = GroupedShortlister(0.9, delta=0.05, score=score)
+    rng, frozen = np.random.default_rng(0), np.asarray if score == "raw" else None
     alone = {"a": AnytimeSPS(0.9, 0.05 / 2), "b": AnytimeSPS(0.9, 0.05 / 6)}
     states = {group: policy.init() for group, policy in alone.items()}
     for i in range(2000):
@@ -38,12 +41,15 @@ def test_each_group_learns_as_if_alone():
             lister.hit(shown.round_id, 0)
         else:
             lister.miss(shown.round_id)
-        alone[group].update(states[group], float(scores[0]))
+        if frozen is None:
+            frozen = lister.learned
+        else:
+            alone[group].update(states[group], float(frozen(scores)[0]))
     assert lister.groups == ("a", "b")
     for group, state in states.items():
         assert lister.threshold(group) == state.threshold > 0
     assert lister.threshold("c") == -np.inf
-    assert lister.summary("a")["counted"] + lister.summary("b")["counted"] == 2000
+    assert lister.summary("a")["counted"] + lister.summary("b")["counted"] == (2000 if score == "raw" else 1970)
     assert lister.summary()["rounds"] == 2000
 
 
@@ -72,7 +78,7 @@ def test_ten_thousand_groups_at_length():
     print(f"\nexact crossing probabilities of {groups:,} groups sum to {spent:.5f}, of delta {delta}")
     assert spent <= delta
     lister, rng, before, start = (
-        GroupedShortlister(0.9, delta),
+        GroupedShortlister(0.9, delta, score="raw"),
         np.random.default_rng(0),
         resident(),
         time.perf_counter(),
@@ -95,7 +101,7 @@ def test_ten_thousand_groups_at_length():
 
 
 def test_alarms_and_open_rounds_of_a_group_are_named_by_their_own_ids():
-    lister = GroupedShortlister(0.9, on_drift="report", false_alarm_rounds=1000)
+    lister = GroupedShortlister(0.9, score="raw", on_drift="report", false_alarm_rounds=1000)
     for _ in range(150):
         lister.hit(lister.propose([0.5], group="b").round_id, 0)
     assert lister.threshold("b") == 0.5  # from here on a miss is a miss of the threshold
@@ -113,15 +119,17 @@ def test_alarms_and_open_rounds_of_a_group_are_named_by_their_own_ids():
     assert f"; round {waiting} is unanswered and holds back 1 later one" in lister.summary("b")["waiting_for"]
 
 
-def test_small_groups_show_everything():
-    lister = teach(GroupedShortlister(0.9), 500, groups=list(range(50)))
+@both_scores
+def test_small_groups_show_everything(score):
+    lister = teach(GroupedShortlister(0.9, score=score), 500, groups=list(range(50)))
     for group in range(50):
         assert lister.threshold(group) == -np.inf
         assert len(lister.propose([0.1, 0.2, 0.3], group=group).members) == 3
 
 
-def test_save_and_load(tmp_path):
-    lister = teach(GroupedShortlister(0.8, on_drift="restart"), 800, groups=["x", "y", 3])
+@both_scores
+def test_save_and_load(score, tmp_path):
+    lister = teach(GroupedShortlister(0.8, score=score, on_drift="restart"), 800, groups=["x", "y", 3])
     pending = lister.propose([0.9, 0.8], ids=["p", "q"], group="y")
     lister.save(tmp_path / "groups.json")
     loaded = GroupedShortlister.load(tmp_path / "groups.json")

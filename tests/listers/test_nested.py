@@ -7,6 +7,7 @@ from shortlist import AnytimeSPS, NestedShortlister, Shortlister, replay
 from shortlist.errors import InvalidParameter
 from shortlist.listers import savefile
 from tests.listers.inside import everything
+from tests.listers.playing import both_scores
 
 
 def run(lister, rounds, seed=0, candidates=20):
@@ -24,17 +25,22 @@ def run(lister, rounds, seed=0, candidates=20):
     return shown_lists, np.array(trues)
 
 
-def test_each_threshold_is_bit_identical_to_a_run_of_its_own():
-    lister = NestedShortlister((0.95, 0.8, 0.9), delta=0.1)
-    _, trues = run(lister, 3000)
+@both_scores
+def test_each_threshold_is_bit_identical_to_a_run_of_its_own(score):
+    """With auto from the fit on, which all coverages share."""
+    lister = NestedShortlister((0.95, 0.8, 0.9), delta=0.1, score=score)
+    lists, trues = run(lister, 3000)
     assert lister.coverages == (0.8, 0.9, 0.95)
+    if score == "auto":
+        frozen = lister.learned
+        trues = np.array([frozen(scores)[0] for _, scores in lists[30:]])
     for coverage, summary in lister.summary().coverages.items():
         assert summary.threshold == replay(AnytimeSPS(coverage, 0.1), np.append(trues, 0.0))[-1] > 0
 
 
 def test_sets_are_nested_and_each_coverage_is_held():
     """False alarm: 1e-7 for each threshold, and eleven standard errors for the coverage seen."""
-    lister = NestedShortlister((0.8, 0.9, 0.95), delta=1e-7)
+    lister = NestedShortlister((0.8, 0.9, 0.95), delta=1e-7, score="raw")
     lists, _ = run(lister, 4000)
     held = dict.fromkeys(lister.coverages, 0)
     for shown, scores in lists:
@@ -52,9 +58,9 @@ def test_sets_are_nested_and_each_coverage_is_held():
 
 def test_a_higher_coverage_gives_way_to_a_lower_one(tmp_path):
     """Early on the 0.5 learner may still show everything where another has cut: then nothing is hidden."""
-    lister = NestedShortlister((0.5, 0.9))
+    lister = NestedShortlister((0.5, 0.9), score="raw")
     content = everything(lister)
-    content["streams"][1][1]["trackers"][0][1]["policy"]["carry"][0] = 0.7
+    content["streams"][1][1]["tracker"]["policy"]["carry"][0] = 0.7
     savefile.write(tmp_path / "nested.json", "nested shortlister", content)
     lister = NestedShortlister.load(tmp_path / "nested.json")
     assert lister.summary().coverages[0.9].threshold == 0.7
@@ -72,8 +78,9 @@ def test_the_guarantee_is_said():
     assert together.summary().coverages[0.9].policy["delta"] == 0.025
 
 
-def test_save_and_load(tmp_path):
-    lister = NestedShortlister((0.8, 0.95), jointly=True, patience=5)
+@both_scores
+def test_save_and_load(score, tmp_path):
+    lister = NestedShortlister((0.8, 0.95), jointly=True, score=score, patience=5)
     run(lister, 400)
     pending = lister.propose([0.9, 0.8])
     lister.save(tmp_path / "nested.json")
@@ -92,10 +99,11 @@ def test_bad_coverages_are_refused(coverages):
         NestedShortlister(coverages)
 
 
+@both_scores
 @pytest.mark.parametrize("options", [{}, {"at_most": 6}, {"at_least": 3}, {"shadow": True}], ids=str)
-def test_each_coverage_counts_as_in_a_run_of_its_own(options):
+def test_each_coverage_counts_as_in_a_run_of_its_own(options, score):
     """Also where the list that is shown is cut short, and after a shift: thresholds, answers, alarms."""
-    options |= {"on_drift": "report", "false_alarm_rounds": 1000}
+    options = options | {"score": score, "on_drift": "report", "false_alarm_rounds": 1000}
     nested, alone = NestedShortlister((0.5, 0.95), **options), Shortlister(0.5, **options)
     rng = np.random.default_rng(0)
     for t in range(1200):

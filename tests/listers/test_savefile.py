@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from shortlist import Shortlister
+from shortlist import OrderStatistic, Shortlister
 from shortlist.errors import (
     DamagedFile,
     InvalidParameter,
@@ -17,19 +17,21 @@ from shortlist.errors import (
 )
 from shortlist.listers import savefile
 from tests.listers.inside import everything
-from tests.listers.playing import drifting, teach
+from tests.listers.playing import both_scores, drifting, teach
 from tests.policies.every import POLICIES
 
 
-def test_everything_survives_a_save(tmp_path):
-    lister = Shortlister(0.9, on_drift="restart", false_alarm_rounds=500, patience=50, shadow=True)
-    lister.warm_start(np.random.default_rng(8).random(300))
+@both_scores
+def test_everything_survives_a_save(score, tmp_path):
+    lister = Shortlister(0.9, score=score, on_drift="restart", false_alarm_rounds=500, patience=50, shadow=True)
+    lister.warm_start(np.random.default_rng(8).random((300, 1)), np.zeros(300, dtype=int))
     drifting(lister, 1500, change=700)
     for _ in range(30):
         lister.propose([0.5])
     lister.save(tmp_path / "lister.json")
     loaded = Shortlister.load(tmp_path / "lister.json")
     assert loaded.summary() == lister.summary()
+    assert lister.summary().epoch > 0
     for twin in (lister, loaded):
         drifting(twin, 500, change=100, seed=3)
     assert loaded.summary() == lister.summary()
@@ -56,9 +58,18 @@ def test_a_number_that_became_too_large_is_damage(tmp_path):
         Shortlister.load(path)
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=repr)
-def test_save_and_load_at_any_moment(policy, tmp_path):
-    lister = teach(Shortlister(policy=policy), 150)
+@pytest.mark.parametrize(
+    ("policy", "score"),
+    [
+        (policy, score)
+        for policy in POLICIES
+        for score in ("raw", "auto")
+        if score == "raw" or isinstance(policy, OrderStatistic)
+    ],
+    ids=repr,
+)
+def test_save_and_load_at_any_moment(policy, score, tmp_path):
+    lister = teach(Shortlister(policy=policy, score=score), 150)
     pending = [lister.propose([0.9, 0.8], ids=["inf", "b"]), lister.propose([9.0, 8.0])]
     lister.save(tmp_path / "lister.json")
     loaded = Shortlister.load(tmp_path / "lister.json")
@@ -71,8 +82,9 @@ def test_save_and_load_at_any_moment(policy, tmp_path):
     assert everything(loaded) == everything(lister)
 
 
-def test_a_save_is_json_and_small(tmp_path):
-    lister = teach(Shortlister(), 3000)
+@both_scores
+def test_a_save_is_json_and_small(score, tmp_path):
+    lister = teach(Shortlister(score=score), 3000)
     path = tmp_path / "lister.json"
     lister.save(path)
 

@@ -13,7 +13,7 @@ from shortlist.errors import (
     NoCandidates,
 )
 from tests.listers.inside import everything, policy_state
-from tests.listers.playing import answer, teach
+from tests.listers.playing import answer, both_scores, teach
 
 
 def test_the_contracts_example():
@@ -28,18 +28,22 @@ def test_the_contracts_example():
     assert lister.summary()["hits"] == 1
 
 
-def test_it_learns_what_its_policy_learns():
-    lister, policy = Shortlister(0.9), AnytimeSPS(0.9)
+@both_scores
+def test_it_learns_what_its_policy_learns(score):
+    """Raw from the first round on; with auto from the fit on, of the frozen score, and of no earlier round."""
+    lister, policy = Shortlister(0.9, score=score), AnytimeSPS(0.9)
     state = policy.init()
     rng = np.random.default_rng(3)
-    for _ in range(1500):
+    frozen = np.asarray if score == "raw" else None
+    for i in range(1500):
         scores = rng.random(5)
-        shown = lister.propose(scores)
-        if 0 in shown.members:
-            lister.hit(shown.round_id, 0)
+        answer(lister, lister.propose(scores))
+        if frozen is None:
+            assert i < 30
+            frozen = lister.learned
         else:
-            lister.miss(shown.round_id)
-        policy.update(state, float(scores[0]))
+            policy.update(state, float(frozen(scores)[0]))
+    assert lister.summary()["counted"] == state.rounds == (1500 if score == "raw" else 1470)
     assert lister.threshold == state.threshold > 0.05
 
 
@@ -47,7 +51,7 @@ def test_answers_late_in_any_order_teach_the_same():
     rng = np.random.default_rng(4)
     ends = []
     for order in (np.arange(600), rng.permutation(600)):
-        lister = Shortlister(0.9, patience=1000)
+        lister = Shortlister(0.9, score="raw", patience=1000)
         stream = np.random.default_rng(5).random((600, 5))
         shown = [lister.propose(scores) for scores in stream]
         assert lister.summary()["open"] == 600
@@ -64,7 +68,9 @@ BAD_PROPOSALS = [
     (([math.inf],), InvalidScores, "scores[0] is inf"),
     (([-math.inf, 1],), InvalidScores, "scores[0] is -inf"),
     (([],), NoCandidates, "scores are empty"),
-    (([[0.1, 0.2]],), InvalidScores, "scores have the shape (1, 2)"),
+    (([[0.1, 0.2]],), InvalidScores, "the scores are of '0', '1', and those of the first round were of one scorer"),
+    (({"dense": [0.1]},), InvalidScores, "the scores are of 'dense', and those of the first round were of one scorer"),
+    (([[[0.1], [0.2]]],), InvalidScores, "scores have the shape (1, 2, 1)"),
     ((0.5,), InvalidScores, "scores are of type float; give a list"),
     (("abc",), InvalidScores, "scores are of type str"),
     ((None,), InvalidScores, "scores are of type NoneType"),
@@ -102,16 +108,18 @@ def test_bad_proposals_are_named_and_change_nothing(arguments, error, message):
     assert everything(lister) == before
 
 
-def test_coverage_is_held_on_the_real_retrieval_scores():
+@both_scores
+def test_coverage_is_held_on_the_real_retrieval_scores(score):
     """False alarm: 1e-7 for the threshold, and twelve standard errors for the coverage seen."""
     from shortlist.lab.tasks import load_task  # noqa: PLC0415 - only here
 
     task = load_task("retrieval")
     rows = np.random.default_rng(9).integers(len(task.scores.true_scores), size=3000)
-    lister = Shortlister(0.9, 1e-7)
+    lists = task.scores.candidate_scores.astype(np.float64)
+    lister = Shortlister(0.9, 1e-7, score=score)
     for row in rows.tolist():
-        scores = task.scores.candidate_scores[row].astype(np.float64)
-        answer(lister, lister.propose(scores))  # the right passage is the first candidate
-    best = metrics.optimal_threshold(task.scores.true_scores, 0.9)
+        answer(lister, lister.propose(lists[row]))  # the right passage is the first candidate
+    frozen = lister.learned
+    best = metrics.optimal_threshold((lists if frozen is None else frozen(lists))[:, 0], 0.9)
     assert lister.threshold <= best
     assert lister.summary()["coverage_seen"] >= 0.9

@@ -69,7 +69,7 @@ def test_bad_answers_are_named_and_change_nothing(call, error, message):
 
 @pytest.mark.parametrize("cause", ["at_most", "the search", "nothing found"])
 def test_absent_is_a_miss_where_nobody_has_seen_everything(cause):
-    lister = Shortlister(0.9, at_most=2 if cause == "at_most" else None)
+    lister = Shortlister(0.9, score="raw", at_most=2 if cause == "at_most" else None)
     below = 0.1 if cause == "the search" else None
     scores = [] if cause == "nothing found" else [0.1, 0.2, 0.3]
     shown = lister.propose(scores, truncated_below=below, allow_empty=True)
@@ -88,6 +88,7 @@ LISTED = Listed(7, ["a", "b", "c"], [0.2, 0.9, 0.5], [1, 2], 0.6, 0, 1, truncate
 def test_an_answer_is_an_event_that_says_all_that_its_effect_depends_on():
     assert admit(LISTED, "b") == Hit(7, "b", 1.9)
     assert admit(LISTED, "c") == Hit(7, "c", 1.5, below_cut=True)
+    assert admit(LISTED._replace(fit=0), "c") == Hit(7, "c", 1.5, below_cut=True, position=2)  # to learn from
     assert admit(LISTED, Answer.MISS) == Miss(7, truncated=True)
     assert admit(LISTED, Answer.ABSENT) == Absent(7, believed=False, truncated=True)
     assert admit(LISTED, Answer.SKIP) == Skip(7)

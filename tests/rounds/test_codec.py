@@ -107,9 +107,8 @@ def test_a_learned_score_comes_back_with_what_is_known_of_its_fit():
 
 
 def test_a_score_that_a_scorer_has_not_is_null():
-    listed = Listed(
-        1, None, np.array([[1.0, math.nan], [2.0, 0.5]]), [1, 0], -math.inf, 0, 2, scorers=["a", "b"], fit=0
-    )
+    scores = np.array([[1.0, math.nan], [2.0, 0.5]])
+    listed = Listed(1, None, scores, [1, 0], -math.inf, 0, 2, scorers=["a", "b"], fit=0)
     text = to_json(listed)
     assert json.loads(text, parse_constant=pytest.fail)["scores"] == [[1.0, None], [2.0, 0.5]]
     assert np.array_equal(np.asarray(from_json(Listed, text).scores, dtype=float), scores, equal_nan=True)

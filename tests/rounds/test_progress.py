@@ -9,11 +9,11 @@ import pytest
 from shortlist import SPS, Greedy, Shortlister, Summary
 from shortlist.rounds.progress import count
 from shortlist.rounds.stream import Tally
-from tests.listers.playing import answer
+from tests.listers.playing import answer, both_scores
 
 
 def test_too_much_silence_stops_the_threshold_safely_and_says_why():
-    lister = Shortlister(0.9)
+    lister = Shortlister(0.9, score="raw")
     rng = np.random.default_rng(1)
     for _ in range(3000):
         shown = lister.propose(rng.random(3))
@@ -30,7 +30,7 @@ def test_too_much_silence_stops_the_threshold_safely_and_says_why():
 
 def test_a_late_pick_may_move_the_threshold_before_any_new_round_does():
     """The summary says so."""
-    lister = Shortlister(0.9, patience=0)
+    lister = Shortlister(0.9, score="raw", patience=0)
     shown = [lister.propose([0.5 + i / 1000, 0.4]) for i in range(120)]
     for each in shown[:-12]:
         lister.hit(each.round_id, 0)
@@ -45,9 +45,10 @@ def test_a_late_pick_may_move_the_threshold_before_any_new_round_does():
     assert lister.threshold > -np.inf
 
 
-def test_a_miss_of_a_complete_list_says_nothing_of_the_threshold():
+@both_scores
+def test_a_miss_of_a_complete_list_says_nothing_of_the_threshold(score):
     """Half of the right answers are not among the candidates, from the first round on: no alarm, and nothing is cut."""
-    lister = Shortlister(0.9, on_drift="restart", false_alarm_rounds=1000)
+    lister = Shortlister(0.9, score=score, on_drift="restart", false_alarm_rounds=1000)
     for i in range(300):
         shown = lister.propose([0.5, 0.6])
         if i % 2:
@@ -62,7 +63,7 @@ def test_a_miss_of_a_complete_list_says_nothing_of_the_threshold():
 
 
 def test_the_summary_says_what_it_waits_for():
-    lister = Shortlister(0.9)
+    lister = Shortlister(0.9, score="raw")
 
     def words():
         return lister.summary()["waiting_for"]
@@ -86,13 +87,13 @@ def test_the_summary_says_what_it_waits_for():
     for i in range(200):
         frozen.hit(frozen.propose([i / 200]).round_id, 0)
     assert "planned for 100 rounds" in frozen.summary()["waiting_for"]
-    far = Shortlister(0.9999).summary()["waiting_for"]
+    far = Shortlister(0.9999, score="raw").summary()["waiting_for"]
     assert far == "more than 10,000 more counted rounds before the threshold can move"
 
 
 def test_a_poor_search_is_told_from_silence_and_from_luck():
     """What is said of the candidates is so: by more than chance, in this epoch, and only where that is the reason."""
-    lister = Shortlister(0.9)
+    lister = Shortlister(0.9, score="raw")
     for i in range(100):
         shown = lister.propose([0.5, 0.6])
         if i < 13:
@@ -103,7 +104,7 @@ def test_a_poor_search_is_told_from_silence_and_from_luck():
             lister.skip(shown.round_id)
     assert lister.summary()["waiting_for"].startswith("fewer misses")
     assert "answer more rounds" in lister.summary()["waiting_for"]
-    early = Shortlister(0.9)
+    early = Shortlister(0.9, score="raw")
     for i in range(30):
         shown = early.propose([0.5, 0.6])
         if i % 3:
@@ -114,7 +115,7 @@ def test_a_poor_search_is_told_from_silence_and_from_luck():
 
 
 def test_at_most_that_is_too_small_is_named_as_the_remedy():
-    lister = Shortlister(0.9, at_most=2)
+    lister = Shortlister(0.9, score="raw", at_most=2)
     for i in range(300):
         shown = lister.propose([0.1, 0.2, 0.3])
         if i % 4:
@@ -151,7 +152,25 @@ def test_counts_of_streams_add_up():
 
 
 def test_rounds_needed_is_what_the_words_say():
-    summary = Shortlister(0.9).summary()
+    summary = Shortlister(0.9, score="raw").summary()
     assert summary.rounds_needed == 71
     assert "at least 71 more" in summary.waiting_for
     assert Shortlister(policy=Greedy(0.9)).summary().rounds_needed is None
+
+
+def test_the_first_cut_comes_71_rounds_after_the_score_is_learned():
+    lister = Shortlister(0.9)
+    for i in range(101):
+        assert lister.threshold == -np.inf
+        if i == 29:
+            assert lister.summary().rounds_needed is None
+            assert lister.summary().waiting_for == (
+                "the score: it is learned from 30 picks, of which there are 29; everything is shown until then, or for "
+                "300 rounds at the most"
+            )
+        if i == 30:
+            assert lister.summary().rounds_needed == 71
+            assert lister.summary().waiting_for == "at least 71 more counted rounds before the threshold can move"
+        lister.hit(lister.propose([0.5, 0.9, 0.1]).round_id, 1)
+    assert lister.threshold > -np.inf
+    assert (lister.summary().rounds, lister.summary().counted) == (101, 71)

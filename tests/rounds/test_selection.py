@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 from shortlist import Oracle, Shortlister
 from shortlist.rounds.selection import best_first, select
 from shortlist.rounds.settings import Settings
-from tests.listers.playing import answer
+from tests.listers.playing import answer, both_scores
 
 
-def test_shadow_mode_shows_everything_and_learns_the_same():
+@both_scores
+def test_shadow_mode_shows_everything_and_learns_the_same(score):
     rng = np.random.default_rng(5)
-    shadow, real = Shortlister(0.9, shadow=True), Shortlister(0.9)
+    shadow, real = Shortlister(0.9, score=score, shadow=True), Shortlister(0.9, score=score)
     hidden = missed = 0
     for _ in range(2000):
         scores = rng.random(10)
@@ -34,8 +35,9 @@ def test_shadow_mode_shows_everything_and_learns_the_same():
     assert shadow.summary()["would_have_missed"] == missed + 1
 
 
-def test_shadow_mode_knows_at_least():
-    lister = Shortlister(0.9, shadow=True, at_least=20)
+@both_scores
+def test_shadow_mode_knows_at_least(score):
+    lister = Shortlister(0.9, score=score, shadow=True, at_least=20)
     for _ in range(300):
         shown = lister.propose(np.linspace(0, 1, 20))
         assert shown.reached == 20
@@ -44,8 +46,9 @@ def test_shadow_mode_knows_at_least():
     assert (lister.summary()["hidden_share"], lister.summary()["would_have_missed"]) == (0.0, 0)
 
 
-def test_ties_keep_the_order_given_and_ids_are_handed_back():
-    lister = Shortlister()
+@both_scores
+def test_ties_keep_the_order_given_and_ids_are_handed_back(score):
+    lister = Shortlister(score=score)
     assert lister.propose([1, 2, 2, 1]).members == (1, 2, 0, 3)
     assert lister.propose([1.0, 2.0], ids=["a", "b"]).members == ("b", "a")
     assert lister.propose(np.array([1.0, 2.0]), ids=np.array([7, 9])).members == (9, 7)

@@ -12,6 +12,7 @@ from shortlist.errors import (
     InvalidParameter,
 )
 from shortlist.rounds.settings import CONFIGURABLE, PAIRS, Options, Settings
+from shortlist.scores import Raw
 
 
 def test_drift_settings_are_checked():
@@ -48,6 +49,9 @@ def test_drift_settings_are_checked():
         (lambda: Shortlister(at_most=0), "at_most is 0; it must be at least 1"),
         (lambda: Shortlister(at_least=5, at_most=3), "at_most is 3, but at_least is 5"),
         (lambda: Shortlister(keep=0), "keep is 0"),
+        (lambda: Shortlister(fit_rounds=0), "fit_rounds is 0; it must be at least 1"),
+        (lambda: Shortlister(fit_rounds=30.0), "fit_rounds is 30.0; it must be a whole number"),
+        (lambda: Shortlister(score="raw", fit_rounds=30), 'only score="auto" is fitted'),
     ],
 )
 def test_bad_parameters_are_named(make, message):
@@ -67,6 +71,13 @@ def test_defaults_are_written_once():
 def test_what_silence_means_depends_on_the_policy():
     assert Settings(policy=AnytimeSPS(0.9)).unanswered == "miss"
     assert Settings(policy=Greedy(0.9)).unanswered == "ignore"
+
+
+def test_the_score_is_learned_where_the_policy_lets_it_be():
+    assert Settings(policy=AnytimeSPS(0.9)).score == "auto"
+    assert Settings(policy=Greedy(0.9)).score == Raw()
+    with pytest.raises(InvalidParameter, match='score is "auto", which needs an order-statistic policy'):
+        Settings(policy=Greedy(0.9), score="auto")
 
 
 def test_every_pair_names_two_settings_and_allows_the_defaults():

@@ -14,16 +14,17 @@ from shortlist.errors import (
 from shortlist.policies import State
 from shortlist.rounds.admission import admit
 from shortlist.rounds.codec import decode, encode, from_json, to_json
-from shortlist.rounds.events import Answer, Hit, Miss, Restarted
+from shortlist.rounds.events import Answer, Fitted, Miss, Restarted
+from shortlist.rounds.learning import LearningState, make_learning
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.stream import Stream, StreamState
 from tests.listers.inside import policy_state
-from tests.listers.playing import answer, teach
+from tests.listers.playing import answer, both_scores, teach
 
 
 def test_a_warm_start_is_as_good_as_rounds():
     scores = np.random.default_rng(6).random(3000)
-    warm = Shortlister(0.9)
+    warm = Shortlister(0.9, score="raw")
     warm.warm_start(scores[:2000])
     assert warm.threshold == replay(AnytimeSPS(0.9), scores[:2001])[-1] > 0.05
     assert warm.summary()["rounds"] == 0
@@ -34,13 +35,14 @@ def test_a_warm_start_is_as_good_as_rounds():
     with pytest.raises(InvalidParameter, match="1000 rounds have been shown already"):
         warm.warm_start(scores)
     with pytest.raises(InvalidScores, match=r"true_scores\[0\] is nan"):
-        Shortlister().warm_start([math.nan])
+        Shortlister(score="raw").warm_start([math.nan])
 
 
-def test_a_hit_below_the_threshold_teaches_like_a_miss():
+@both_scores
+def test_a_hit_below_the_threshold_teaches_like_a_miss(score):
     """`at_least` shows more than the threshold allows; what lies below it must not count as seen."""
-    listers = [teach(Shortlister(0.8, at_least=at_least), 500) for at_least in (0, 8)]
-    assert listers[0].threshold == listers[1].threshold > 0.5
+    listers = [teach(Shortlister(0.8, score=score, at_least=at_least), 500) for at_least in (0, 8)]
+    assert listers[0].threshold == listers[1].threshold > (0.5 if score == "raw" else 1 / 8)
     assert policy_state(listers[0]) == policy_state(listers[1])
     assert listers[1].summary()["misses"] == 0  # all were hits for the person
 
@@ -67,7 +69,7 @@ def test_what_a_search_left_out_may_tie_with_the_last_score_it_returned(score):
 
 
 def test_a_threshold_that_equals_the_last_score_is_not_above_it():
-    lister = Shortlister(0.9)
+    lister = Shortlister(0.9, score="raw")
     for _ in range(200):
         lister.hit(lister.propose([0.5, 0.9]).round_id, 0)
     assert lister.threshold == 0.5
@@ -86,7 +88,12 @@ def test_a_search_that_found_nothing_is_a_round(score, tmp_path):
     lister = Shortlister.load(tmp_path / "lister.json")
     lister.miss(shown.round_id)
     summary = lister.summary()
-    assert (summary["rounds"], summary["misses"], summary["counted"], summary["candidate_recall"]) == (1, 1, 1, 0.0)
+    assert (summary["rounds"], summary["misses"], summary["candidate_recall"]) == (1, 1, 0.0)
+    assert summary["counted"] == (0 if score == "auto" else 1)  # the first rounds are for the score
+
+
+def start(settings):
+    return Stream(settings, learning=make_learning(settings))
 
 
 def played(stream, rounds, log=None, seed=0):
@@ -107,21 +114,26 @@ def played(stream, rounds, log=None, seed=0):
     return stream
 
 
-def test_a_stream_is_the_fold_of_its_events():
-    """From the events alone, through JSON, another stream has the same state, bit for bit."""
+@both_scores
+def test_a_stream_is_the_fold_of_its_events(score, monkeypatch):
+    """From the events alone, through JSON, another stream has the same state, bit for bit; no score is fitted again."""
     log = []
-    settings = Settings(policy=AnytimeSPS(0.9), on_drift="restart", false_alarm_rounds=1000)
-    live, rebuilt = played(Stream(settings), 600, log), Stream(settings)
+    settings = Settings(policy=AnytimeSPS(0.9), score=score, on_drift="restart", false_alarm_rounds=1000)
+    live, rebuilt = played(start(settings), 600, log), start(settings)
+    monkeypatch.setattr("shortlist.rounds.learning.fit", pytest.fail)
     for event in log:
         rebuilt.apply(from_json(type(event), to_json(event)))
     assert rebuilt.state == live.state
+    if score == "auto":
+        assert encode(rebuilt.learning.state) == encode(live.learning.state)
+        assert [type(event) for event in log].count(Fitted) == live.learning.number == 1
     assert live.threshold > -np.inf
 
 
 def test_a_restart_is_due_after_an_alarm_and_only_then():
     """`due` changes nothing; until its event is applied nothing more is learned, and no alarm rings again."""
-    settings = Settings(policy=AnytimeSPS(0.9), on_drift="restart", false_alarm_rounds=1000)
-    stream = played(Stream(settings), 600)
+    settings = Settings(policy=AnytimeSPS(0.9), score="raw", on_drift="restart", false_alarm_rounds=1000)
+    stream = played(start(settings), 600)
     assert stream.due() is None
     assert stream.threshold > -np.inf
     rung, missed = stream.tracker.state.alarm_count, 600
@@ -144,27 +156,32 @@ def test_a_restart_is_due_after_an_alarm_and_only_then():
 
 
 def test_deciding_changes_nothing():
-    stream = played(Stream(Settings(policy=AnytimeSPS(0.8))), 600)
+    stream = played(start(Settings(policy=AnytimeSPS(0.8), score="raw")), 600)
     before = encode(stream.state)
     listed = [stream.decide(600, np.array([0.01, 0.99])) for _ in range(3)]
     assert encode(stream.state) == before
     assert [each.positions for each in listed] == [[1]] * 3
 
 
-def test_a_stream_goes_on_from_its_state():
-    settings = Settings(policy=AnytimeSPS(0.9), patience=5)
-    whole = played(Stream(settings), 300)
-    plain = encode(whole.state)
-    again = Stream(settings, state=decode(StreamState, plain, {State: settings.policy.state_type}))
+@both_scores
+@pytest.mark.parametrize("rounds", [20, 300])
+def test_a_stream_goes_on_from_its_state(score, rounds):
+    settings = Settings(policy=AnytimeSPS(0.9), score=score, patience=5)
+    whole = played(start(settings), rounds)
+    state = decode(StreamState, encode(whole.state), {State: settings.policy.state_type})
+    learned = whole.learning and decode(LearningState, encode(whole.learning.state))
+    again = Stream(settings, state=state, learning=make_learning(settings, learned))
     for stream in (whole, again):
-        stream.apply(stream.decide(300, np.array([0.5, 0.6])))
-        stream.apply(Hit(300, 1, 0.6))
+        listed = stream.decide(rounds, np.array([0.5, 0.6]))
+        stream.fold(listed)
+        stream.fold(admit(listed, listed.members[0]))
     assert again.state == whole.state
+    assert encode(again.learning and again.learning.state) == encode(whole.learning and whole.learning.state)
     assert again.tally.hits == whole.tally.hits
 
 
 def test_an_older_threshold_is_allowed_and_a_higher_one_is_not():
-    stream = played(Stream(Settings(policy=AnytimeSPS(0.8))), 600)
+    stream = played(start(Settings(policy=AnytimeSPS(0.8))), 600)
     assert stream.threshold > -np.inf
     listed = stream.decide(600, np.array([0.5]))
     assert stream.allows(listed._replace(threshold=-np.inf))
@@ -172,8 +189,9 @@ def test_an_older_threshold_is_allowed_and_a_higher_one_is_not():
     assert not stream.allows(listed._replace(threshold=stream.threshold + 0.1))
 
 
-def test_a_miss_of_a_complete_list_counts_for_recall():
-    stream = Stream(Settings(policy=AnytimeSPS(0.9)))
+@both_scores
+def test_a_miss_of_a_complete_list_counts_for_recall(score):
+    stream = start(Settings(policy=AnytimeSPS(0.9), score=score))
     listed = stream.decide(0, np.array([0.5]))
     assert listed.complete
     stream.apply(listed)

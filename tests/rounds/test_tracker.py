@@ -29,7 +29,7 @@ def test_silence_lowers_the_level_that_is_reached():
 
 def test_questions_without_an_answer_leave_the_count():
     """15 % of questions have no right answer at all: said, the threshold climbs as if they were not there."""
-    told, twin = Shortlister(0.9), Shortlister(0.9)
+    told, twin = Shortlister(0.9, score="raw"), Shortlister(0.9, score="raw")
     rng = np.random.default_rng(2)
     for _ in range(3000):
         scores = rng.random(3)
@@ -45,7 +45,7 @@ def test_questions_without_an_answer_leave_the_count():
 
 def test_a_change_is_reported():
     """False alarm: an alarm before the change has probability 3,000 / 10^11 + delta = 1.3e-7 at most."""
-    lister = Shortlister(0.9, 1e-7, on_drift="report", false_alarm_rounds=10**11)
+    lister = Shortlister(0.9, 1e-7, score="raw", on_drift="report", false_alarm_rounds=10**11)
     drifting(lister, 4000, change=3000)
     drift = lister.summary()["drift"]
     assert drift["alarm_count"] >= 1
@@ -57,9 +57,9 @@ def test_a_change_is_reported():
 
 def test_after_a_restart_coverage_returns_to_target():
     """False alarm: a second alarm 9,000 / 10^11 + delta = 2e-7; coverage is eight standard errors above the target."""
-    lister = Shortlister(0.9, 1e-7, on_drift="restart", false_alarm_rounds=10**11)
+    lister = Shortlister(0.9, 1e-7, score="raw", on_drift="restart", false_alarm_rounds=10**11)
     covered = drifting(lister, 9000, change=3000)
-    stubborn = drifting(Shortlister(0.9), 9000, change=3000)
+    stubborn = drifting(Shortlister(0.9, score="raw"), 9000, change=3000)
     summary = lister.summary()
     assert summary["epoch"] == 1
     assert 3000 <= summary["drift"]["alarms"][0]["round"] < 3400
@@ -69,8 +69,8 @@ def test_after_a_restart_coverage_returns_to_target():
 
 
 def test_a_restart_spends_a_share_of_delta_and_forgets_older_answers():
-    lister = Shortlister(0.9, on_drift="restart", false_alarm_rounds=1000)
-    plain = Shortlister(0.9)
+    lister = Shortlister(0.9, score="raw", on_drift="restart", false_alarm_rounds=1000)
+    plain = Shortlister(0.9, score="raw")
     assert policy_state(lister).share == 0.5
     assert policy_state(plain).share == 1.0
     lister.warm_start(np.full(300, 4.0))  # from here on a miss is a miss of the threshold
@@ -136,7 +136,7 @@ def test_silence_and_late_answers_raise_no_alarm():
 
 
 def test_misses_of_lists_cut_short_are_silence():
-    lister = Shortlister(0.9, at_most=1, on_drift="report", false_alarm_rounds=1000)
+    lister = Shortlister(0.9, score="raw", at_most=1, on_drift="report", false_alarm_rounds=1000)
     for _ in range(300):
         shown = lister.propose([0.5, 0.6])
         assert shown.truncated
@@ -147,7 +147,7 @@ def test_misses_of_lists_cut_short_are_silence():
 
 
 def test_an_alarm_after_a_warm_start_names_the_right_round():
-    lister = Shortlister(0.9, on_drift="report", false_alarm_rounds=1000)
+    lister = Shortlister(0.9, score="raw", on_drift="report", false_alarm_rounds=1000)
     lister.warm_start(np.random.default_rng(7).random(1000))
     while not lister.summary()["drift"]["alarm_count"]:
         lister.miss(lister.propose([0.001]).round_id)
@@ -157,7 +157,7 @@ def test_an_alarm_after_a_warm_start_names_the_right_round():
 def test_ignoring_silence_does_not_ignore_misses_of_lists_cut_short():
     """With at_most, hits and misses of one list must be taken alike, or the threshold would run away."""
     rng = np.random.default_rng(0)
-    lister = Shortlister(0.9, unanswered="ignore", at_most=2)
+    lister = Shortlister(0.9, score="raw", unanswered="ignore", at_most=2)
     for _ in range(3000):
         scores = rng.random(10)
         right = int(rng.choice(10, p=scores / scores.sum()))
@@ -170,7 +170,7 @@ def test_ignoring_silence_does_not_ignore_misses_of_lists_cut_short():
 
 
 def test_skip_counts_as_low_and_absent_leaves_the_count():
-    lister = Shortlister()
+    lister = Shortlister(score="raw")
     for verb in ("skip", "absent", "miss"):
         getattr(lister, verb)(lister.propose([0.5]).round_id)
     assert (policy_state(lister).rounds, policy_state(lister).low) == (2, 2)
@@ -179,7 +179,7 @@ def test_skip_counts_as_low_and_absent_leaves_the_count():
 
 
 def test_an_absent_round_that_was_counted_stays_low():
-    lister = Shortlister(patience=0)
+    lister = Shortlister(score="raw", patience=0)
     first = lister.propose([0.5])
     assert (policy_state(lister).rounds, policy_state(lister).low) == (1, 1)
     lister.absent(first.round_id)
@@ -187,7 +187,7 @@ def test_an_absent_round_that_was_counted_stays_low():
 
 
 def test_ignored_silence_never_joins():
-    lister = Shortlister(unanswered="ignore")
+    lister = Shortlister(score="raw", unanswered="ignore")
     lister.propose([0.5])
     lister.skip(lister.propose([0.5]).round_id)
     lister.absent(lister.propose([0.5]).round_id)

@@ -8,20 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist import metrics
-from shortlist.errors import InvalidParameter, MissingScore
+from shortlist.errors import InvalidParameter
 from shortlist.lab.tasks import load_task
-from shortlist.rounds.codec import encode
-from shortlist.scores import (
-    SCORES,
-    Adaptive,
-    Margin,
-    Rank,
-    Raw,
-    Relative,
-    name_of,
-    score_from_dict,
-    to_score,
-)
+from shortlist.scores import Adaptive, Margin, Rank, Raw, Relative, name_of, to_score
 
 EVERY = [Raw(), Margin(), Relative(), Relative(1.0), Rank(), Adaptive(), Adaptive(1.0, penalty=0.1, free=1)]
 LISTS = st.lists(
@@ -110,18 +99,7 @@ def test_list_lengths_on_the_real_scores(task, lengths):
         assert (made >= best).sum(axis=1).mean() == pytest.approx(expected, rel=0.05 if task == "images" else 0.02)
 
 
-def test_names_and_files():
-    for score in EVERY:
-        assert score_from_dict(encode(score)) == score
-    assert set(SCORES) == {"raw", "margin", "relative", "rank", "adaptive"}
-    assert name_of(Adaptive()) == "adaptive(0.4, 0, 5)"
-    assert name_of(np.negative) == "ufunc"
-    with pytest.raises(MissingScore, match=r"load\(path, score=\.\.\.\)"):
-        score_from_dict(encode(np.negative))
-    assert score_from_dict(encode(np.negative), np.negative) is np.negative
-    for wrong in ("relativ", 3, None, Relative):
-        with pytest.raises(InvalidParameter, match="it must be one of raw, margin, relative, rank, adaptive, auto"):
-            to_score(wrong)
+def test_parameters_are_checked():
     with pytest.raises(InvalidParameter, match="temperature is 0"):
         Relative(0)
     with pytest.raises(InvalidParameter, match="penalty is -1"):

@@ -23,6 +23,9 @@ from shortlist.policies.loading import is_reference
 
 __all__ = ["replay", "reproduce"]
 
+_POLICIES: Final = "anytime,sps"
+#: How many streams are printed; all are written.
+_STREAMS_SHOWN: Final = 5
 _SCHEDULER: Final = "The address of a Dask scheduler to work on, such as tcp://10.0.0.1:8786."
 
 
@@ -97,14 +100,31 @@ def reproduce(
         raise typer.Exit(130)
     for name in spec.task_names:
         console.print(_summary_table(results, name))
+    for name in results.optimal_lists:
+        console.print(_lists_table(results, name))
     page = escape(str(out / "report.html"))
     console.print(f"Everything is in [bold]{escape(str(out))}[/]; open [bold]{page}[/].", highlight=False)
 
 
 def replay(
-    files: Annotated[
-        list[str], typer.Argument(help="Logs of true scores: CSV or Parquet files, or patterns like 'logs/*.parquet'.")
-    ],
+    files: Annotated[list[str], typer.Argument(help="Logs: CSV or Parquet files, or patterns like 'logs/*.parquet'.")],
+    lists: Annotated[
+        bool,
+        typer.Option(
+            "--lists",
+            help="The log has a row for each candidate (round_id, a column for each scorer, picked): compare how long "
+            "lists would have been by raw, relative and learned scores, reciprocal rank fusion and a fixed top-k.",
+        ),
+    ] = False,
+    scorers: Annotated[
+        str | None,
+        typer.Option(
+            help="With --lists: the columns of scores, separated by commas; otherwise all columns of numbers."
+        ),
+    ] = None,
+    delta: Annotated[
+        float, typer.Option(help="With --lists: how likely a threshold may ever pass its optimal one.")
+    ] = 0.05,
     policies: Annotated[
         str,
         typer.Option(
@@ -113,7 +133,7 @@ def replay(
             help="Policies, separated by commas, settings after an @; or my_policy.py:MyPolicy, a class in a file of "
             "your own.",
         ),
-    ] = "anytime,sps",
+    ] = _POLICIES,
     coverage: Annotated[float, typer.Option(help="Share of rounds that must be covered.")] = 0.9,
     column: Annotated[
         str, typer.Option(help="The column of true scores; empty cells are misses at any threshold.")
@@ -138,6 +158,15 @@ def replay(
     paths = _paths(files)
     if scheduler is not None:  # the workers may be elsewhere
         paths = tuple(str(Path(path).absolute()) for path in paths)
+    if lists:
+        if policies != _POLICIES or column != "true_score":
+            raise InvalidParameter("--lists compares scores, all with AnytimeSPS: drop --policies and --column")
+        check_probability("delta", delta, 0.05)
+        chosen_scorers = () if scorers is None else _chosen("scorers", scorers)
+        _replay_lists(paths, chosen_scorers, by, time, separator, coverage, delta, out, jobs, scheduler)
+        return
+    if scorers is not None:
+        raise InvalidParameter(f"scorers is {scorers!r}, which is for --lists: add --lists, or drop it")
     log = LogFiles(paths, column=column, by=by, time=time, separator=separator)
     chosen, console = _policies(policies, scheduler), Console()
     with _progress(console) as bar, workplace(_jobs(jobs, least=len(log.paths)), scheduler) as submit:
@@ -183,6 +212,106 @@ def replay(
     console.print(f"Rows and figure are in [bold]{escape(str(out))}[/].", highlight=False)
 
 
+def _replay_lists(
+    paths: tuple[str, ...],
+    scorers: tuple[str, ...],
+    by: str | None,
+    time: str | None,
+    separator: str,
+    coverage: float,
+    delta: float,
+    out: Path,
+    jobs: int,
+    scheduler: str | None,
+) -> None:
+    """Compare ways of making lists on a log with candidates."""
+    from shortlist.lab.candidates import CandidateFiles  # noqa: PLC0415 - brings pyarrow
+    from shortlist.lab.executors import Unit, finish, workplace  # noqa: PLC0415
+    from shortlist.lab.lists import LogListRow, log_rows  # noqa: PLC0415
+
+    console = Console()
+    streams = CandidateFiles(paths, scorers, by=by, time=time, separator=separator).read()
+    units: list[Unit] = [(log_rows, (name, lists, coverage, delta)) for name, lists in streams.items()]
+    found: dict[str, list[tuple[LogListRow, Any]]] = {}
+    with _progress(console) as bar, workplace(_jobs(jobs, least=len(units)), scheduler) as submit:
+        for (_, (name, *_rest)), rows in finish(submit, units, "comparing lists", _teller(bar)):
+            found[name] = rows
+    from shortlist.lab.figures import draw_lists  # noqa: PLC0415 - brings matplotlib
+    from shortlist.lab.output import write_table  # noqa: PLC0415
+
+    ordered = {name: found[name] for name in streams}
+    columns = [field.name for field in dataclasses.fields(LogListRow)]
+    write_table(out / "lists.csv", columns, [row for rows in ordered.values() for row, _ in rows])
+    drawn = {name: {row.variant: sizes for row, sizes in rows} for name, rows in list(ordered.items())[:3]}
+    draw_lists(out, drawn, next(iter(streams.values())).scorers)
+    for name, rows in list(ordered.items())[:_STREAMS_SHOWN]:
+        _print_lists(console, name, streams[name], [row for row, _ in rows], coverage, delta)
+    if len(ordered) > _STREAMS_SHOWN:
+        more = len(ordered) - _STREAMS_SHOWN
+        console.print(f"... and {more:,} more streams in {escape(str(out / 'lists.csv'))}", highlight=False)
+    console.print(f"Rows and figure are in [bold]{escape(str(out))}[/]: lists.csv, lists.png.", highlight=False)
+
+
+def _print_lists(console: Console, name: str, lists: Any, rows: list[Any], coverage: float, delta: float) -> None:
+    """Print one stream's comparison, and what it says."""
+    from shortlist.lab.comparison import label_of_variant  # noqa: PLC0415
+
+    counts = lists.counts
+    fewest, most = int(counts.min()), int(counts.max())
+    candidates = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
+    table = Table(
+        title=escape(
+            f"{name}: {len(counts):,} rounds of {candidates} candidates, scored by {', '.join(lists.scorers)}"
+        ),
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        padding=(0, 1),
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    table.add_column("lists by", no_wrap=True)
+    for heading in ("length: last tenth", "all rounds", "coverage"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            escape(label_of_variant(row.variant, lists.scorers)),
+            f"{row.last_tenth:,.2f}",
+            f"{row.mean_set_size:,.2f}",
+            f"{row.coverage:.4f}",
+        )
+    console.print(table)
+    for sentence in _in_words(lists, {row.variant: row for row in rows}, coverage, delta):
+        console.print(escape(sentence), highlight=False, soft_wrap=True)
+
+
+def _in_words(lists: Any, rows: dict[str, Any], coverage: float, delta: float) -> list[str]:
+    """Say what a comparison says."""
+    several = len(lists.scorers) > 1
+    ours, fixed = (rows["auto-all"], rows["top-k-rrf"]) if several else (rows["auto"], rows["top-k"])
+    absent = float((lists.right < 0).mean())
+    sentences = [
+        "Length is the mean number of candidates in a list; coverage is the share of lists with the picked one in "
+        f"them. Asked for: {coverage:g} at delta {delta:g}. A fixed top-k and autocut guarantee nothing.",
+        f"Auto has shown everything in its first rounds, and then cut by what it learned from them: {ours.score}.",
+    ]
+    if several:
+        sentences.append("RRF is reciprocal rank fusion: the sum of 1 / (60 + rank) over the scorers.")
+    if absent > 0:
+        sentences.append(f"In {absent:.1%} of the rounds nothing was picked: no list covers them.")
+    if ours.last_tenth == lists.counts[-max(1, len(lists.counts) // 10) :].mean():
+        sentences.append(
+            "Auto has cut nothing in the last tenth: it shows everything until its score and a first threshold are "
+            "learned. Give a longer log, or a smaller coverage."
+        )
+    else:
+        ratio = ours.last_tenth / fixed.last_tenth
+        sentences.append(
+            f"Top-k at the same coverage ({ours.coverage:.3f}), known in hindsight only: {fixed.score}. In the last "
+            f"tenth auto's lists are {ratio:.2f} times as long ({ours.last_tenth:,.2f} beside {fixed.last_tenth:,.2f})."
+        )
+    return [*sentences, ""]
+
+
 def _summary_table(results: Any, name: str) -> Table:
     spec = results.spec
     table = Table(
@@ -202,6 +331,26 @@ def _summary_table(results: Any, name: str) -> Table:
         )
         length = "-" if size != size else f"{size:,.2f}"  # noqa: PLR0124 - not a number
         table.add_row(policy, f"{regret:,.1f}", f"{covered:.4f}", f"{past:,.1f}", length)
+    return table
+
+
+def _lists_table(results: Any, name: str) -> Table:
+    """Return a task's ways of making lists, as means over runs."""
+    from shortlist.lab.comparison import label_of_variant  # noqa: PLC0415
+    from shortlist.lab.lists import lists_of  # noqa: PLC0415
+
+    task = results.spec.task(name)
+    table = Table(title=escape(f"{task.title}: how long lists are, by what they are cut"), title_justify="left")
+    table.add_column("lists by", no_wrap=True)
+    for heading in ("length: last tenth", "all rounds", "coverage"):
+        table.add_column(heading, justify="right")
+    for variant in results.list_variants(name):
+        last, over_all, covered = (
+            float(results.list_values(name, variant, column).mean())
+            for column in ("last_tenth", "mean_set_size", "coverage")
+        )
+        label = escape(label_of_variant(variant, lists_of(task).scorers))
+        table.add_row(label, f"{last:,.2f}", f"{over_all:,.2f}", f"{covered:.4f}")
     return table
 
 

@@ -52,7 +52,7 @@ class ShortlistFilter(FeedbackMixin):
         self,
         coverage: float = 0.9,
         delta: float = 0.05,
-        score: str = "raw",
+        score: str = "auto",
         *,
         path: str | None = None,
         url: str | None = None,

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist.errors import InvalidParameter, needs_extra
 from shortlist.listers import Shortlister
 from shortlist.rounds.progress import Summary
+from shortlist.rounds.shown import Shown
 
 needs_extra("the scikit-learn adapter", "sklearn", "sklearn")
 
@@ -23,6 +24,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 __all__ = ["ShortlistClassifier"]
 
+#: Lower probabilities are taken for this one, where a score is learned of their logarithms.
+_LEAST: Final = 1e-6
 #: More rows than anybody hands in at once.
 _MANY: Final = 10**9
 
@@ -31,8 +34,8 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
     """Wraps a classifier: its probabilities are the scores, and the threshold is learned from feedback.
 
     `fit` trains the classifier and leaves the threshold at minus infinity: every label is in the set.
-    `partial_fit` learns the threshold, from examples that the classifier was not trained on, in the order
-    given; the classifier stays as it is.
+    `partial_fit` learns the score and then its threshold, from examples that the classifier was not trained on, in
+    the order given; the classifier stays as it is.
 
     Parameters
     ----------
@@ -43,7 +46,9 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
     delta
         The probability that the threshold may ever pass the optimal one.
     set_score
-        How probabilities become comparable scores; see `shortlist.Shortlister`.
+        How probabilities become comparable scores; see `shortlist.Shortlister`. ``"auto"``, the default: learned from
+        the first 30 right labels, whose sets hold every label, and of the logarithms of the probabilities, so that
+        0.001 and 0.0001 differ as 0.1 and 0.01 do; all below one in a million are alike.
 
     Attributes
     ----------
@@ -56,7 +61,7 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
     """
 
     def __init__(
-        self, estimator: Any = None, coverage: float = 0.9, delta: float = 0.05, set_score: Any = "raw"
+        self, estimator: Any = None, coverage: float = 0.9, delta: float = 0.05, set_score: Any = "auto"
     ) -> None:
         self.estimator = estimator
         self.coverage = coverage
@@ -96,7 +101,7 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         return self
 
     def partial_fit(self, X: Any, y: Any, hit: ArrayLike | None = None, classes: Any = None) -> Self:  # noqa: ARG002, N803
-        """Learn the threshold from answered rounds, one for each row, in their order.
+        """Learn the score, then its threshold, from answered rounds, one for each row, in their order.
 
         Before `fit` this trains the classifier on the rows instead, and learns no threshold from them.
 
@@ -126,28 +131,44 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
                 f"hit is of shape {hits.shape} and type {hits.dtype}; it must be a mask over the rows"
             )
         places = {label: place for place, label in enumerate(self.classes_.tolist())}
-        lists = [self.lister_.propose(scores) for scores in rows]
-        for i, shown in enumerate(lists):
-            place = places.get(labels[i].item() if hasattr(labels[i], "item") else labels[i])
-            if hits is not None and not hits[i]:
-                self.lister_.miss(shown.round_id)
-            elif place is not None and place in shown.members:
-                self.lister_.hit(shown.round_id, place)
-            elif hits is None:
-                self.lister_.miss(shown.round_id)  # also a label that the classifier does not know
-            else:
-                for left in lists[i:]:
-                    self.lister_.skip(left.round_id)
-                raise InvalidParameter(
-                    f"hit[{i}] is True, but the label {labels[i]!r} is not in the set of row {i}: were the sets "
-                    "predicted before another partial_fit? the rows before this one were learned"
-                )
+        lists: dict[int, Shown] = {}
+        for i, scores in enumerate(rows):
+            lists[i] = self.lister_.propose(scores)
+            # Until the score is learned a set holds every label, so a row may be answered before the next is shown.
+            if self.lister_.score == "auto" and self.lister_.learned is None:
+                self._answer(i, lists, labels, places, hits)
+        for i in list(lists):
+            self._answer(i, lists, labels, places, hits)
         return self
+
+    def _answer(
+        self, i: int, lists: dict[int, Shown], labels: NDArray[Any], places: dict[Any, int], hits: NDArray[Any] | None
+    ) -> None:
+        """Answer row `i`, and take it from the `lists` that wait."""
+        shown = lists.pop(i)
+        place = places.get(labels[i].item() if hasattr(labels[i], "item") else labels[i])
+        if hits is not None and not hits[i]:
+            self.lister_.miss(shown.round_id)
+        elif place is not None and place in shown.members:
+            self.lister_.hit(shown.round_id, place)
+        elif hits is None:
+            self.lister_.miss(shown.round_id)  # also a label that the classifier does not know
+        else:
+            for left in (shown, *lists.values()):
+                self.lister_.skip(left.round_id)
+            raise InvalidParameter(
+                f"hit[{i}] is True, but the label {labels[i]!r} is not in the set of row {i}: were the sets "
+                "predicted before another partial_fit? the rows before this one were learned"
+            )
 
     def _scores(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
         model = self.estimator_
         if hasattr(model, "predict_proba"):
-            return np.asarray(model.predict_proba(X), dtype=np.float64)
+            probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)
+            if self.lister_.score != "auto":
+                return probabilities
+            logarithms: NDArray[np.float64] = np.log(np.maximum(probabilities, _LEAST))
+            return logarithms
         scores = np.asarray(model.decision_function(X), dtype=np.float64)
         return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
 

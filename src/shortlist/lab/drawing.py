@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from shortlist.lab.statistics import mean_and_band
 from shortlist.policies import policy_label
 
-__all__ = ["GREY", "Ends", "finish", "label", "label_of", "line", "line_style", "panels", "save", "style"]
+__all__ = ["GREY", "Ends", "finish", "label", "label_of", "line", "line_style", "panels", "plain", "save", "style"]
 
 Array = NDArray[np.float64]
 
@@ -34,12 +34,16 @@ _LINES: Final[dict[str, dict[str, Any]]] = {
     "dlr": {"color": "#009E73", "lw": 1.5, "ls": (0, (4, 1, 1, 1))},
     "etc": {"color": "#B8860B", "lw": 1.5, "ls": (0, (5, 1.5))},
     "conservative-etc": {"color": "#6B6B9A", "lw": 1.5, "ls": (0, (3, 1, 1, 1))},
-    # Other scores, in one figure with "sps".
-    "anytime": {"color": _BLUE, "ls": (0, (5, 1.5)), "lw": 1.6},
-    "relative": {"color": "#009E73", "lw": 2.2},
-    "auto": {"color": "#B0578D", "lw": 1.8, "ls": (0, (4, 1, 1, 1))},
+    # Ways of making lists, in one figure with "sps".
+    "raw": {"color": "#B8860B", "lw": 1.6, "ls": (0, (5, 1.5))},
+    "relative": {"color": "#009E73", "lw": 1.8},
+    "rrf": {"color": "#B0578D", "lw": 1.8},
+    "auto": {"color": "#3A9BDC", "lw": 1.8, "ls": (0, (5, 1.5))},
+    "auto-all": {"color": _BLUE, "lw": 2.8},
+    "top-k": {"color": "#444444", "lw": 1.5, "ls": (0, (1, 1))},
+    "top-k-rrf": {"color": "#444444", "lw": 1.5, "ls": (0, (3, 1, 1, 1))},
+    "autocut": {"color": "#6B6B9A", "lw": 1.5, "ls": (0, (1, 1))},
 }
-_SCORES: Final = {"anytime": "AnytimeSPS, raw", "relative": "AnytimeSPS, relative", "auto": "AnytimeSPS, auto"}
 _DASHES: Final = ((0, ()), (0, (5, 1.5)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 GREY: Final = "#666666"
 
@@ -66,8 +70,8 @@ _STYLE: Final = {
 
 
 def label_of(policy: str) -> str:
-    """Return the label of a policy, or of a score."""
-    return _SCORES.get(policy) or policy_label(policy)
+    """Return the label of a policy."""
+    return policy_label(policy)
 
 
 def line_style(policy: str) -> dict[str, Any]:
@@ -104,13 +108,15 @@ def panels(count: int, width: float = 4.3, height: float = 3.3) -> tuple[Figure,
     return figure, list(figure.subplots(1, count, squeeze=False)[0])
 
 
-def line(axes: Axes, x: NDArray[Any], runs: Array, policy: str, floor: float = -np.inf) -> tuple[float, str, str]:
-    """Draw the mean of a policy's runs and its 95 % band; return where the line ends."""
+def line(
+    axes: Axes, x: NDArray[Any], runs: Array, policy: str, floor: float = -np.inf, name: str | None = None
+) -> tuple[float, str, str]:
+    """Draw the mean of a policy's runs and its 95 % band; return where the line ends, its name and its color."""
     mean, low, high = (np.maximum(values, floor) for values in mean_and_band(runs))
     chosen = line_style(policy)
     axes.plot(x, mean, **chosen)
     axes.fill_between(x, low, high, color=chosen["color"], alpha=0.18, lw=0)
-    return float(mean[-1]), label_of(policy), chosen["color"]
+    return float(mean[-1]), label_of(policy) if name is None else name, chosen["color"]
 
 
 def plain(text: str) -> str:

@@ -1,28 +1,41 @@
 """The figures of an experiment, as the paper draws them and beyond. How they look is in `drawing`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator
+from matplotlib.ticker import LogLocator, NullLocator
 from numpy.typing import NDArray
 
 from shortlist import metrics
-from shortlist.lab import lists, sweeps
-from shortlist.lab.drawing import GREY, Ends, finish, label, label_of, line, line_style, panels, save, style
+from shortlist.lab import sweeps
+from shortlist.lab.comparison import label_of_variant
+from shortlist.lab.drawing import GREY, Ends, finish, label, label_of, line, line_style, panels, plain, save, style
+from shortlist.lab.lists import lists_of
 from shortlist.lab.run import Results, law_of
 from shortlist.policies import PAPER
 
-__all__ = ["draw_all", "draw_replay"]
+__all__ = ["draw_all", "draw_lists", "draw_replay"]
 
 Array = NDArray[np.float64]
 
 MAIN: Final = ("anytime@2/T", "sps", "dlr", "aci", "greedy")
 APPENDIX: Final = ("anytime@2/T", "sps", "etc", "conservative-etc")
 LEARNERS: Final = ("anytime@2/T", "anytime@0.05", "sps")
+
+#: The bars that stand out: ours, and the paper's.
+_BARS: Final = {variant: line_style(variant)["color"] for variant in ("sps", "auto", "auto-all")}
+#: The ways of making lists that the headline shows.
+_HEADLINE: Final = {
+    "sps": "raw similarity (the paper's SPS)",
+    "top-k-rrf": "fixed top-k, best k in hindsight",
+    "rrf": "reciprocal rank fusion, both scorers",
+    "relative": "relative similarity",
+    "auto-all": 'score="auto", both scorers',
+}
 
 
 def draw_all(results: Results, folder: Path) -> dict[str, str]:
@@ -62,10 +75,10 @@ def _figures(results: Results) -> Iterator[tuple[str, str, Figure]]:
             f"Rounds so far in which the threshold was past the optimal one.{extra} {runs}",
             _curves(results, policies, "undercoverage_count", "rounds past the optimum"),
         )
-    if "retrieval" in spec.task_names and {"sps", "anytime@2/T"} <= set(spec.policies):
+    if results.spec.scores is None and "auto-all" in results.list_variants("retrieval"):
         yield (
             "headline",
-            f"Retrieval: list length and regret of ours and the paper's policies. {runs}",
+            f"Retrieval with two scorers: passages shown at the same guarantee, log scale. {runs}",
             _headline(results),
         )
     learners: list[str] = [policy for policy in LEARNERS if policy in spec.policies] + _others(results)
@@ -79,10 +92,17 @@ def _figures(results: Results) -> Iterator[tuple[str, str, Figure]]:
         )
     if results.list_rows:
         yield (
+            "lists_compared",
+            "Mean list length over the last tenth of the rounds, with the coverage over all rounds. Thresholds have "
+            "the guarantee 1 - 2/T; a fixed top-k is the smallest that covers as much as auto does in the same run; "
+            f"autocut covers what it happens to cover. {runs}",
+            _compared(results),
+        )
+        yield (
             "shorter_lists",
-            "Mean list length with raw scores (the paper's SPS, AnytimeSPS), relative scores, and the automatic "
-            "choice; log scale; the dashed line is the best score with its optimal threshold. Promise 1 - 2/T for "
-            f"all. {runs}",
+            "Mean list length round by round, log scale. Auto shows everything in the first rounds, from which it "
+            "learns its score. The guarantee is 1 - 2/T for all but the fixed top-k, which is chosen in hindsight. "
+            f"{runs}",
             _shorter(results),
         )
     yield (
@@ -121,16 +141,18 @@ def _others(results: Results) -> list[str]:
 
 
 def _headline(results: Results) -> Figure:
-    """Show what is gained, at a glance: lists and regret on retrieval."""
-    figure, (left, right) = panels(2, width=4.9, height=3.5)
-    if results.list_rows:
-        _draw_sums(figure, left, results, "retrieval", _variants(results, "retrieval", ("sps", "anytime", "relative")))
-    else:
-        _draw_blocks(figure, left, results, "retrieval", ("anytime@2/T", "sps"))
-    left.set_title("Passages shown, of 51")
-    policies = [policy for policy in MAIN if policy in results.spec.policies] + _others(results)
-    _draw_curves(figure, right, results, "retrieval", policies, "regret")
-    right.set_title("Cumulative regret")
+    """Show what is gained, at a glance: lists on retrieval with two scorers, and how long they end."""
+    figure, (axes,) = panels(1, width=7.6, height=4.2)
+    names = {}
+    for variant, words in _HEADLINE.items():
+        length = results.list_values("retrieval", variant, "last_tenth").mean()
+        names[variant] = f"{length:.1f}  {words}"
+    runs = _variants(results, "retrieval", names)
+    _draw_sums(figure, axes, results, "retrieval", runs, log=True, names=names, span=(1.0, 60.0))
+    share = 100 * results.spec.coverage
+    axes.set_title(f"Passages shown, of 51: at least {share:g} % of lists must hold the right one")
+    axes.set_yticks([1, 2, 5, 10, 20, 51], ["1", "2", "5", "10", "20", "51"])
+    axes.yaxis.set_minor_locator(NullLocator())
     return figure
 
 
@@ -174,17 +196,47 @@ def _lists(results: Results, names: Sequence[str], policies: Sequence[str]) -> F
 
 
 def _shorter(results: Results) -> Figure:
-    """Mean list lengths of other scores, block by block."""
-    names = list(results.optimal_lists)
-    figure, row = panels(len(names), width=5.2)
-    for axes, name in zip(row, names, strict=True):
-        best = min(results.optimal_lists[name].values())
-        _draw_sums(figure, axes, results, name, _variants(results, name, lists.VARIANTS), best, log=True)
+    """Mean list lengths of ways of making lists, block by block."""
+    tasks = list(results.optimal_lists)
+    figure, row = panels(len(tasks), width=4.9, height=3.6)
+    for axes, task in zip(row, tasks, strict=True):
+        several = "auto-all" in results.list_variants(task)
+        chosen = [v for v in ("sps", "relative", "rrf", "auto", "auto-all") if v in results.list_variants(task)]
+        scorers = lists_of(results.spec.task(task)).scorers
+        names = {v: label_of_variant(v, scorers) for v in [*chosen, "top-k-rrf" if several else "top-k"]}
+        _draw_sums(figure, axes, results, task, _variants(results, task, names), log=True, names=names)
     row[0].set_ylabel("candidates shown")
     return figure
 
 
-def _variants(results: Results, name: str, variants: Sequence[str]) -> dict[str, Array]:
+def _compared(results: Results) -> Figure:
+    """Bars: how long lists are at the end, way by way, with their coverage."""
+    tasks = list(results.optimal_lists)
+    most = max(len(results.list_variants(task)) for task in tasks)
+    figure, row = panels(len(tasks), width=4.9, height=0.7 + 0.33 * most)
+    for axes, task in zip(row, tasks, strict=True):
+        variants = results.list_variants(task)
+        lengths = [results.list_values(task, variant, "last_tenth").mean() for variant in variants]
+        colors = [_BARS.get(variant, "#B5B5B5") for variant in variants]
+        axes.barh(range(len(variants)), lengths, color=colors, height=0.66)
+        for place, (variant, length) in enumerate(zip(variants, lengths, strict=True)):
+            covered = results.list_values(task, variant, "coverage").mean()
+            axes.annotate(
+                f"{length:,.1f}  (covers {covered:.3f})", (length, place), (4, 0), textcoords="offset points",
+                va="center", fontsize=8.5, color="#333333",
+            )  # fmt: skip
+        scorers = lists_of(results.spec.task(task)).scorers
+        axes.set_yticks(range(len(variants)), [plain(label_of_variant(variant, scorers)) for variant in variants])
+        axes.invert_yaxis()
+        axes.set_xlim(0, 1.75 * max(lengths))
+        axes.grid(visible=False)
+        axes.tick_params(axis="y", length=0)
+        axes.set_title(plain(results.spec.task(task).title))
+        axes.set_xlabel("candidates shown, last tenth of the rounds")
+    return figure
+
+
+def _variants(results: Results, name: str, variants: Iterable[str]) -> dict[str, Array]:
     """Return the running sums of list lengths of several ways of making lists, a row a run."""
     runs = range(results.spec.runs)
     return {variant: np.array([results.list_curves[name, variant, run] for run in runs]) for variant in variants}
@@ -208,6 +260,8 @@ def _draw_sums(
     best: float | None = None,
     *,
     log: bool = False,
+    names: Mapping[str, str] | None = None,
+    span: tuple[float, float] | None = None,
 ) -> None:
     """Means over blocks of rounds, from running sums."""
     blocks = 40
@@ -217,22 +271,28 @@ def _draw_sums(
     ends: Ends = []
     for policy, sums in runs.items():
         if sums.size:
-            ends.append(line(axes, rounds[1:], np.diff(sums[:, picks], axis=1) / np.diff(rounds), policy))
+            means = np.diff(sums[:, picks], axis=1) / np.diff(rounds)
+            ends.append(line(axes, rounds[1:], means, policy, name=(names or {}).get(policy)))
     if best is not None:
         axes.axhline(best, color=GREY, lw=1.2, ls="--")
         ends.append((best, "optimal", GREY))
     if log:
-        axes.set_yscale("log")
-        low, high = axes.get_ylim()
-        axes.set_ylim(low * 0.8, high * 1.1)
-        axes.yaxis.set_major_formatter("{x:,g}")
-        axes.yaxis.set_minor_locator(LogLocator(subs=(2.0, 3.0, 5.0)))
-        axes.yaxis.set_minor_formatter("{x:,g}" if high / low < 100 else "")
-        axes.tick_params(axis="y", which="minor", labelsize=8)
+        _log_lengths(axes, span)
     else:
         axes.set_ylim(bottom=0)
     finish(axes, results.spec.task(name).title, results.spec.rounds)
     label(figure, axes, ends)
+
+
+def _log_lengths(axes: Axes, span: tuple[float, float] | None = None) -> None:
+    """Show lengths on a log scale, with numbers to read."""
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    axes.set_ylim(*(span or (low * 0.8, high * 1.1)))
+    axes.yaxis.set_major_formatter("{x:,g}")
+    axes.yaxis.set_minor_locator(LogLocator(subs=(2.0, 3.0, 5.0)))
+    axes.yaxis.set_minor_formatter("{x:,g}" if high / low < 100 else "")
+    axes.tick_params(axis="y", which="minor", labelsize=8)
 
 
 def _revenue(results: Results, names: Sequence[str], policies: Sequence[str]) -> Figure:
@@ -350,6 +410,28 @@ def _coverages(results: Results) -> Figure:
             axes.set_ylim(bottom=0)
         label(figure, axes, ends)
     return figure
+
+
+def draw_lists(folder: Path, streams: Mapping[str, Mapping[str, Array]], scorers: Sequence[str]) -> None:
+    """Draw how long lists would have been on a log, way by way, for up to three streams."""
+    folder.mkdir(parents=True, exist_ok=True)
+    chosen = dict(list(streams.items())[:3])
+    with style():
+        figure, row = panels(len(chosen), width=5.6, height=3.6)
+        for axes, (stream, ways) in zip(row, chosen.items(), strict=True):
+            ends: Ends = []
+            for variant, sizes in ways.items():
+                if variant == "autocut":
+                    continue  # it covers what it happens to cover
+                parts = np.array_split(sizes, min(40, sizes.size))
+                means = np.array([[max(part.mean(), 0.1) for part in parts]])  # an empty list has no logarithm
+                rounds = np.cumsum([part.size for part in parts])
+                ends.append(line(axes, rounds, means, variant, name=plain(label_of_variant(variant, scorers))))
+            _log_lengths(axes)
+            finish(axes, stream, next(iter(ways.values())).size)
+            label(figure, axes, ends)
+        row[0].set_ylabel("candidates shown")
+        save(figure, folder, "lists")
 
 
 def draw_replay(

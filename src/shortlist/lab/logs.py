@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist.errors import InvalidParameter, InvalidScores, needs_extra
 
-__all__ = ["Log", "LogFiles"]
+__all__ = ["Log", "LogFiles", "check_columns", "read_table", "read_times", "stream_name"]
 
 Array = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ class LogFiles:
         """Return the streams of one file, and how many rounds it has of each."""
         table = self._columns(path, None, (self.by,) if self.by else (self.column,))
         if self.by is None:
-            return {self._named(path): table.num_rows}
+            return {stream_name(path, self.paths): table.num_rows}
         counted = table.column(self.by).value_counts()
         found: dict[str, int] = {}
         for entry in counted.to_pylist():
@@ -63,9 +63,9 @@ class LogFiles:
         for path in paths:
             table = self._columns(path, names, wanted)
             scores = _scores(path, self.column, table)
-            times = None if self.time is None else _times(path, self.time, table)
+            times = None if self.time is None else read_times(path, self.time, table)
             if self.by is None:
-                parts.setdefault(self._named(path), []).append((scores, times))
+                parts.setdefault(stream_name(path, self.paths), []).append((scores, times))
                 continue
             for name, rows in _rows_by_name(table.column(self.by)):
                 parts.setdefault(name, []).append((scores[rows], None if times is None else times[rows]))
@@ -77,24 +77,29 @@ class LogFiles:
             log[name] = scores
         return log
 
-    def _named(self, path: str) -> str:
-        """Return a file's name without its ending; its whole path where several files have that name."""
-        stem = Path(path).stem
-        return stem if [Path(other).stem for other in self.paths].count(stem) == 1 else path
-
     def _columns(self, path: str, names: Sequence[str] | None, wanted: Sequence[str]) -> Any:
         """Return some columns of a file, and of its rows at least those of the streams named."""
-        table = _table(Path(path), self.separator, self.by, names, wanted)
-        there = table.column_names
-        for name in wanted:
-            if name not in there:
-                hint = "; is it another --separator?" if len(there) == 1 and any(c in there[0] for c in ";\t|") else ""
-                raise InvalidParameter(
-                    f"{path}: there is no column called {name!r}; there are: {', '.join(there)}{hint}"
-                )
-            if there.count(name) > 1:
-                raise InvalidScores(f"{path}: there are {there.count(name)} columns called {name!r}")
+        texts = (self.by,) if self.by else ()
+        table = read_table(Path(path), self.separator, texts=texts, names=names, wanted=wanted)
+        check_columns(path, table, wanted)
         return table.select(list(dict.fromkeys(wanted)))
+
+
+def stream_name(path: str, paths: Sequence[str]) -> str:
+    """Return a file's name without its ending; its whole path where several of the files have that name."""
+    stem = Path(path).stem
+    return stem if [Path(other).stem for other in paths].count(stem) == 1 else path
+
+
+def check_columns(path: str, table: Any, wanted: Sequence[str], remedy: str = "") -> None:
+    """Say which column is missing, or there twice."""
+    there = table.column_names
+    for name in wanted:
+        if name not in there:
+            hint = "; is it another --separator?" if len(there) == 1 and any(c in there[0] for c in ";\t|") else remedy
+            raise InvalidParameter(f"{path}: there is no column called {name!r}; there are: {', '.join(there)}{hint}")
+        if there.count(name) > 1:
+            raise InvalidScores(f"{path}: there are {there.count(name)} columns called {name!r}")
 
 
 def _name(value: object) -> str:
@@ -113,7 +118,18 @@ def _rows_by_name(column: Any) -> Iterator[tuple[str, NDArray[np.intp]]]:
         yield names[code] if code < len(names) else "", order[start:stop]
 
 
-def _table(path: Path, separator: str, by: str | None, names: Sequence[str] | None, wanted: Sequence[str]) -> Any:
+def read_table(
+    path: Path,
+    separator: str,
+    *,
+    texts: Sequence[str] = (),
+    names: Sequence[str] | None = None,
+    wanted: Sequence[str] | None = None,
+) -> Any:
+    """Return the columns of a file that are wanted (at least), or all.
+
+    Columns of `texts` hold names; if `names` are given, rows whose first text is another one may be left out.
+    """
     needs_extra("reading logs", "experiments", "pyarrow")
     import pyarrow as pa  # noqa: PLC0415 - in an extra
     from pyarrow import csv, parquet  # noqa: PLC0415
@@ -128,12 +144,13 @@ def _table(path: Path, separator: str, by: str | None, names: Sequence[str] | No
     try:
         if kind == "Parquet":
             # Where streams are told apart by texts, only the row groups with these names are read.
-            schema = parquet.read_schema(path)
+            schema, by = parquet.read_schema(path), next(iter(texts), None)
             by_text = by in schema.names and str(schema.field(by).type) in ("string", "large_string")
-            there = set(wanted) <= set(schema.names)  # otherwise somebody is told what is there
+            # Where one is missing, somebody is told what is there.
+            columns = None if wanted is None or not set(wanted) <= set(schema.names) else list(dict.fromkeys(wanted))
             table = parquet.read_table(
                 path,
-                columns=list(dict.fromkeys(wanted)) if there else None,
+                columns=columns,
                 filters=[(by, "in", list(names))] if names is not None and by_text and "" not in names else None,
             )
         else:
@@ -144,7 +161,7 @@ def _table(path: Path, separator: str, by: str | None, names: Sequence[str] | No
                 # In a file of one column an empty line is an empty cell.
                 parse_options=csv.ParseOptions(delimiter=separator, ignore_empty_lines=separator in header),
                 # Names of streams are names: 007 is not 7.
-                convert_options=csv.ConvertOptions(column_types={by: pa.string()} if by else None),
+                convert_options=csv.ConvertOptions(column_types=dict.fromkeys(texts, pa.string())),
             )
         table.column_names  # noqa: B018 - a header that is not UTF-8 shows itself here
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
@@ -182,7 +199,7 @@ def _first_word(column: str, table: Any) -> str:
     return f"the column {column!r} holds numbers as text; write them as numbers, and nothing where there is none"
 
 
-def _times(path: str | os.PathLike[str], time: str, table: Any) -> NDArray[Any]:
+def read_times(path: str | os.PathLike[str], time: str, table: Any) -> NDArray[Any]:
     """Return when each row was."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
 

@@ -10,7 +10,9 @@ import numpy as np
 
 import shortlist
 from shortlist.lab.claims import Claim
+from shortlist.lab.comparison import label_of_variant
 from shortlist.lab.drawing import label_of
+from shortlist.lab.lists import lists_of
 from shortlist.lab.run import Results
 from shortlist.lab.spec import TUNED
 from shortlist.lab.statistics import half_width
@@ -37,7 +39,7 @@ code, pre { font: .88rem/1.5 ui-monospace, monospace; background: #f5f5f5; borde
 """
 
 _FEATURED: Final = ("regret", "coverage", "undercoverage", "list_length")
-_HIDDEN: Final = ("headline", "shorter_lists")  # the README's: both panels are among the others
+_HIDDEN: Final = ("headline", "shorter_lists", "lists_compared")  # the README's, and those of a section of their own
 _NARROW: Final = ("regret_vs_horizon", "revenue")
 
 
@@ -100,7 +102,7 @@ def _headline(results: Results) -> str:
         lists = "" if np.isnan(sizes).any() else f"<br>mean list length {sizes[1]:.1f} &rarr; {sizes[0]:.1f}"
         cards.append(
             f'<div class="card">{html.escape(results.spec.task(name).title)}<b>{ratio} &times;</b>'
-            f"the regret of SPS ({paper:.1f} &rarr; {ours:.1f}) at the same promise, 1 - 2/T{lists}</div>"
+            f"the regret of SPS ({paper:.1f} &rarr; {ours:.1f}) at the same guarantee, 1 - 2/T{lists}</div>"
         )
     return f'<h2>AnytimeSPS against the paper\'s SPS</h2><div class="cards">{"".join(cards)}</div>'
 
@@ -139,34 +141,43 @@ def _table(results: Results, name: str) -> str:
 
 
 def _shorter(results: Results, folder: Path, figures: dict[str, str]) -> str:
-    """Show what relative scores do to the length of lists: the paper's result, and how much shorter it gets."""
+    """Compare ways of making lists: the paper's, ours, and what people do today."""
     if not results.list_rows:
         return ""
-    names = {"sps": "SPS, raw (the paper)", "anytime": "AnytimeSPS, raw", "relative": "relative(0.4)", "auto": "auto"}
     lines = []
     for task, optimal in results.optimal_lists.items():
-        best = min(optimal, key=lambda score: optimal[score])
-        for variant, label in names.items():
-            rows = [row for row in results.list_rows if (row.task, row.variant) == (task, variant)]
+        title, scorers = html.escape(results.spec.task(task).title), lists_of(results.spec.task(task)).scorers
+        for variant in results.list_variants(task):
+            label = label_of_variant(variant, scorers)
             cells = "".join(
-                _cell(np.array([getattr(row, column) for row in rows]), form)
-                for column, form in (("mean_set_size", "{:,.2f}"), ("last_tenth", "{:,.2f}"), ("coverage", "{:.4f}"))
+                _cell(results.list_values(task, variant, column), form)
+                for column, form in (("last_tenth", "{:,.2f}"), ("mean_set_size", "{:,.2f}"), ("coverage", "{:.4f}"))
             )
-            chosen = ", ".join(sorted({row.score for row in rows})) if variant == "auto" else ""
-            lines.append(f"<tr><td>{html.escape(task)}</td><td>{label}</td>{cells}<td>{html.escape(chosen)}</td></tr>")
+            rows = [row for row in results.list_rows if (row.task, row.variant) == (task, variant)]
+            scores = list(dict.fromkeys(row.score for row in rows))
+            seen = html.escape(scores[0]) + (
+                f' <span class="soft">and {len(scores) - 1} more</span>' * (len(scores) > 1)
+            )
+            past = [row.undercoverage_count for row in rows if row.undercoverage_count is not None]
+            known = f'<td class="n">{np.mean(past):,.1f}</td>' if past else '<td class="n">&ndash;</td>'
+            lines.append(f"<tr><td>{title}</td><td>{html.escape(label)}</td>{cells}{known}<td>{seen}</td></tr>")
+        best = min(optimal, key=lambda score: optimal[score])
         lines.append(
-            f'<tr><td>{html.escape(task)}</td><td class="soft">optimal threshold of {html.escape(best)}</td>'
-            f'<td class="n soft">{optimal[best]:,.2f}</td><td></td><td></td><td></td></tr>'
+            f'<tr><td>{title}</td><td class="soft">the best fixed score, {html.escape(best)}, at its optimal threshold</td>'
+            f'<td class="n soft">{optimal[best]:,.2f}</td><td></td><td></td><td></td><td></td></tr>'
         )
     return (
-        "<h2>Shorter lists at the same promise</h2><p>The promise holds for any score that is a function of the "
-        "question and its candidates. A raw similarity is a poor one, because questions differ in level. Relative scores "
-        "are the softmax of a list's z-scores; <em>auto</em> finds out which of five scores gives the shortest lists, and "
-        "shows the union of their lists meanwhile.</p>"
-        f"{_figure(folder, 'shorter_lists', figures)}"
-        '<div class="scroll"><table><tr><th>task</th><th>lists by</th><th class="n">list length</th>'
-        '<th class="n">in the last tenth</th><th class="n">coverage</th><th>chosen</th></tr>'
-        f"{''.join(lines)}</table></div>"
+        "<h2>List lengths: the same guarantee, shorter lists</h2><p>The guarantee holds for any score that is a fixed "
+        "function of a list. A raw similarity is a poor one, because questions differ in level. <em>Relative</em> is the "
+        "softmax of a list's z-scores. <em>Auto</em> shows everything in the first rounds, learns a score from what was "
+        "picked in them, from one scorer or all of them, freezes it, and then learns its threshold. Reciprocal rank "
+        "fusion (RRF) adds up 1 / (60 + rank) over the scorers. A <em>fixed top-k</em> is the smallest k that covers as "
+        "much as auto does in the same run, which nobody knows beforehand. <em>Autocut</em> cuts at the largest gap "
+        "between neighbors and guarantees nothing.</p>"
+        f"{_figure(folder, 'lists_compared', figures)}{_figure(folder, 'shorter_lists', figures)}"
+        '<div class="scroll"><table><tr><th>task</th><th>lists by</th><th class="n">length, last tenth</th>'
+        '<th class="n">over all rounds</th><th class="n">coverage</th><th class="n">rounds past the optimum</th>'
+        f"<th>cut by</th></tr>{''.join(lines)}</table></div>"
     )
 
 
@@ -227,7 +238,10 @@ def _own() -> str:
         "<p>Put the score of the right answer for each question, and if you have them the scores of all candidates, "
         "into an <code>.npz</code> file:</p><pre>import numpy as np\n"
         'np.savez("mine.npz", true_scores=true_scores, candidate_scores=candidate_scores)</pre>'
+        "<p>or, with several scorers (BM25 beside an embedding), an entry for each of them along the last axis:</p>"
+        '<pre>np.savez("mine.npz", scorers=["dense", "bm25"], candidate_scores=tables, true_column=right)</pre>'
         "<pre>shortlist reproduce --scores mine.npz --out results-mine</pre>"
         "<p>For a log of true scores in the order they came, without resampling: "
-        "<code>shortlist replay log.csv</code>.</p>"
+        "<code>shortlist replay log.csv</code>; with a row for each candidate, "
+        "<code>shortlist replay candidates.csv --lists</code>.</p>"
     )

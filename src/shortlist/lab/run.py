@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shortlist import metrics
 from shortlist._replay import replay
 from shortlist.lab import lists, sweeps
+from shortlist.lab.comparison import VARIANTS
 from shortlist.lab.executors import Progress, Submit, Unit, finish, workplace
 from shortlist.lab.spec import TUNED, Spec
 from shortlist.lab.tasks import Task
@@ -70,6 +71,14 @@ class Results:
         """Return one curve of the optimal threshold on all finished runs, a row each."""
         runs = [self.optimal.get((task, run)) for run in range(self.spec.runs)]
         return np.array([found[curve] for found in runs if found is not None and curve in found])
+
+    def list_values(self, task: str, variant: str, column: str) -> Array:
+        """Return one column of the rows of a task and a way of making lists."""
+        return np.array([getattr(row, column) for row in self.list_rows if (row.task, row.variant) == (task, variant)])
+
+    def list_variants(self, task: str) -> list[str]:
+        """Return the ways of making lists that were compared on a task, in the order of tables."""
+        return list(dict.fromkeys(row.variant for row in self.list_rows if row.task == task))
 
     def values(self, task: str, policy: str, column: str) -> Array:
         """Return one column of the rows of a task and a policy."""
@@ -173,6 +182,7 @@ def run(
     jobs: int = 1,
     scheduler: str | None = None,
     with_sweeps: bool = True,
+    with_lists: bool = True,
     progress: Progress | None = None,
 ) -> Results:
     """Run an experiment, here or on a Dask cluster. Interrupted with Ctrl-C, it returns what is finished."""
@@ -194,6 +204,7 @@ def run(
                 units = [*sweeps.horizon_units(spec.seed), *sweeps.coverage_units(spec.seed, spec.rounds)]
                 for (work, _), row in finish(submit, units, "sweeping", tell):
                     (results.horizons if work is sweeps.horizon_row else results.coverages).append(row)
+            if with_lists:
                 _compare_lists(results, submit, tell)
         results.complete = True
     except KeyboardInterrupt:
@@ -202,14 +213,12 @@ def run(
     results.rows.sort(key=lambda row: (spec.task_names.index(row.task), spec.policies.index(row.policy), row.run))
     results.horizons.sort(key=lambda row: (row.policy, row.rounds, row.run))
     results.coverages.sort(key=lambda row: (row.policy, row.coverage, row.run))
-    results.list_rows.sort(
-        key=lambda row: (spec.task_names.index(row.task), lists.VARIANTS.index(row.variant), row.run)
-    )
+    results.list_rows.sort(key=lambda row: (spec.list_task_names.index(row.task), VARIANTS.index(row.variant), row.run))
     return results
 
 
 def _compare_lists(results: Results, submit: Submit, tell: Progress) -> None:
-    """Measure how short lists get with other scores, on the tasks that have candidates."""
+    """Compare ways of making lists on the tasks that have candidates."""
     spec, names = results.spec, lists.with_lists(results.spec)
     units: list[Unit] = [(lists.list_rows, (spec, name, i)) for name in names for i in range(spec.runs)]
     if not units:

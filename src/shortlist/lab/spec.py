@@ -85,6 +85,11 @@ class Spec:
         """The names of the tasks that are run."""
         return self.tasks if self.scores is None else (self.task("").name,)
 
+    @property
+    def list_task_names(self) -> tuple[str, ...]:
+        """The names of the tasks that list lengths are compared on: those that are run, and tools with the paper's."""
+        return (*self.task_names, "tools") if self.scores is None and self.tasks == TASKS[:3] else self.task_names
+
     def task(self, name: str) -> Task:
         """Return a task of this experiment."""
         return load_task(name) if self.scores is None else task_from_file(self.scores)

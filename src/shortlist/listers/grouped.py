@@ -61,13 +61,12 @@ class GroupedShortlister(BaseLister[GroupShown]):
     delta
         The probability that any group's threshold may ever pass its optimal one.
     score, fit_rounds, unanswered, patience, on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
-        As in `shortlist.Shortlister`, for each group; a learned score is learned from all groups together, and
-        `patience` counts rounds of the group, and `keep` those of
-        all groups together.
+        As in `shortlist.Shortlister`, for each group; a learned score is learned from all groups together,
+        `patience` counts rounds of the group, and `keep` those of all groups together.
 
     Examples
     --------
-    >>> lister = GroupedShortlister(coverage=0.9)
+    >>> lister = GroupedShortlister(coverage=0.9, score="raw")  # thresholds of the scores as they are
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> for i in range(3000):

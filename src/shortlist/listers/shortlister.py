@@ -88,8 +88,8 @@ class Shortlister(BaseLister[Shown]):
     ...     right = int(rng.choice(20, p=scores**8 / (scores**8).sum()))  # what the person wants
     ...     shown = lister.propose(scores)
     ...     lister.reveal(shown.round_id, right)
-    >>> len(shown.members), round(lister.threshold, 2)
-    (8, 0.75)
+    >>> len(shown.members), lister.summary().score_why
+    (8, 'learned from 30 picks')
     """
 
     kind: ClassVar[str] = "shortlister"

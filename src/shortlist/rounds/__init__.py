@@ -18,8 +18,8 @@ both are the same fold, and a log gives the same state wherever it is read.
 | `admission` | which answers are taken |
 | `selection` | which candidates are shown |
 | `tracker` | one threshold: a policy under late answers, silence and drift |
+| `learning` | the score that is learned first: its picks, its fit, what a fresh one would change |
 | `stream` | `decide`, `apply` and `due` |
-| `race` | several scores at once, and which of them gives the shortest lists |
 | `progress` | what has happened and what is waited for, in figures and in words |
 | `codec` | all of these as plain data, and back |
 """

@@ -69,6 +69,10 @@ class Listed(NamedTuple):
     #: The score at or below which the caller's search had left candidates out; with several scorers one for each, None
     #: where one left out nothing, or it is not known.
     truncated_below: float | list[float | None] | None = None
+    #: The names of the scorers, where they have names: `scores` then has a row for each candidate, if they are several.
+    scorers: list[str] | None = None
+    #: Which fit the score is of, where it is learned; 0 before the first.
+    fit: int | None = None
     #: The model behind the scores.
     scorer_version: str | None = None
     #: A digest of the texts that go with it: they may be erased, and must still be recognized.
@@ -78,10 +82,6 @@ class Listed(NamedTuple):
     #: For each coverage, where there are several: how many members its own list has, how many of them reach its
     #: threshold, and whether its own list is truncated, and complete.
     cuts: dict[float, tuple[int, int, bool, bool]] | None = None
-    #: The names of the scorers, where they have names: `scores` then has a row for each candidate, if they are several.
-    scorers: list[str] | None = None
-    #: Which fit the score is of, where it is learned; 0 before the first.
-    fit: int | None = None
 
     @property
     def members(self) -> list[Member]:

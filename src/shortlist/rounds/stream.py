@@ -194,8 +194,8 @@ class Stream:
             len(positions) == len(values) and (threshold == -math.inf or settings.shadow),
             made[order].tolist(),
             truncated_below,
-            scorers=None if scorers is UNNAMED or scorers == UNNAMED else list(scorers),
-            fit=fit if again is None else again.fit,
+            None if scorers is UNNAMED or scorers == UNNAMED else list(scorers),
+            fit if again is None else again.fit,
         )
 
     def allows(self, listed: Listed) -> bool:

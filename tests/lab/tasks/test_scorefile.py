@@ -35,6 +35,14 @@ def arrays(**changes):
     return {"true_scores": TRUE, "candidate_scores": CANDIDATES} | changes
 
 
+TABLES = np.stack([CANDIDATES, CANDIDATES + 3], axis=2)
+COLUMNS = np.array([0, 1, -1])
+
+
+def several(**changes):
+    return {"candidate_scores": TABLES, "scorers": np.array(["dense", "bm25"]), "true_column": COLUMNS} | changes
+
+
 MALFORMED = [
     ({"scores": TRUE}, "there is no array called true_scores (found: scores)"),
     (arrays(true_scores=TRUE.astype(int)), "true_scores is of type int64; it must be a float array"),
@@ -51,6 +59,21 @@ MALFORMED = [
     (arrays(candidate_scores=np.full((3, 2), np.inf, np.float32)), "candidate_scores[0, 0] is inf"),
     (arrays(name=np.array([1, 2])), "name must be a text"),
     ({"true_scores": np.array([None, 1.0])}, "cannot be read as an .npz file"),
+    ({"scorers": np.array(["a"])}, "there are scorers and no array called candidate_scores"),
+    ({"scorers": np.array(["a"]), "candidate_scores": TABLES}, "there are scorers and no array called true_column"),
+    (several(scorers=np.array([1, 2])), "scorers is of type int64; it must be a list of names"),
+    (several(scorers=np.array(["a", "a"])), "each needs a name of its own"),
+    (several(scorers=np.array(["a", "b", "c"])), "there are 3 scorers (a, b, c); its last axis must have one entry"),
+    (several(candidate_scores=CANDIDATES), "candidate_scores has the shape (3, 2); it must have a row of scores"),
+    (several(candidate_scores=np.full_like(TABLES, np.inf)), "candidate_scores[0, 0, 0] is inf; scores must be finite"),
+    (several(true_column=COLUMNS[:2]), "has the shape (2,); it must be 3 whole numbers, one for each row"),
+    (several(true_column=COLUMNS / 2), "true_column is of type float64"),
+    (several(true_column=COLUMNS + 1), "true_column[1] is 2; it must be between 0 and 1, or -1"),
+    (
+        several(candidate_scores=np.where(np.arange(3)[:, None, None] == 1, np.nan, TABLES)),
+        "true_column[1] is 1, a candidate that no scorer has a score for; write -1",
+    ),
+    (several(true_scores=TRUE), "true_scores are not the first scorer's scores of the right answers; leave them out"),
 ]
 
 
@@ -86,3 +109,36 @@ def test_what_is_not_a_score_file_gets_one_clear_line(tmp_path):
         with pytest.raises(InvalidScores, match=message) as caught:
             read_scores(tmp_path / name)
         assert "\n" not in str(caught.value)
+
+
+def test_several_scorers_with_gaps_and_lists_of_different_length(tmp_path):
+    """The first scorer's part is what the paper's policies see; a candidate without any score is not there."""
+    tables = TABLES.astype(np.float64)
+    tables[0, 1, 0] = np.nan  # the first scorer has none for this one
+    tables[2, 1] = np.nan  # there is no such candidate
+    write_scores(
+        tmp_path / "a.npz", None, tables, name="mine", source="a test", scorers=["dense", "bm25"], true_column=COLUMNS
+    )
+    scores = read_scores(tmp_path / "a.npz")
+    assert scores.scorers == ("dense", "bm25")
+    assert np.array_equal(scores.tables, tables, equal_nan=True)
+    assert scores.true_columns.tolist() == [0, 1, -1]
+    assert scores.true_scores.tolist() == [0.5, 0.25, -np.inf]
+    assert scores.candidate_scores.flags.c_contiguous
+    task = task_from_file(tmp_path / "a.npz")
+    stream = task.draw(np.random.default_rng(0), 50)
+    rows = stream.candidates[1]
+    everything = stream.set_sizes(np.full(50, -np.inf))
+    assert everything.tolist() == np.array([1, 2, 1])[rows].tolist()
+    assert stream.set_sizes(np.full(50, 0.1)).tolist() == np.array([1, 1, 0])[rows].tolist()
+    again = tmp_path / "b.npz"
+    write_scores(again, scores.true_scores, tables, name="mine", source="a test", scorers=["dense", "bm25"],
+                 true_column=COLUMNS)  # fmt: skip
+    assert read_scores(again).true_scores.tolist() == scores.true_scores.tolist()
+
+
+def test_one_scorer_may_have_a_name_and_a_column(tmp_path):
+    np.savez(tmp_path / "one.npz", candidate_scores=TABLES[:, :, :1], scorers=["dense"], true_column=COLUMNS)
+    scores = read_scores(tmp_path / "one.npz")
+    assert (scores.scorers, scores.tables) == (("dense",), None)
+    assert scores.true_columns.tolist() == [0, 1, -1]

@@ -1,4 +1,4 @@
-"""Score files in, streams out: the paper's three tasks, a synthetic one, and a user's own."""
+"""Score files in, streams out: the paper's three tasks, a synthetic one, tools for agents, and a user's own."""
 
 import functools
 import os
@@ -30,10 +30,10 @@ __all__ = [
     "write_scores",
 ]
 
-TASKS: Final = ("images", "retrieval", "auctions", "uniform")
-"""The tasks that ship with the package; the first three are the paper's."""
+TASKS: Final = ("images", "retrieval", "auctions", "uniform", "tools")
+"""The tasks that ship with the package; the first three are the paper's. Retrieval and tools have two scorers."""
 
-_TITLES: Final = {"images": "Images", "retrieval": "Retrieval"}
+_TITLES: Final = {"images": "Images", "retrieval": "Retrieval", "tools": "Tools"}
 
 
 def data_file(name: str) -> Path:
@@ -42,7 +42,7 @@ def data_file(name: str) -> Path:
     Parameters
     ----------
     name
-        Its name: ``images.npz``, ``retrieval.npz``, ``auctions.csv``.
+        Its name: ``images.npz``, ``retrieval.npz``, ``tools.npz``, ``auctions.csv``.
     """
     return Path(str(resources.files("shortlist.lab.tasks"))) / "data" / name
 
@@ -54,7 +54,7 @@ def load_task(name: str) -> Task:
     Parameters
     ----------
     name
-        ``images``, ``retrieval``, ``auctions`` or ``uniform``.
+        ``images``, ``retrieval``, ``auctions``, ``uniform`` or ``tools``.
 
     Examples
     --------

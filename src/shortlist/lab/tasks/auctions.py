@@ -3,7 +3,7 @@
 In each round a few bidders draw private values from the empirical distribution of bids. Those whose
 value is at least the reserve price bid it; the others stay silent. The seller looks for the highest
 reserve price at which she still sells with probability `coverage`. So the score is the highest bid,
-the threshold is the reserve price, and a miss is an unsold item, of which nothing is learnt but that
+the threshold is the reserve price, and a miss is an unsold item, of which nothing is learned but that
 nobody would pay that much.
 """
 

@@ -21,7 +21,7 @@ class Stream:
         The score of the right answer in each round.
     candidates
         The scores of all candidates of a round, in ascending order: a table, and for each round its
-        row. None where only the right answer's score is known.
+        row; minus infinity for candidates that are not there. None where only the right answer's score is known.
     second_bids
         In auctions, the second highest bid of each round, from which revenue is computed.
     """
@@ -35,11 +35,12 @@ class Stream:
         if self.candidates is None:
             return None
         table, rows = self.candidates
+        cuts = np.maximum(thresholds, -np.finfo(np.float64).max)  # what is not there (-inf) reaches no threshold
         low = np.zeros(rows.size, dtype=np.int64)
         high = np.full(rows.size, table.shape[1], dtype=np.int64)
         while (active := low < high).any():
             middle = (low + high) // 2
-            below = active & (table[rows, np.minimum(middle, table.shape[1] - 1)] < thresholds)
+            below = active & (table[rows, np.minimum(middle, table.shape[1] - 1)] < cuts)
             low = np.where(below, middle + 1, low)
             high = np.where(active & ~below, middle, high)
         sizes: NDArray[np.int64] = table.shape[1] - low

@@ -46,7 +46,8 @@ class ScoredTask:
     def _sorted_candidates(self) -> NDArray[np.floating] | None:
         if self.scores.candidate_scores is None:
             return None
-        table = np.sort(self.scores.candidate_scores, axis=1)
+        scores = self.scores.candidate_scores
+        table = np.sort(np.where(np.isnan(scores), -np.inf, scores).astype(scores.dtype), axis=1)
         return table.astype(np.float32) if table.dtype == np.float16 else table  # faster, and exact
 
     def draw(self, rng: np.random.Generator, rounds: int) -> Stream:

@@ -5,6 +5,10 @@ A score file is an ``.npz`` with
 - ``true_scores``: float[n], the score of the right answer;
 - ``candidate_scores`` (optional): float[n, m] of the same type, the scores of all candidates in any
   order, the right one's included: what list lengths are counted with;
+- ``scorers`` (optional): the names of d scorers; ``candidate_scores`` is then float[n, m, d], NaN where a scorer has no
+  score for a candidate (a candidate that no scorer has a score for is not there: lists may differ in length), and
+  ``true_column``, int[n], is the column of the right answer, -1 where it is not among the candidates. ``true_scores``
+  are the first scorer's, and may be left out;
 - ``name``, ``source`` (optional): a word, and a sentence on where the scores come from;
 - ``details`` (optional): a JSON object: the model, its revision, checksums, whatever made the scores.
 
@@ -14,18 +18,25 @@ The same scores make the same file, byte for byte.
 import json
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist._files import replace_file
-from shortlist.errors import InvalidScores
+from shortlist._validation import UNNAMED, check_scorers
+from shortlist.errors import InvalidParameter, InvalidScores
 
 __all__ = ["ScoreSet", "read_scores", "write_scores"]
+
+_RULES: Final = {
+    1: "one score for each question",
+    2: "a row of scores for each question",
+    3: "a row of scores for each question, with a number by each scorer",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,16 +46,22 @@ class ScoreSet:
     Attributes
     ----------
     true_scores
-        float[n], the score of the right answer in each round.
+        float[n], the (first scorer's) score of the right answer in each round; minus infinity where it has none.
     candidate_scores
-        float[n, m], the scores of all candidates, the right one's included, in any order: `true_columns` says
-        where it is. None if they are not known.
+        float[n, m], the (first scorer's) scores of all candidates, the right one's included, in any order:
+        `true_columns` says where it is; NaN where it has none. None if they are not known.
     name
         A word.
     source
         A sentence on where the scores come from.
     details
         The model, its revision, checksums: whatever made the scores.
+    scorers
+        The names of the scorers; one empty name where there is one without a name.
+    tables
+        float[n, m, d], the scores of all candidates by all scorers; None where there is one scorer.
+    columns
+        int[n], the column of the right answer where the file says it; None otherwise.
     """
 
     true_scores: NDArray[np.floating]
@@ -52,10 +69,18 @@ class ScoreSet:
     name: str
     source: str
     details: Mapping[str, Any] = field(default_factory=dict)
+    scorers: tuple[str, ...] = UNNAMED
+    tables: NDArray[np.floating] | None = field(default=None, repr=False)
+    columns: NDArray[np.intp] | None = field(default=None, repr=False)
 
     @property
     def true_columns(self) -> NDArray[np.intp]:
-        """int[n], the column of the right answer in each row of `candidate_scores`: the first with its score."""
+        """int[n], the column of the right answer in each row of `candidate_scores`: -1 where it is not among them.
+
+        The first with its score, if the file does not say it.
+        """
+        if self.columns is not None:
+            return self.columns
         if self.candidate_scores is None:
             raise InvalidScores(f"{self.name} has no candidate_scores, so the right answer has no column")
         columns: NDArray[np.intp] = (self.candidate_scores == self.true_scores[:, None]).argmax(axis=1)
@@ -64,12 +89,14 @@ class ScoreSet:
 
 def write_scores(
     path: str | os.PathLike[str],
-    true_scores: ArrayLike,
+    true_scores: ArrayLike | None,
     candidate_scores: ArrayLike | None = None,
     *,
     name: str,
     source: str,
     details: Mapping[str, Any] | None = None,
+    scorers: Sequence[str] | None = None,
+    true_column: ArrayLike | None = None,
 ) -> None:
     """Write a score file that `read_scores` accepts.
 
@@ -78,19 +105,38 @@ def write_scores(
     path
         The file, an ``.npz``.
     true_scores
-        float[n], the score of the right answer in each round.
+        float[n], the score of the right answer in each round; None with several scorers.
     candidate_scores
-        float[n, m], the scores of all candidates, the right one's included; None if they are not known.
+        float[n, m], the scores of all candidates, the right one's included; None if they are not known. With
+        several scorers float[n, m, d], NaN where one has no score for a candidate.
     name
         A word.
     source
         A sentence on where the scores come from.
     details
         The model, its revision, checksums: whatever made the scores.
+    scorers
+        The names of the scorers, if there are several.
+    true_column
+        int[n], the column of the right answer with several scorers; -1 where it is not among the candidates.
+
+    Examples
+    --------
+    >>> tables = np.random.default_rng(0).normal(size=(500, 20, 2))  # 500 questions, 20 candidates, two scorers
+    >>> write_scores("hybrid.npz", None, tables, scorers=["dense", "bm25"],
+    ...              true_column=np.zeros(500, int), name="hybrid", source="random numbers")  # doctest: +SKIP
     """
-    arrays: dict[str, ArrayLike] = {"true_scores": true_scores, "name": name, "source": source}
+    arrays: dict[str, ArrayLike] = {"name": name, "source": source}
+    if true_scores is not None:
+        arrays = {"true_scores": true_scores} | arrays
     if candidate_scores is not None:
-        arrays["candidate_scores"] = candidate_scores
+        # Scorer by scorer they are packed more tightly.
+        several = np.ndim(candidate_scores) == 3
+        arrays["candidate_scores"] = np.asfortranarray(candidate_scores) if several else candidate_scores
+    if scorers is not None:
+        arrays["scorers"] = np.array(list(scorers), dtype=np.str_)
+    if true_column is not None:
+        arrays["true_column"] = true_column
     if details:
         arrays["details"] = json.dumps(details, sort_keys=True)
 
@@ -118,6 +164,8 @@ def read_scores(path: str | os.PathLike[str]) -> ScoreSet:
         The file, an ``.npz``.
     """
     arrays = _load(path)
+    if "scorers" in arrays:
+        return _several(path, arrays)
     if "true_scores" not in arrays:
         found = ", ".join(sorted(arrays)) or "nothing"
         raise InvalidScores(f"{path}: there is no array called true_scores (found: {found})")
@@ -133,6 +181,72 @@ def read_scores(path: str | os.PathLike[str]) -> ScoreSet:
         source=_text(path, arrays, "source") or f"the file {Path(path).name}",
         details=_details(path, arrays),
     )
+
+
+def _several(path: str | os.PathLike[str], arrays: dict[str, NDArray[np.generic]]) -> ScoreSet:
+    """Return the content of a file with several scorers."""
+    for name in ("candidate_scores", "true_column"):
+        if name not in arrays:
+            raise InvalidScores(f"{path}: there are scorers and no array called {name}; with scorers it is needed")
+    texts = arrays["scorers"]
+    if texts.dtype.kind != "U" or texts.ndim != 1:
+        raise InvalidScores(f"{path}: scorers is of type {texts.dtype}; it must be a list of names")
+    try:
+        scorers = check_scorers(texts.tolist())
+    except InvalidParameter as error:
+        raise InvalidScores(f"{path}: {error}") from None
+    tables = _floats(path, "candidate_scores", arrays["candidate_scores"], dimensions=3, gaps=True)
+    if tables.shape[2] != len(scorers):
+        raise InvalidScores(
+            f"{path}: candidate_scores has the shape {tables.shape} and there are {len(scorers)} scorers "
+            f"({', '.join(scorers)}); its last axis must have one entry for each"
+        )
+    columns = _columns(path, arrays["true_column"], tables)
+    right = np.take_along_axis(tables[..., 0], np.maximum(columns, 0)[:, None], axis=1)[:, 0]
+    true_scores = np.where((columns < 0) | np.isnan(right), -np.inf, right).astype(tables.dtype)
+    if "true_scores" in arrays:
+        given = arrays["true_scores"]
+        if given.shape != true_scores.shape or not np.array_equal(given, true_scores):
+            raise InvalidScores(
+                f"{path}: true_scores are not the first scorer's scores of the right answers; leave them out, or make "
+                "them candidate_scores[i, true_column[i], 0]"
+            )
+    return ScoreSet(
+        true_scores,
+        np.ascontiguousarray(tables[..., 0]),
+        name=_text(path, arrays, "name") or Path(path).stem,
+        source=_text(path, arrays, "source") or f"the file {Path(path).name}",
+        details=_details(path, arrays),
+        scorers=scorers,
+        tables=None if len(scorers) == 1 else np.ascontiguousarray(tables),
+        columns=columns,
+    )
+
+
+def _columns(
+    path: str | os.PathLike[str], array: NDArray[np.generic], tables: NDArray[np.floating]
+) -> NDArray[np.intp]:
+    """Return the columns of the right answers, checked."""
+    rounds, candidates, _ = tables.shape
+    if array.dtype.kind not in "iu" or array.shape != (rounds,):
+        raise InvalidScores(
+            f"{path}: true_column is of type {array.dtype} and has the shape {array.shape}; it must be {rounds} "
+            "whole numbers, one for each row of candidate_scores"
+        )
+    columns: NDArray[np.intp] = array.astype(np.intp)
+    bad = np.flatnonzero((columns < -1) | (columns >= candidates))
+    if bad.size:
+        raise InvalidScores(
+            f"{path}: true_column[{bad[0]}] is {columns[bad[0]]}; it must be between 0 and {candidates - 1}, or -1 "
+            "where the right answer is not among the candidates"
+        )
+    bad = np.flatnonzero((columns >= 0) & np.isnan(tables[np.arange(rounds), columns]).all(axis=1))
+    if bad.size:
+        raise InvalidScores(
+            f"{path}: true_column[{bad[0]}] is {columns[bad[0]]}, a candidate that no scorer has a score for; write -1 "
+            "where the right answer is not among the candidates"
+        )
+    return columns
 
 
 def _load(path: str | os.PathLike[str]) -> dict[str, NDArray[np.generic]]:
@@ -158,16 +272,16 @@ def _load(path: str | os.PathLike[str]) -> dict[str, NDArray[np.generic]]:
 
 
 def _floats(
-    path: str | os.PathLike[str], name: str, array: NDArray[np.generic], dimensions: int
+    path: str | os.PathLike[str], name: str, array: NDArray[np.generic], dimensions: int, *, gaps: bool = False
 ) -> NDArray[np.floating]:
     if array.dtype.kind != "f":
         raise InvalidScores(f"{path}: {name} is of type {array.dtype}; it must be a float array")
     if array.ndim != dimensions:
-        rule = "one score for each question" if dimensions == 1 else "a row of scores for each question"
+        rule = _RULES[dimensions]
         raise InvalidScores(f"{path}: {name} has the shape {array.shape}; it must have {rule}")
     if array.size == 0:
         raise InvalidScores(f"{path}: {name} is empty")
-    bad = np.argwhere(~np.isfinite(array))
+    bad = np.argwhere(np.isinf(array) if gaps else ~np.isfinite(array))
     if bad.size:
         where = ", ".join(str(i) for i in bad[0])
         raise InvalidScores(f"{path}: {name}[{where}] is {array[tuple(bad[0])]}; scores must be finite")
