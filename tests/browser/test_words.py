@@ -166,9 +166,8 @@ def test_learning_a_score_and_what_was_learned(page, service):
     told = [f"{name}{100 * share:.0f} %" for name, share in sorted(learned.items(), key=lambda each: -each[1])]
     assert told[0].startswith("dense")
     assert rows.all_text_contents() == told
-    tracks = [row.locator(".track").bounding_box()["width"] for row in rows.all()]
-    bars = [row.locator(".bar").bounding_box()["width"] for row in rows.all()]
-    shares = [bar / track for bar, track in zip(bars, tracks, strict=True)]
+    width = "(row, part) => row.querySelector(part).getBoundingClientRect().width"
+    shares = rows.evaluate_all(f"rows => rows.map(row => ({width})(row, '.bar') / ({width})(row, '.track'))")
     assert shares == pytest.approx(sorted(learned.values(), reverse=True), abs=0.01)
     assert "Score: learned from 100 picks: dense " in page.locator("#next").text_content()
     page.locator("#chosen .main-svg").first.wait_for()  # drawn once there is room for it
