@@ -236,6 +236,30 @@ def test_several_lists_at_once_are_one_after_the_other():
         np.testing.assert_array_equal(score(lists), [score(table) for table in lists])
 
 
+@pytest.mark.parametrize("slope", [2.0, -2.0])
+def test_the_size_of_scores_does_not_matter(slope):
+    """Z-scores of values from 1e-300 to 1e300 are the same: also where squares would overflow, or vanish."""
+    score = Learned(("",), relative=(slope,), absolute=(0.0,))
+    values = np.random.default_rng(0).normal(size=50)
+    expected = by_hand(score, values[:, None].tolist())
+    for power in range(-300, 301, 20):
+        np.testing.assert_allclose(score(values * 10.0**power), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("weight", [1e12, -1e12])
+@pytest.mark.parametrize("form", ["softmax", "sum"])
+@pytest.mark.parametrize("spread", [5e-324, 1e-150, 1.0, 1e150, LARGEST])
+def test_the_largest_weights_make_numbers(weight, form, spread):
+    weights = (weight, weight)
+    score = Learned(("a", "b"), weights, weights, weights, spread=(spread, spread), form=form)
+    with np.errstate(all="raise", under="ignore"):
+        for size in (5e-324, 1e-150, 1.0, 1e99, 1e101, LARGEST):
+            assert np.isfinite(score(size * np.array([[1.0, -1.0], [0.5, np.nan], [-1.0, 1.0]]))).all()
+    for name in ("relative", "absolute", "missing"):
+        with pytest.raises(InvalidParameter, match=f"{name} is .*; weights must be within"):
+            Learned(("a",), **({"relative": (0.0,), "absolute": (0.0,)} | {name: (1.1 * weight,)}))
+
+
 # As data, and as it is called.
 
 

@@ -72,6 +72,8 @@ class Learning:
         self._fit_rounds = settings.fit_rounds
         self.coverage: float = getattr(settings.policy, "coverage", 0.9)
         self.state = LearningState() if state is None else state
+        #: How many picks a fit waits for.
+        self.fit_rounds = self.fit_rounds_of(self.state.scorers or UNNAMED)
         self._prior: Learned | None = None
         # After which pick it was measured, and what it was.
         self._gain: tuple[int, tuple[float, float]] | None = None
@@ -80,11 +82,6 @@ class Learning:
     def scorers(self) -> Scorers | None:
         """The names of the scorers, once there has been a round."""
         return self.state.scorers
-
-    @property
-    def fit_rounds(self) -> int:
-        """How many picks a fit waits for."""
-        return self.fit_rounds_of(self.state.scorers or UNNAMED)
 
     def fit_rounds_of(self, scorers: Scorers) -> int:
         """Return how many picks a fit of these scorers waits for."""
@@ -120,11 +117,13 @@ class Learning:
         state = self.state
         if state.scorers is None and len(listed.scores):  # a search that found nothing says nothing of its scorers
             state.scorers = UNNAMED if listed.scorers is None else tuple(listed.scorers)
+            self.fit_rounds = self.fit_rounds_of(state.scorers)
         state.rounds += state.fitting
         state.open[listed.round_id] = np.asarray(listed.scores, dtype=np.float64)
-        most = PATIENCE * self.fit_rounds if state.fitting else self.fit_rounds
-        while len(state.open) > most:
-            del state.open[next(iter(state.open))]
+        if len(state.open) > self.fit_rounds:
+            most = PATIENCE * self.fit_rounds if state.fitting else self.fit_rounds
+            while len(state.open) > most:
+                del state.open[next(iter(state.open))]
 
     def answer(self, event: Event) -> None:
         """Take a round's answer: a pick is an example, everything else is not."""
@@ -140,15 +139,16 @@ class Learning:
     @property
     def is_due(self) -> bool:
         """Whether the time of the fit has come: `due` takes as long as the fit, and this does not."""
-        state, wanted = self.state, self.fit_rounds
+        state = self.state
         if not state.fitting or state.scorers is None:
             return False
+        wanted = self.fit_rounds
         return len(state.examples) >= wanted or state.rounds >= PATIENCE * wanted
 
     def due(self) -> Fitted | None:
         """Return the fit, if its time has come."""
         state = self.state
-        if not self.is_due or state.scorers is None:
+        if not state.fitting or not self.is_due or state.scorers is None:
             return None
         return self.fitted(list(state.examples), state.scorers)
 
@@ -162,6 +162,7 @@ class Learning:
         state.score, state.number, state.scorers = event.score, event.number, event.score.scorers
         state.fitting, state.rounds = False, 0
         self._gain = None
+        self.fit_rounds = self.fit_rounds_of(state.scorers)
 
     def refit(self) -> None:
         """Wait for another fit, on the last picks and those to come."""

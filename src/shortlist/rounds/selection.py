@@ -26,6 +26,8 @@ class Selection(NamedTuple):
 
 def best_first(positions: Positions, values: Array, comparable: Array) -> Positions:
     """Return positions by comparable score, then by raw score if there is one, then in the order given."""
+    if positions.size < 2:
+        return positions
     if comparable is values or values.ndim > 1:
         return positions[(-comparable[positions]).argsort(kind="stable")]
     return positions[np.lexsort((-values[positions], -comparable[positions]))]

@@ -353,11 +353,15 @@ _MOVES: Final[dict[type, str]] = {
 }
 
 
+#: Scores that are known to return one finite number for each candidate.
+_OURS: Final = frozenset(KINDS.values())
+
+
 def comparable(score: Score | None, values: Array) -> Array:
     """Return what a score makes of a list, checked if it is not one of ours; None leaves it as it is."""
     if not len(values):
         return np.empty(0)
-    if values.ndim > 1 and (score is None or (type(score) in KINDS.values() and not isinstance(score, Learned))):
+    if values.ndim > 1 and (score is None or (type(score) in _OURS and not isinstance(score, Learned))):
         name = "raw" if score is None else name_of(score)
         raise InvalidScores(
             f"there are {values.shape[1]} scores for each candidate, and score is {name!r}, which is of one: use "
@@ -365,12 +369,13 @@ def comparable(score: Score | None, values: Array) -> Array:
         )
     if score is None:
         return values
+    if type(score) in _OURS:
+        return score(values)
     try:
-        own = type(score) not in KINDS.values()  # it may write into what it is given
-        made = np.asarray(score(values.copy() if own else values), dtype=np.float64)
+        made = np.asarray(score(values.copy()), dtype=np.float64)  # it may write into what it is given
     except (TypeError, ValueError) as error:
         raise InvalidScores(f"the score {name_of(score)} made no numbers of {len(values)} scores: {error}") from None
-    if made is not values and (made.shape != values.shape[:1] or not np.isfinite(made).all()):
+    if made.shape != values.shape[:1] or not np.isfinite(made).all():
         raise InvalidScores(
             f"the score {name_of(score)} made an array of shape {made.shape} of {len(values)} "
             "scores, or one that is not finite; it must return one finite number for each"

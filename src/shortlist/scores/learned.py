@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist._validation import check_lists, check_probability, check_scorers, miss_rate
 from shortlist.errors import InvalidParameter
 
-__all__ = ["Example", "Learned", "fit", "learn", "lengths_without", "prior"]
+__all__ = ["MOST_WEIGHT", "Example", "Learned", "fit", "learn", "lengths_without", "prior"]
 
 Array = NDArray[np.float64]
 
@@ -40,8 +40,15 @@ _ABSOLUTE: Final = 0.5
 #: Newton's method stops at a gradient of this norm, or when rounding stops it.
 _GRADIENT: Final = 1e-10
 _STEPS: Final = 100
+#: No weight is larger: sums of weighted features are still numbers.
+MOST_WEIGHT: Final = 1e12
 #: No feature is larger: differences of them are still numbers.
 _LARGEST: Final = 1e12
+#: Beyond this, squares may overflow.
+_WIDE: Final = 1e100
+#: Squares of distances that are not lost, and so near to those of the fit that `_LARGEST` does not matter.
+_NARROW: Final = 1e-200
+_STEEP: Final = 1e12
 #: By how many standard errors lists of the plain sum must be shorter.
 _CLEAR: Final = 2.0
 
@@ -112,6 +119,9 @@ class Learned:
                 raise InvalidParameter(f"{name} has {len(numbers)} numbers for {count} scorers; give one for each")
             put(self, name, numbers)
         put(self, "lengths", _numbers("lengths", self.lengths))
+        for name in ("relative", "absolute", "missing"):
+            if max(map(abs, getattr(self, name))) > MOST_WEIGHT:
+                raise InvalidParameter(f"{name} is {getattr(self, name)}; weights must be within +-{MOST_WEIGHT:g}")
         if min(self.spread) <= 0:
             raise InvalidParameter(f"spread is {self.spread}; each must be above 0")
         if self.form not in ("softmax", "sum"):
@@ -126,30 +136,50 @@ class Learned:
             With one scorer, a number for each candidate, lists along the last axis. With several, a row of numbers
             for each candidate, in the order of `scorers`, NaN where one has no score.
         """
-        columns = [values] if len(self.scorers) == 1 else list(np.moveaxis(values, -1, 0))
+        one = len(self.scorers) == 1
+        if values.ndim > 2 - one:
+            return np.array([self(each) for each in values])
         if self.form == "sum":
-            return _sum(self, columns)
-        linear = self._linear(columns)
-        linear -= np.maximum.reduce(linear, axis=-1, keepdims=True)
-        mass = np.exp(linear, out=linear)
-        mass /= np.add.reduce(mass, axis=-1, keepdims=True)
-        return mass
-
-    def _linear(self, columns: list[Array]) -> Array:
-        """Return the exponents of the softmax, up to a constant."""
-        linear: Array | None = None
-        for j, column in enumerate(columns):
-            filled, gaps = fill(column)
-            centered, deviation, half = spread_out(filled)
-            # One scorer's two columns are the same line within a list, so one multiplication is enough.
-            slope = self.relative[j] / np.where(deviation > 0, deviation, 1.0)
-            slope += 2 * self.absolute[j] * (np.minimum(half, _LARGEST * self.spread[j]) / self.spread[j])
-            centered *= slope
-            if gaps is not None and self.missing[j]:
-                centered += self.missing[j] * gaps
-            linear = centered if linear is None else linear + centered
-        assert linear is not None  # noqa: S101 - there is at least one scorer
+            return _sum(self, [values] if one else list(values.T))
+        linear = self._line(0, values if one else values[:, 0])
+        for j in range(1, len(self.scorers)):
+            linear += self._line(j, values[:, j])
+        if not one:  # the best of one line is 0
+            linear -= np.maximum.reduce(linear)
+        np.exp(linear, out=linear)
+        linear /= np.add.reduce(linear)
         return linear
+
+    def _line(self, j: int, column: Array) -> Array:
+        """Return what a scorer adds to the exponents of the softmax, up to a constant; the best is at 0."""
+        high = np.maximum.reduce(column).item()
+        if high == high:  # noqa: PLR0124 - it passes NaN on
+            return self._scaled(j, column, high)
+        filled, gaps = fill(column)
+        line = self._scaled(j, filled, np.maximum.reduce(filled).item())
+        line += self.missing[j] * np.asarray(gaps)
+        line -= np.maximum.reduce(line)
+        return line
+
+    def _scaled(self, j: int, column: Array, high: float) -> Array:
+        """Return a scorer's two columns, weighted, the best at 0: within a list both are one line, with one slope."""
+        relative, absolute, spread = self.relative[j], self.absolute[j], self.spread[j]
+        if high < _WIDE and np.minimum.reduce(column) > -_WIDE:
+            # From the best, not from the mean, which is a constant away. n numbers have a deviation of 1/sqrt(2n) of
+            # their range or more, so the difference below loses few digits.
+            line: Array = column - high
+            square = line.dot(line).item() / line.size
+            if _NARROW < square < _STEEP * spread * spread:
+                mean = np.add.reduce(line).item() / line.size
+                slope = relative / math.sqrt(square - mean * mean) + absolute / spread
+                line *= slope
+                if slope < 0:
+                    line -= np.maximum.reduce(line)
+                return line
+        line, deviation, half = spread_out(column)
+        line *= relative / (deviation.item() or 1.0) + 2 * absolute * (min(half.item(), _LARGEST * spread) / spread)
+        line -= np.maximum.reduce(line)
+        return line
 
 
 def _numbers(name: str, numbers: Any) -> tuple[float, ...]:

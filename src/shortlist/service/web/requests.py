@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from shortlist.errors import InvalidScores
 from shortlist.policies import AnytimeSPS
 from shortlist.scores import Adaptive, Learned, Relative
+from shortlist.scores.learned import MOST_WEIGHT
 from shortlist.service.engine import Settings
 
 __all__ = [
@@ -83,6 +84,8 @@ Id = Annotated[
 ]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Numbers = Annotated[list[Number], Field(max_length=MOST_SCORERS)]
+Weight = Annotated[float, Field(ge=-MOST_WEIGHT, le=MOST_WEIGHT)]
+Weights = Annotated[list[Weight], Field(max_length=MOST_SCORERS)]
 Scorer = Annotated[str, Field(min_length=1, max_length=100)]
 Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
 Version = Annotated[str, Field(min_length=1, max_length=200)]
@@ -155,11 +158,11 @@ class LearnedScore(_In):
         Field(min_length=1, max_length=MOST_SCORERS, json_schema_extra={"uniqueItems": True}),
     ]
     """The names of the scorers, in the order of the weights; one empty name where candidates have a plain `score`."""
-    relative: Numbers
+    relative: Weights
     """The weight of each scorer's z-scores within a list."""
-    absolute: Numbers
+    absolute: Weights
     """The weight of each scorer's values over their spread."""
-    missing: Numbers = []
+    missing: Weights = []
     """What it weighs that a scorer has no number for a candidate; 0 if left out."""
     center: Numbers = []
     """The mean of each scorer's values in the rounds of the fit; 0 if left out."""
