@@ -21,7 +21,7 @@ def demo(tmp_path):
 
 def test_watching_and_answering(page, demo):
     page.goto(f"{demo.url}/page/demo")
-    page.get_by_text(re.compile("lists can become shorter after \\d+ more answers|the threshold is")).wait_for()
+    page.get_by_text(re.compile("Learning the score: \\d+ of 100 picks|The score is learned: bm25 \\d+ %")).wait_for()
     page.get_by_text(re.compile("After \\d+ questions the threshold is")).wait_for()
     switch = page.get_by_role("switch", name="Simulate people")
     assert switch.is_checked()
@@ -36,10 +36,12 @@ def test_watching_and_answering(page, demo):
     page.get_by_text("Thank you. Ask another one.").wait_for()
     page.get_by_role("button", name="Undo").click()
     page.get_by_role("button", name=re.compile("str.split")).first.click()
-    page.get_by_label("What do you want to do?").fill("xyzzy plugh")
+    page.get_by_label("What do you want to do?").fill("§§§")
     page.get_by_role("button", name="Find").click()
     page.get_by_text("The search found nothing").wait_for()
     wait_until(lambda: state(demo, ASKED)["hits"] == 1)
+    assert state(demo, ASKED)["counted"] == 1  # its score was learned beforehand
+    assert list(state(demo, SIMULATED)["scorers"]) == ["bm25", "letters"]
     page.get_by_role("link", name="See the charts").click()
     page.locator("#threshold .main-svg").first.wait_for()
 

@@ -18,7 +18,7 @@ MARKUP = "<img src=x onerror=alert(1)>"
 def fill(service, count, stream="docs", answer=True):
     """Show lists of twelve, the first of which is right."""
     with Client(service.url, stream) as client:
-        client.create(on_drift="report")
+        client.create(score="raw", on_drift="report")
         for i in range(count):
             scores = [0.9] + [0.3 - 0.02 * j for j in range(11)]
             ids = ["right", MARKUP, *(f"d{j}" for j in range(10))]
@@ -70,7 +70,7 @@ def test_a_stream_is_made_in_the_browser(page, service):
     page.get_by_role("alert").filter(has_text="settings are fixed").wait_for()
     page.get_by_role("link", name="search-box").click()
     page.get_by_text(re.compile(r"Lists can become shorter once \d+ more rounds count")).wait_for()
-    page.get_by_text("Score in use: relative(0.4) (as set)").wait_for()
+    page.get_by_text("Score: relative(0.4) (as set)").wait_for()
 
 
 def test_the_charts_follow_without_a_reload(page, service):
@@ -306,7 +306,7 @@ def test_a_key_is_asked_for_when_keys_are_on(page, tmp_path):
         page.get_by_label("Name").fill("docs")
         page.get_by_role("button", name="Create").click()
         page.get_by_role("link", name="docs").click()
-        page.get_by_text("Lists can become shorter").wait_for()
+        page.get_by_text("Learning the score: 0 of 30 picks").wait_for()
         page.locator(".state[data-state=live]").wait_for()
 
 

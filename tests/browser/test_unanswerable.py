@@ -51,7 +51,7 @@ def alarms(share, answers, seed):
     rung = 0
     for stream in range(STREAMS):
         rng = np.random.default_rng([seed, stream])
-        lister = Shortlister(0.9, DELTA, on_drift="report", false_alarm_rounds=FALSE_ALARM_ROUNDS)
+        lister = Shortlister(0.9, DELTA, score="raw", on_drift="report", false_alarm_rounds=FALSE_ALARM_ROUNDS)
         table = rng.random((ROUNDS, 20))
         right = (table**8).cumsum(axis=1)
         right = (right < rng.random((ROUNDS, 1)) * right[:, -1:]).sum(axis=1)

@@ -14,7 +14,7 @@ def play(service, rounds, *, settings, right_rank, candidates=30, answer=True):
     """Show lists in which the right one has a rank that is drawn; return the stream's summary."""
     rng = np.random.default_rng(0)
     with Client(service.url, "docs") as client:
-        client.create(**{"coverage": 0.9, **settings})
+        client.create(**{"coverage": 0.9, "score": "raw", **settings})
         for _ in range(rounds):
             scores = np.sort(rng.random(candidates))[::-1]
             right = int(right_rank(rng))
@@ -123,7 +123,7 @@ def test_coverage_above_the_target(page, service):
 def test_with_open_rounds_the_first_cut_may_come_sooner(page, service):
     """One open round holds back eighty answered ones: one answer is enough."""
     with Client(service.url, "docs") as client:
-        client.create(coverage=0.9)
+        client.create(coverage=0.9, score="raw")
         first = client.propose([0.9, 0.1])
         for _ in range(80):
             client.hit(client.propose([0.9, 0.1]).round_id, 0)
@@ -133,13 +133,97 @@ def test_with_open_rounds_the_first_cut_may_come_sooner(page, service):
         assert client.threshold == 0.9
 
 
-def test_the_threshold_of_several_scores_may_fall(page, service):
-    play(service, 5, settings={"score": "auto"}, right_rank=first_place)
-    page.goto(f"{service.url}/page/streams/docs")
-    page.locator("#next p").first.wait_for()
-    note = "async (summary) => (await import('/static/words.js')).thresholdNote(summary)"
-    state = {"threshold": 0.5, "epoch": 0, "settings": {"score": "auto"}}
-    assert "can change while several are compared" in page.evaluate(note, state)
+def play_hybrid(client, rounds, seed=0):
+    """Show lists of two scorers, the first of which says much more, and answer each."""
+    rng = np.random.default_rng(seed)
+    for _ in range(rounds):
+        table = rng.normal(size=(12, 2))
+        right = int(np.argmax(table @ [3.0, 0.5] + rng.gumbel(size=12)))
+        shown = client.propose({"dense": table[:, 0], "bm25": np.where(np.arange(12) % 4, table[:, 1], np.nan)})
+        client.reveal(shown.round_id, right)
+
+
+def test_learning_a_score_and_what_was_learned(page, service):
+    """While the page is open: how far it is, then what each scorer counts, in words and in a picture."""
+    with Client(service.url, "docs") as client:
+        client.create(coverage=0.9)
+        play_hybrid(client, 12)
+        words = read(page, service)
+        assert "Learning the score: 12 of 100 picks; everything is shown until then." in words["next"]
+        assert "Next:" not in words["next"]
+        bar = page.get_by_role("progressbar", name="Picks that the score is learned from")
+        assert (bar.get_attribute("value"), bar.get_attribute("max")) == ("12", "100")
+        assert not page.locator("#threshold-card, #chosen-card, #shares-card").locator("visible=true").count()
+        page.goto(service.url)
+        page.get_by_text("learning the score: 12 of 100 picks").wait_for()
+        page.goto(f"{service.url}/page/streams/docs")
+        page.get_by_text("Learning the score: 12 of 100 picks").wait_for()
+        play_hybrid(client, 95, seed=1)
+        page.get_by_role("heading", name="What each scorer counts").wait_for()
+        assert bar.count() == 0
+        learned = client.summary()["scorers"]
+    rows = page.locator("#shares li")
+    told = [f"{name}{100 * share:.0f} %" for name, share in sorted(learned.items(), key=lambda each: -each[1])]
+    assert told[0].startswith("dense")
+    assert rows.all_text_contents() == told
+    width = "(row, part) => row.querySelector(part).getBoundingClientRect().width"
+    shares = rows.evaluate_all(f"rows => rows.map(row => ({width})(row, '.bar') / ({width})(row, '.track'))")
+    assert shares == pytest.approx(sorted(learned.values(), reverse=True), abs=0.01)
+    assert "Score: learned from 100 picks: dense " in page.locator("#next").text_content()
+    page.locator("#chosen .main-svg").first.wait_for()  # drawn once there is room for it
+    assert page.locator("#chosen .main-svg").first.bounding_box()["width"] > 300
+    page.locator("#recent summary").first.click()
+    candidates = page.locator("#recent details").first.locator(".scores").all_text_contents()
+    assert len(candidates) == 12
+    assert sum("bm25 \N{EN DASH}" in each for each in candidates) == 3
+
+
+def test_a_learned_score_of_one_scorer_is_a_sentence(page, service):
+    play(service, 35, settings={"score": "auto"}, right_rank=first_place)
+    words = read(page, service)
+    assert "Score: learned from 30 picks. Next: at least" in words["next"]
+    assert page.locator("#shares-card").is_hidden()
+    assert words["threshold-note"] == "There is none yet."
+
+
+#: What `words.score` and `words.learning` say of a state.
+STATES = {
+    "much": ({"score": "auto", "score_why": "learned from 30 picks", "refit_gain": 0.124}, "make lists 12 % shorter"),
+    "nothing": ({"score": "learned", "score_why": "learned from 9 picks", "refit_gain": 0.004}, "not make lists"),
+    "less": ({"score": "auto", "score_why": "learned from 30 picks", "refit_gain": -0.1}, "not make lists shorter"),
+    "shares": (
+        {"score": "auto", "score_why": "learned: a 57%, b 43%", "refit_gain": None},
+        "Score: learned: a 57 %, b",
+    ),
+    "fixed": ({"score": "raw", "score_why": "as set", "refit_gain": None}, "Score: raw (as set)."),
+}
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_what_is_said_of_a_score(page, service, name):
+    state, expected = STATES[name]
+    page.goto(service.url)
+    told = page.evaluate(
+        "async (summary) => (await import('/static/words.js')).score(summary)", state | {"fit_picks": None}
+    )
+    assert expected in told
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"at_most": 10}, "Learning the score: 5 of 30 picks; the best 10 candidates are shown until then."),
+        ({"shadow": True}, "Learning the score: 5 of 30 picks; everything is shown in any case."),
+        ({"fit_rounds": 70}, "Learning the score: 5 of 70 picks; everything is shown until then."),
+    ],
+    ids=str,
+)
+def test_learning_a_score_in_other_states(page, service, settings, expected):
+    play(service, 5, settings={"score": "auto", **settings}, right_rank=first_place)
+    words = read(page, service)
+    assert expected in words["next"]
+    assert words["threshold-note"] == "There is none while the score is being learned."
+    assert words["chosen-note"] == "Picks are drawn once the score is learned."
 
 
 @pytest.fixture

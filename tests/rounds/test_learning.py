@@ -9,8 +9,12 @@ import pytest
 from shortlist import AnytimeSPS, Greedy, GroupedShortlister, NestedShortlister, Shortlister
 from shortlist.errors import InvalidParameter, InvalidScores, NoCandidates
 from shortlist.rounds import learning
+from shortlist.rounds.admission import admit
 from shortlist.rounds.codec import from_json, to_json
-from shortlist.rounds.events import Fitted
+from shortlist.rounds.events import Fitted, Miss
+from shortlist.rounds.progress import summarize
+from shortlist.rounds.settings import Settings
+from shortlist.rounds.stream import Stream
 from shortlist.scores import Learned, Margin, learn
 from shortlist.scores.learned import prior
 
@@ -242,6 +246,41 @@ def test_what_a_fresh_fit_would_change():
 
 
 # What comes in.
+
+
+def test_what_takes_a_while_is_known_before_it_is_done(monkeypatch):
+    """A service asks first, and does it where nobody waits: the fit, and what a fresh one would gain."""
+    settings = Settings(policy=AnytimeSPS(0.9), fit_rounds=20)
+    stream = Stream(settings, learning=learning.make_learning(settings))
+    made = []
+    real = learning.fit
+    monkeypatch.setattr(learning, "fit", lambda *examples: made.append(1) or real(*examples))
+    for i, (table, position) in enumerate(lists(45, scorers=1)):
+        assert stream.is_due == (i == 20)
+        stream.settle()
+        assert stream.learning.gain_is_due == (i >= 40)
+        shown = stream.decide(i, table)
+        stream.apply(shown)
+        stream.apply(admit(shown, position) if position in shown.positions else Miss(i))
+    assert len(made) == 1
+    assert summarize(stream, 0, measure=False).refit_gain is None
+    assert len(made) == 1
+    gain = summarize(stream, 0).refit_gain
+    assert gain is not None
+    assert len(made) == 3
+    assert not stream.learning.gain_is_due
+    assert summarize(stream, 0, measure=False).refit_gain == gain
+
+
+@pytest.mark.parametrize("score", ["auto", "raw"])
+def test_an_empty_search_does_not_say_which_scorers_there_are(score):
+    lister = Shortlister(coverage=0.9, score=score)
+    lister.miss(lister.propose([], allow_empty=True).round_id)
+    shown = lister.propose({"bm25": [1.0, 2.0]})
+    assert shown.members == (1, 0)
+    assert lister.propose([], allow_empty=True).members == ()
+    with pytest.raises(InvalidScores, match="those of the first round were of 'bm25'"):
+        lister.propose([1.0])
 
 
 def frames(table):

@@ -62,8 +62,8 @@ def encode(value: Any) -> Any:
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, np.ndarray):
-        plain = value.tolist()
-        return encode(plain) if np.isnan(value).any() else plain
+        missing = np.isnan(value)
+        return (np.where(missing, None, value) if missing.any() else value).tolist()  # type: ignore[call-overload]
     if isinstance(value, set):
         return sorted(value)  # its own order depends on its history
     if isinstance(value, Policy):

@@ -161,6 +161,7 @@ class Learning:
         state = self.state
         state.score, state.number, state.scorers = event.score, event.number, event.score.scorers
         state.fitting, state.rounds = False, 0
+        self._gain = None
         self.fit_rounds = self.fit_rounds_of(state.scorers)
 
     def refit(self) -> None:
@@ -169,17 +170,28 @@ class Learning:
 
     # What there is to say.
 
+    @property
+    def gain_is_due(self) -> bool:
+        """Whether `gain` would measure, which takes as long as two fits: so it does once every `fit_rounds` picks."""
+        state, wanted = self.state, max(_FEW, self.fit_rounds)
+        if state.score is None or state.fitting or state.picks < 2 * wanted or len(state.examples) < _FEW:
+            return False  # of the examples of the fit itself there is nothing to say
+        return self._gain is None or state.picks - self._gain[0] >= wanted
+
+    @property
+    def measured(self) -> tuple[float, float] | None:
+        """What `gain` measured last."""
+        return None if self._gain is None or self.state.fitting else self._gain[1]
+
     def gain(self) -> tuple[float, float] | None:
         """Return how long the last lists are with the score in use, and would be with a fresh fit.
 
-        Each half of the last examples is cut with a fit on the other half. Looked at once every `fit_rounds` picks.
+        Each half of the last examples is cut with a fit on the other half.
         """
-        state, wanted = self.state, max(_FEW, self.fit_rounds)
-        if state.score is None or state.fitting or state.picks < 2 * wanted or len(state.examples) < _FEW:
-            return None  # of the examples of the fit itself there is nothing to say
-        if self._gain is None or state.picks - self._gain[0] >= wanted:
+        state = self.state
+        if self.gain_is_due and state.score is not None:
             self._gain = state.picks, self._measured(list(state.examples), state.score)
-        return self._gain[1]
+        return self.measured
 
     def _measured(self, examples: list[Example], score: Learned) -> tuple[float, float]:
         halves = examples[::2], examples[1::2]

@@ -199,12 +199,12 @@ def drift(tracker: Tracker) -> Drift | None:
     return Drift(detector.level(state.drift), detector.false_alarm_rounds, state.alarm_count, alarms)
 
 
-def summarize(stream: Stream, open_rounds: int) -> Summary:
-    """Return all there is to say about a stream."""
+def summarize(stream: Stream, open_rounds: int, *, measure: bool = True) -> Summary:
+    """Return all there is to say about a stream; `measure`: also what takes a while, if its time has come."""
     policy, tracker, learning = stream.settings.policy, stream.tracker, stream.learning
     score = stream.score_of(stream.scorers or UNNAMED)
     learned = score if isinstance(score, Learned) and (learning is None or learning.number) else None
-    gain = None if learning is None else learning.gain()
+    gain = None if learning is None else learning.gain() if measure else learning.measured
     return Summary(
         **figures(stream, open_rounds),
         policy=policy.to_dict(),

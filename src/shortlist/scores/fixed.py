@@ -127,7 +127,7 @@ class Relative:
 class Rank:
     """Minus the number of better candidates: 0 for the best; equals share a rank.
 
-    A threshold on it is a top-k that is learnt.
+    A threshold on it is a top-k that is learned.
 
     >>> Rank()(np.array([0.2, 0.9, 0.2, 0.5])).tolist()
     [-2.0, 0.0, -2.0, -1.0]

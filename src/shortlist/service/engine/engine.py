@@ -141,7 +141,7 @@ class Engine:
 
     async def summary(self, name: str) -> dict[str, Any]:
         """Return a stream's summary."""
-        return (await self._fresh(name)).summary()
+        return await _summary(await self._fresh(name))
 
     async def require(self, name: str) -> None:
         """Raise UnknownStream unless there is such a stream."""
@@ -327,7 +327,7 @@ class Engine:
                 if changed.is_set():
                     changed.clear()
                     last = time.monotonic()
-                    yield current.summary()
+                    yield await _summary(current)
                     await asyncio.sleep(pause)
         finally:
             self._memory.unlisten(stream.id, changed)
@@ -415,3 +415,11 @@ class Engine:
                 return work(reader)
 
         return await asyncio.get_running_loop().run_in_executor(self._thread, job)
+
+
+async def _summary(stream: LoggedStream) -> dict[str, Any]:
+    """Return a stream's summary with what takes a while to measure: others are served meanwhile."""
+    learning = stream.rounds.learning
+    if learning is not None and learning.gain_is_due:
+        await asyncio.to_thread(learning.gain)
+    return stream.summary()

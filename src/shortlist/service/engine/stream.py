@@ -133,10 +133,10 @@ class LoggedStream:
         return self._about() | _plain(figures(self.rounds, len(self.open))) | self._fit()
 
     def summary(self) -> dict[str, Any]:
-        """Return all there is to say, as plain data: settings, figures, and what is waited for."""
+        """Return all there is to say, as plain data: settings, figures, and what is waited for. Nothing takes long."""
         return {
             **self._about(),
-            **_plain(summarize(self.rounds, len(self.open))),
+            **_plain(summarize(self.rounds, len(self.open), measure=False)),
             **self._fit(),
             "learned": None if self.rounds.learning is None else encode(self.rounds.learning.state.score),
             "created": self.created,

@@ -233,7 +233,7 @@ class Writer:
         return {key: known for key, known in rounds.items() if known is not None}
 
     async def _keep_snapshot(self, stream: LoggedStream) -> None:
-        snapshot = stream.snapshot()
+        snapshot = await self.do(stream.snapshot)  # it may take a while, and nothing changes meanwhile
         try:
             await self.do(self._store.save_snapshot, stream.id, snapshot)
         except ShortlistError as error:

@@ -46,7 +46,7 @@ export class Answering {
     const item = (each, i, give) => {
       const label = make("span", {}, make("span", { class: "name" }, String(each.id)), each.text ? make("span", { class: "text" }, each.text) : null);
       const key = make("kbd", { "aria-hidden": "true" }, i < 9 ? String(i + 1) : " ");
-      return make("li", {}, make("button", { type: "button", "data-member": i, onclick: give }, key, label, make("span", { class: "score" }, ...scoreLines(each).map((line) => make("span", {}, line)))));
+      return make("li", {}, make("button", { type: "button", "data-member": i, onclick: give }, key, label, make("span", { class: each.score === null ? "score several" : "score" }, ...scoreLines(each).map((line) => make("span", {}, line)))));
     };
     const list = members.map((each, i) => item(each, i, () => this.give({ hit: each.id }, `picked ${each.id}`)));
     const rest = others.map((each) => item(each, "other", () => this.give({ miss: true }, `missed ${each.id}: it was not in the list`)));

@@ -60,13 +60,35 @@ function coverage(points) {
   return out;
 }
 
+const rounds = { title: { text: "rounds" }, rangemode: "tozero" };
+
+// What there is once the score is learned: its threshold, and the scores of what was picked.
+function drawLearned(summary, points, chosen) {
+  draw("threshold", [line("threshold", points.round, points.threshold, "accent", { line: { shape: "hv" } })], {
+    xaxis: rounds, yaxis: { title: { text: `threshold (${scoreName(summary.score)})` } }, showlegend: false,
+  });
+  const middles = chosen.counts.map((_, i) => chosen.low + (i + 0.5) * chosen.width);
+  const first = chosen.counts.findIndex((count) => count > 0);
+  const last = chosen.counts.findLastIndex((count) => count > 0);
+  const cut = summary.threshold;
+  draw(
+    "chosen",
+    [{ type: "bar", name: "chosen", x: middles.slice(first, last + 1), y: chosen.counts.slice(first, last + 1), width: chosen.width, marker: { color: colour("accent"), line: { width: 0 } }, hovertemplate: "%{y} picks around %{x:.3g}<extra></extra>" }],
+    {
+      xaxis: { title: { text: scoreName(summary.score) === summary.score ? `score (${summary.score})` : "learned score" }, rangemode: "normal" },
+      yaxis: { title: { text: "picks" } },
+      showlegend: false,
+      hovermode: "closest",
+      bargap: 0.06,
+      shapes: cut === null ? [] : [{ type: "line", x0: cut, x1: cut, yref: "paper", y0: 0, y1: 1, line: { color: colour("second"), width: 2, dash: "dash" } }],
+      annotations: cut === null ? [] : [{ x: cut, yref: "paper", y: 1, yanchor: "bottom", text: "threshold", showarrow: false, font: { color: colour("second") } }],
+    },
+  );
+}
+
 export function drawAll(summary, series) {
   const { points, chosen } = series;
   const x = points.round;
-  const rounds = { title: { text: "rounds" }, rangemode: "tozero" };
-  draw("threshold", [line("threshold", x, points.threshold, "accent", { line: { shape: "hv" } })], {
-    xaxis: rounds, yaxis: { title: { text: `threshold (${scoreName(summary.score)})` } }, showlegend: false,
-  });
   const seen = coverage(points);
   const floor = Math.min(summary.coverage_target, ...seen.seen, ...seen.recent.filter((value) => value !== null));
   draw(
@@ -89,23 +111,7 @@ export function drawAll(summary, series) {
     ],
     { xaxis: rounds, yaxis: { title: { text: "candidates" }, rangemode: "tozero" } },
   );
-  const middles = chosen.counts.map((_, i) => chosen.low + (i + 0.5) * chosen.width);
-  const first = chosen.counts.findIndex((count) => count > 0);
-  const last = chosen.counts.findLastIndex((count) => count > 0);
-  const cut = summary.threshold;
-  draw(
-    "chosen",
-    [{ type: "bar", name: "chosen", x: middles.slice(first, last + 1), y: chosen.counts.slice(first, last + 1), width: chosen.width, marker: { color: colour("accent"), line: { width: 0 } }, hovertemplate: "%{y} picks around %{x:.3g}<extra></extra>" }],
-    {
-      xaxis: { title: { text: scoreName(summary.score) === summary.score ? `score (${summary.score})` : "learned score" }, rangemode: "normal" },
-      yaxis: { title: { text: "picks" } },
-      showlegend: false,
-      hovermode: "closest",
-      bargap: 0.06,
-      shapes: cut === null ? [] : [{ type: "line", x0: cut, x1: cut, yref: "paper", y0: 0, y1: 1, line: { color: colour("second"), width: 2, dash: "dash" } }],
-      annotations: cut === null ? [] : [{ x: cut, yref: "paper", y: 1, yanchor: "bottom", text: "threshold", showarrow: false, font: { color: colour("second") } }],
-    },
-  );
+  if (summary.fit_picks === null) drawLearned(summary, points, chosen); // what is hidden has no size to draw in
   if (summary.drift !== null) {
     draw(
       "drift",

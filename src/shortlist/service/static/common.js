@@ -15,11 +15,14 @@ export function fill(element, ...children) {
   element.replaceChildren(...children);
 }
 
-export const number = (value, digits = 3) =>
-  value === null || value === undefined ? "–" : Number(value).toLocaleString("en", { maximumSignificantDigits: digits });
+export function number(value, digits = 3) {
+  if (value === null || value === undefined) return "–";
+  const small = value !== 0 && Math.abs(value) < 1e-4; // 0.00004795 would be a line of zeros
+  return small ? Number(value).toExponential(digits - 1) : Number(value).toLocaleString("en", { maximumSignificantDigits: digits });
+}
 export const whole = (value) => (value === null || value === undefined ? "–" : Math.round(value).toLocaleString("en"));
 export const percent = (value) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)} %`);
-export const threshold = (value) => (value === null ? "none yet" : number(value, 4));
+export const threshold = (value) => (value === null ? "none yet" : number(value));
 // What a candidate scored: one number, or one of each scorer, a line for each.
 export const scoreLines = ({ score, scores }) => (score !== null ? [number(score)] : Object.entries(scores).map(([name, value]) => `${name} ${number(value)}`));
 export const streamName = () => decodeURIComponent(location.pathname.split("/")[3]);

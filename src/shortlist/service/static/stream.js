@@ -51,6 +51,7 @@ function showSummary() {
     tile("Expired", whole(summary.expired), "never answered"),
   );
   at("drift-card").hidden = summary.drift === null;
+  for (const card of ["threshold-card", "chosen-card"]) at(card).hidden = learning !== null; // there is nothing in them
   for (const chart of ["threshold", "coverage", "length", "chosen", "drift"]) at(`${chart}-note`).textContent = words[`${chart}Note`](summary);
 }
 

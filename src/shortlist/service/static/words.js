@@ -25,7 +25,7 @@ const share = (value) => `${Math.round(100 * value)} %`;
 export function score({ score, score_why, refit_gain, fit_picks }) {
   if (fit_picks !== null) return "Then it is frozen, and its threshold is learned from the rounds that follow.";
   if (score !== "auto" && score !== "learned") return `Score: ${score} (${score_why}).`;
-  const known = `Score: ${score_why}.`;
+  const known = `Score: ${score_why.replace(/(\d)%/g, "$1 %")}.`;
   if (refit_gain === null) return known;
   return `${known} ${refit_gain >= 0.005 ? `A fresh fit on the last picks would make lists ${share(refit_gain)} shorter.` : "A fresh fit on the last picks would not make lists shorter."}`;
 }
