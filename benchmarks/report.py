@@ -21,6 +21,7 @@ HERE = Path(__file__).parent
 FIGURES = HERE.parent / "docs" / "figures"
 STYLE = HERE.parent / "docs" / "house.mplstyle"
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
+LEARNED_CANDIDATES = (50, 1_000, 10_000)
 POLICY_NAMES = {key: entry.policy.__name__ for key, entry in REGISTRY.items() if entry.paper}
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#8A8A8A"
 
@@ -129,12 +130,28 @@ def streaming(found: Measured, kind: str) -> str:
     return table(["rounds so far", *map(size_name, SIZES)], rows)
 
 
+def learned(found: Measured) -> str:
+    """Return the table of rounds with a learned score beside the bare softmax."""
+    rows = []
+    for candidates in LEARNED_CANDIDATES:
+        case, base = f"learned {candidates}", f"softmax {candidates}"
+        if case not in found.times:
+            continue
+        times = [duration(found.seconds(each)) for each in (case, base)]
+        rows.append([f"{candidates:,} candidates", *times, spread(found.ratio(case, base))])
+    return table(["", "`propose` and answer", "softmax, cut and sort in numpy", "ratio"], rows)
+
+
 def other(found: Measured) -> str:
     """Return everything else that takes time or memory."""
     memory = found.memory
     rows = [
         ["replay with numba", f"{1 / found.seconds('replay numba'):,.0f} rounds/s"],
         ["replay without", f"{1 / found.seconds('replay plain'):,.0f} rounds/s"],
+        [
+            "the fit of a score: 100 rounds, 1,000 candidates, 5 scorers",
+            duration(found.seconds("fit")) if "fit" in found.times else "",
+        ],
         ["save a state after 10³ rounds, 10⁶ rounds", both(found, "save")],
         ["load it", both(found, "load")],
         ["`shortlist reproduce`, 10 runs of 10,000 rounds, three tasks", duration(found.seconds("reproduce"))],
@@ -347,6 +364,9 @@ The bare policy: read the threshold, take the answer.
 `propose` and `hit` or `miss` on a `Shortlister`, lists of 50 candidates:
 
 {streaming(found, "round")}
+With a score that was learned (`score="auto"`), after its fit, beside the same softmax in bare numpy, which learns nothing:
+
+{learned(found)}
 ## The rest
 
 {other(found)}"""
