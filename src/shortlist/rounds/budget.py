@@ -36,8 +36,8 @@ from shortlist._validation import miss_rate
 
 __all__ = ["Budget", "BudgetState"]
 
-#: Where lists start to grow: h, as a share of H - 1.
-_SOFT: Final = Fraction(3, 4)
+#: Where lists start to grow: h, as a share of H - 1. Chosen by `tools/budget.py`.
+_SOFT: Final = Fraction(3, 5)
 #: Over about how many answered rounds the burn rate is averaged.
 _RECENT: Final = 100
 
@@ -73,7 +73,7 @@ class Budget:
     ...     budget.take(missed=True)
     ...     growth.append(budget.more(100))  # how many of 100 candidates to show beyond the base list
     >>> growth, budget.spent
-    ([0, 10, 100], 2.7)
+    ([0, 22, 100], 2.7)
     """
 
     __slots__ = ("_full", "_leak", "_p0", "_soft", "_unit", "size", "state")
