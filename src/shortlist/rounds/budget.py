@@ -29,7 +29,6 @@ threshold of its own base list counts as low, as a miss would.
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Final
 
 from shortlist._validation import miss_rate
@@ -37,7 +36,7 @@ from shortlist._validation import miss_rate
 __all__ = ["Budget", "BudgetState"]
 
 #: Where lists start to grow: h, as a share of H - 1.
-_SOFT: Final = Fraction(3, 4)
+_SOFT: Final = 0.75
 #: Over about how many answered rounds the burn rate is averaged.
 _RECENT: Final = 100
 
@@ -86,7 +85,7 @@ class Budget:
         self._leak, self._unit = p0.numerator, p0.denominator
         # In units: above it everything is shown, and above it lists grow.
         self._full = (size - 1) * self._unit + self._leak
-        self._soft = _SOFT * (size - 1) * self._unit
+        self._soft = math.floor(_SOFT * (size - 1) * self._unit)
 
     @property
     def spent(self) -> float:
@@ -105,7 +104,8 @@ class Budget:
             return candidates
         if level <= self._soft:
             return 0
-        return math.ceil(candidates ** float((level - self._soft) / (self._full - self._soft)))
+        growth: float = float(candidates) ** ((level - self._soft) / (self._full - self._soft))
+        return math.ceil(growth)
 
     def take(self, *, missed: bool, everything: bool = False, paged: bool = False) -> None:
         """Take an answer.
