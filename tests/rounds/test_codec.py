@@ -75,7 +75,7 @@ HAPPENED = [
         scorers=["bm25", "dense"],
         fit=2,
     ),
-    Hit(7, "a", 0.1 + 0.2, below_cut=True, position=3),
+    Hit(7, "a", 0.1 + 0.2, hidden=True, position=3),
     Miss("x", truncated=True),
     Skip(3),
     Absent(4, believed=False, complete=True),

@@ -104,6 +104,7 @@ def shown_fields(listed: Listed, values: Array) -> dict[str, Any]:
         "candidates": len(values),
         "reached": listed.reached,
         "truncated": listed.truncated,
+        "added": listed.added,
     }
 
 
@@ -408,7 +409,7 @@ class BaseLister(abc.ABC, Generic[List]):
         return self._streams
 
     def configure(self, **changes: Any) -> None:
-        """Change settings, from the next list on: `at_least`, `at_most`, `shadow`, `patience`.
+        """Change settings, from the next list on: `at_least`, `at_most`, `shadow`, `patience`, `miss_budget`.
 
         Parameters
         ----------

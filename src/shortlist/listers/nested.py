@@ -12,7 +12,8 @@ from shortlist._validation import Member, check_probability
 from shortlist.errors import InvalidParameter
 from shortlist.listers._base import BaseLister, shown_fields
 from shortlist.policies import AnytimeSPS, Policy
-from shortlist.rounds.events import Absent, Event, Hit, Listed, Miss, kind_of
+from shortlist.rounds.admission import admit, answer_of
+from shortlist.rounds.events import Absent, Answer, Cut, Event, Hit, Listed, kind_of
 from shortlist.rounds.progress import Counts, Summary, count, summarize
 from shortlist.rounds.settings import OptionsDict, Settings, with_options
 from shortlist.rounds.shown import Shown
@@ -75,8 +76,9 @@ class NestedShortlister(BaseLister[NestedShown]):
     jointly
         False: each guarantee holds with probability 1 - delta, on its own. True: all of them hold at
         once with probability 1 - delta; each then gets its share of delta.
-    score, fit_rounds, unanswered, patience, on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
-        As in `shortlist.Shortlister`, for each coverage; a learned score is the same for all.
+    score, fit_rounds, miss_budget, unanswered, patience, on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
+        As in `shortlist.Shortlister`, for each coverage: one error budget for each, too; a learned score is the
+        same for all.
 
     Examples
     --------
@@ -138,25 +140,12 @@ class NestedShortlister(BaseLister[NestedShown]):
         assert listed.cuts is not None  # noqa: S101 - `propose` has put them there
         self._tally(event)
         for coverage, stream in self._streams.items():
-            stream.fold(self._own_event(listed, event, *listed.cuts[coverage]))
+            stream.fold(_own_event(listed.own(listed.cuts[coverage]), event))
 
     def _tally(self, event: Event) -> None:
         """Count an answer to the list that was shown, whichever coverage it is of."""
         kind = "miss" if isinstance(event, Absent) and not event.believed else kind_of(event)
         self._own["shown"][_COUNTED[kind]] = self._own["shown"].get(_COUNTED[kind], 0) + 1
-
-    def _own_event(
-        self, listed: Listed, event: Event, length: int, reached: int, truncated: bool, complete: bool
-    ) -> Event:
-        """Return what an event is to the list of one coverage: what only a longer one has is a miss there."""
-        if isinstance(event, Hit):
-            place = listed.members.index(event.member)
-            if place >= length and not self._settings.shadow:
-                return Miss(event.round_id, truncated)  # among the candidates, so its list's recall is not concerned
-            return event._replace(below_cut=place >= reached, complete=complete)
-        if isinstance(event, (Miss, Absent)):
-            return event._replace(truncated=truncated, complete=complete)
-        return event
 
     @property
     def coverages(self) -> tuple[float, ...]:
@@ -200,14 +189,13 @@ class NestedShortlister(BaseLister[NestedShown]):
                 coverage: stream.decide(self._rounds.next_id, values, names, below, scorers=scorers)
                 for coverage, stream in self._streams.items()
             }
-            longest = min(lists.values(), key=lambda listed: listed.threshold)
             cuts, lengths, most = {}, {}, 0
             for coverage, listed in lists.items():
                 length = listed.reached if self._settings.shadow else len(listed.positions)
-                cuts[coverage] = length, listed.reached, listed.truncated, listed.complete
+                cuts[coverage] = Cut(length, listed.reached, listed.truncated, listed.complete, listed.paged)
                 lengths[coverage] = most = max(most, length)
                 self._streams[coverage].fold(listed)
-            longest = longest._replace(cuts=cuts)
+            longest = _longest(list(lists.values()))._replace(cuts=cuts)
             self._open(longest)
         return NestedShown(**shown_fields(longest, values), cuts=lengths)
 
@@ -225,3 +213,22 @@ class NestedShortlister(BaseLister[NestedShown]):
                 coverages=(coverages := {c: summarize(stream, waiting) for c, stream in self._streams.items()}),
                 waiting_for=coverages[self.coverages[-1]].waiting_for,
             )
+
+
+def _longest(lists: list[Listed]) -> Listed:
+    """Return the list at the lowest threshold, with what an error budget makes another one show beyond it."""
+    lowest, most = min(lists, key=lambda one: one.threshold), max(lists, key=lambda one: len(one.positions))
+    extra = len(most.positions) - len(lowest.positions)
+    if not extra:
+        return lowest
+    return lowest._replace(positions=most.positions, comparable=most.comparable, added=lowest.added + extra)
+
+
+def _own_event(own: Listed, event: Event) -> Event:
+    """Return what an event is to the list of one coverage: a pick that only a longer list has is a miss there."""
+    answer = answer_of(event)
+    if isinstance(event, Hit) and event.member not in own.members:
+        answer = Answer.MISS
+    mine = admit(own, answer)
+    assert mine is not None  # noqa: S101 - it is its first answer
+    return mine._replace(believed=event.believed) if isinstance(event, Absent) and isinstance(mine, Absent) else mine

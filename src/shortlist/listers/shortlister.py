@@ -26,9 +26,9 @@ class Shortlister(BaseLister[Shown]):
     """Shows shortlists and learns their threshold from the answers.
 
     With probability 1 - delta, uniformly over time, every list is at least as long as the optimal one: the
-    one whose threshold keeps the right answer in a share `coverage` of all rounds. The guarantee assumes
+    one whose threshold keeps the right answer in a share `coverage` of all rounds. This guarantee assumes
     rounds that are independent draws from one distribution. It assumes nothing about the scores, and
-    nothing about when or whether answers come.
+    nothing about when or whether answers come. A second one, `miss_budget`, assumes nothing at all.
 
     Parameters
     ----------
@@ -47,6 +47,11 @@ class Shortlister(BaseLister[Shown]):
     fit_rounds
         How many picks ``"auto"`` learns the score from: 30 with one scorer and 100 with several, if not given. After
         ten times as many rounds it is frozen in any case.
+    miss_budget
+        An error budget against distribution shift: in any W answered rounds in a row at most (1 - coverage) W +
+        `miss_budget` lists miss that were cut, whatever comes. As misses use it up, lists get longer, in the end
+        complete; while the distribution does not change this is rare. 20 by default; None turns it off. Thresholds
+        are the same with it and without it. For order-statistic policies only.
     unanswered
         What silence means. ``"miss"``: an unanswered round counts as below the threshold until its answer
         comes; always safe, for order-statistic policies only, and their default. ``"ignore"``: a round
@@ -178,6 +183,7 @@ class Shortlister(BaseLister[Shown]):
             len(values),
             listed.reached,
             listed.truncated,
+            listed.added,
         )
 
     def preview(self, scores: Any) -> tuple[int, ...]:

@@ -52,11 +52,13 @@ def admit(
         position = listed.positions[place]
         score = float(listed.scores[position]) if listed.comparable is None else listed.comparable[place]
         known = None if listed.fit is None else position
-        return Hit(listed.round_id, answer, score, place >= listed.reached, listed.complete, known)  # type: ignore[arg-type]
+        hidden = listed.complete and place >= listed.reached  # all are shown, and not all would have been
+        return Hit(listed.round_id, answer, score, hidden, listed.complete, known)  # type: ignore[arg-type]
+    list_was = listed.truncated, listed.complete, listed.is_everything, listed.paged
     if answer is Answer.MISS:
-        return Miss(listed.round_id, listed.truncated, listed.complete)
+        return Miss(listed.round_id, *list_was)
     if answer is Answer.ABSENT:
-        return Absent(listed.round_id, listed.believes_absent, listed.truncated, listed.complete)
+        return Absent(listed.round_id, listed.believes_absent, *list_was)
     return Skip(listed.round_id) if answer is Answer.SKIP else Expired(listed.round_id)
 
 

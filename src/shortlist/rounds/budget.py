@@ -86,7 +86,7 @@ class Budget:
         self._leak, self._unit = p0.numerator, p0.denominator
         # In units: above it everything is shown, and above it lists grow.
         self._full = (size - 1) * self._unit + self._leak
-        self._soft = _SOFT * (size - 1) * self._unit
+        self._soft = math.floor(_SOFT * (size - 1) * self._unit)
 
     @property
     def spent(self) -> float:
@@ -105,7 +105,8 @@ class Budget:
             return candidates
         if level <= self._soft:
             return 0
-        return math.ceil(candidates ** float((level - self._soft) / (self._full - self._soft)))
+        growth: float = float(candidates) ** ((level - self._soft) / (self._full - self._soft))
+        return math.ceil(growth)
 
     def take(self, *, missed: bool, everything: bool = False, paged: bool = False) -> None:
         """Take an answer.

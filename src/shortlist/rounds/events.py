@@ -23,6 +23,7 @@ __all__ = [
     "Absent",
     "Answer",
     "Configured",
+    "Cut",
     "Event",
     "Expired",
     "Fitted",
@@ -46,6 +47,16 @@ class Answer(enum.Enum):
     EXPIRED = "expired"
 
 
+class Cut(NamedTuple):
+    """Where one coverage cuts a list that was shown for several; the fields are those of its own list."""
+
+    length: int
+    reached: int
+    truncated: bool = False
+    complete: bool = False
+    paged: bool = False
+
+
 class Listed(NamedTuple):
     """A list was shown."""
 
@@ -58,7 +69,7 @@ class Listed(NamedTuple):
     positions: list[int]
     threshold: float
     epoch: int
-    #: How many of them reach the threshold: the first so many.
+    #: How many of them reach the threshold: the first so many. In shadow mode, how many would have been shown.
     reached: int
     #: Whether candidates may be missing that reach it.
     truncated: bool = False
@@ -73,15 +84,20 @@ class Listed(NamedTuple):
     scorers: list[str] | None = None
     #: Which fit the score is of, where it is learned; 0 before the first.
     fit: int | None = None
+    #: How much of the error budget was spent, in its units, where that was enough to make the list longer.
+    spent: int | None = None
+    #: How many candidates the error budget added.
+    added: int = 0
+    #: Whether `at_most` left out some that would have been shown otherwise.
+    paged: bool = False
     #: The model behind the scores.
     scorer_version: str | None = None
     #: A digest of the texts that go with it: they may be erased, and must still be recognized.
     text_digest: str | None = None
     #: Whose threshold decided, where there is one for each group.
     group: Member | None = None
-    #: For each coverage, where there are several: how many members its own list has, how many of them reach its
-    #: threshold, and whether its own list is truncated, and complete.
-    cuts: dict[float, tuple[int, int, bool, bool]] | None = None
+    #: For each coverage, where there are several: its own list.
+    cuts: dict[float, Cut] | None = None
 
     @property
     def members(self) -> list[Member]:
@@ -94,6 +110,23 @@ class Listed(NamedTuple):
         """Whether somebody could have looked through everything there is; where not, `absent` is a miss."""
         return len(self.scores) > 0 and not self.truncated
 
+    @property
+    def is_everything(self) -> bool:
+        """Whether every candidate was shown; in shadow mode, whether it would have been."""
+        return (self.reached if self.complete else len(self.positions)) == len(self.scores)
+
+    def own(self, cut: Cut) -> "Listed":
+        """Return the list of one coverage."""
+        end = len(self.positions) if cut.complete else cut.length
+        return self._replace(
+            positions=self.positions[:end],
+            comparable=None if self.comparable is None else self.comparable[:end],
+            reached=cut.reached,
+            truncated=cut.truncated,
+            complete=cut.complete,
+            paged=cut.paged,
+        )
+
 
 class Hit(NamedTuple):
     """One of the members was right."""
@@ -102,8 +135,8 @@ class Hit(NamedTuple):
     member: Member
     #: What was compared with the threshold.
     score: float
-    #: Whether it was shown although it is below the threshold.
-    below_cut: bool = False
+    #: Whether it would not have been shown, but for shadow mode.
+    hidden: bool = False
     complete: bool = False
     #: Where it stood among the candidates, if the score is learned from picks.
     position: int | None = None
@@ -115,6 +148,9 @@ class Miss(NamedTuple):
     round_id: RoundName
     truncated: bool = False
     complete: bool = False
+    #: Whether every candidate was shown, and whether `at_most` left out some: as the error budget sees the list.
+    everything: bool = False
+    paged: bool = False
 
 
 class Skip(NamedTuple):
@@ -131,6 +167,8 @@ class Absent(NamedTuple):
     believed: bool = True
     truncated: bool = False
     complete: bool = False
+    everything: bool = False
+    paged: bool = False
 
 
 class Expired(NamedTuple):

@@ -15,7 +15,7 @@ from shortlist.rounds.stream import Stream, Tally
 from shortlist.rounds.tracker import Tracker
 from shortlist.scores import Learned
 
-__all__ = ["Counts", "Drift", "Figures", "Summary", "count", "figures", "rounds_needed", "summarize", "waiting_for"]
+__all__ = ["Counts", "Drift", "ErrorBudget", "Figures", "Summary", "count", "figures", "rounds_needed", "summarize", "waiting_for"]
 
 #: How many rounds ahead to look for the next move of the threshold.
 _LOOKAHEAD: Final = 10_000
@@ -89,6 +89,32 @@ class Drift(Record):
 
 
 @dataclass(frozen=True, eq=False)
+class ErrorBudget(Record):
+    """What is left of the budget of misses.
+
+    Attributes
+    ----------
+    size
+        The misses beyond 1 - coverage that it holds: `miss_budget`.
+    spent
+        How many of them are spent; at `size` - coverage lists are complete until some are left again.
+    burn_rate
+        How fast lists miss lately, over about 100 answered rounds, as a multiple of 1 - coverage: above 1 the budget
+        is being spent, below 1 it recovers.
+    lengthened
+        Lists that it made longer so far.
+    added
+        By how many candidates, on average over these lists; None if there is none.
+    """
+
+    size: int
+    spent: float
+    burn_rate: float
+    lengthened: int
+    added: float | None
+
+
+@dataclass(frozen=True, eq=False)
 class Figures(Counts):
     """The figures that change with every event.
 
@@ -104,6 +130,8 @@ class Figures(Counts):
         How often learning has started over.
     drift
         What the drift detector says; None where there is none.
+    error_budget
+        What is left of the budget of misses; None where there is none.
     hidden_share
         The share of candidates that were not shown; in shadow mode, that would not have been.
     truncated_share
@@ -120,6 +148,7 @@ class Figures(Counts):
     unanswered_counted: int = 0
     epoch: int = 0
     drift: Drift | None = None
+    error_budget: ErrorBudget | None = None
     hidden_share: float | None = None
     truncated_share: float | None = None
     candidate_recall: float | None = None
@@ -183,6 +212,7 @@ def figures(stream: Stream, open_rounds: int) -> dict[str, Any]:
         "unanswered_counted": state.silent + getattr(state.policy, "pending", 0),
         "epoch": tracker.epoch,
         "drift": drift(tracker),
+        "error_budget": error_budget(stream),
         "hidden_share": tally.hidden / tally.candidates if tally.candidates else None,
         "truncated_share": tally.truncated / tally.rounds if tally.rounds else None,
         "candidate_recall": tally.recall_hits / complete if complete else None,
@@ -197,6 +227,15 @@ def drift(tracker: Tracker) -> Drift | None:
         return None
     alarms = [dataclasses.asdict(alarm) for alarm in state.alarms]
     return Drift(detector.level(state.drift), detector.false_alarm_rounds, state.alarm_count, alarms)
+
+
+def error_budget(stream: Stream) -> ErrorBudget | None:
+    """Return what is left of a stream's budget of misses."""
+    budget, tally = stream.budget, stream.tally
+    if budget is None:
+        return None
+    added = tally.added / tally.lengthened if tally.lengthened else None
+    return ErrorBudget(budget.size, budget.spent, budget.burn_rate, tally.lengthened, added)
 
 
 def summarize(stream: Stream, open_rounds: int, *, measure: bool = True) -> Summary:

@@ -22,6 +22,10 @@ class Selection(NamedTuple):
     reached: int
     #: Whether some that reach it are left out.
     truncated: bool
+    #: How many of them the error budget adds: the last so many, or of those that would be shown in shadow mode.
+    added: int = 0
+    #: Whether `at_most` leaves out some that would be shown otherwise.
+    paged: bool = False
 
 
 def best_first(positions: Positions, values: Array, comparable: Array) -> Positions:
@@ -33,17 +37,27 @@ def best_first(positions: Positions, values: Array, comparable: Array) -> Positi
     return positions[np.lexsort((-values[positions], -comparable[positions]))]
 
 
-def select(values: Array, comparable: Array, reached: NDArray[np.bool_], settings: Settings) -> Selection:
-    """Return what to show: what reaches the threshold, or more of it (`at_least`, `shadow`), or less (`at_most`)."""
+def select(
+    values: Array, comparable: Array, reached: NDArray[np.bool_], settings: Settings, more: int = 0
+) -> Selection:
+    """Return what to show.
+
+    What reaches the threshold; or more of it: `more` candidates, which the error budget adds, `at_least` so many, or
+    all of them in shadow mode; or less: `at_most` so many.
+    """
     kept = reached.nonzero()[0]
-    if settings.shadow or kept.size < settings.at_least:
-        order = best_first(np.arange(len(values)), values, comparable)
+    base, count = kept.size, len(values)
+    usual = base if base >= settings.at_least else min(settings.at_least, count)
+    asked = max(usual, min(base + more, count))
+    page = asked if settings.at_most is None else min(asked, settings.at_most)
+    if asked == base and not settings.shadow:
+        order = best_first(kept, values, comparable)
+    else:
+        order = best_first(np.arange(count), values, comparable)
         # What reaches the threshold comes first, even if a score of your own does not keep the order.
         order = np.concatenate([order[reached[order]], order[~reached[order]]])
         if settings.shadow:
-            return Selection(order, min(max(kept.size, settings.at_least), len(values)), False)
-        return Selection(order[: settings.at_least], kept.size, False)
-    order = best_first(kept, values, comparable)
-    if settings.at_most is not None and order.size > settings.at_most:
-        return Selection(order[: settings.at_most], settings.at_most, True)
-    return Selection(order, order.size, False)
+            return Selection(order, asked, False, asked - usual)
+    if page < asked:
+        return Selection(order[:page], min(base, page), page < base, max(0, page - usual), True)
+    return Selection(order[:asked], base, False, asked - usual)

@@ -20,7 +20,7 @@ Unanswered = Literal["miss", "ignore"]
 OnDrift = Literal["report", "restart"]
 
 #: The settings that may change at any time.
-CONFIGURABLE: Final = ("at_least", "at_most", "shadow", "patience")
+CONFIGURABLE: Final = ("at_least", "at_most", "shadow", "patience", "miss_budget")
 
 
 class OptionsDict(TypedDict, total=False):
@@ -28,6 +28,7 @@ class OptionsDict(TypedDict, total=False):
 
     score: str | Score | None
     fit_rounds: int | None
+    miss_budget: int | None
     unanswered: Unanswered | None
     patience: int
     on_drift: OnDrift | None
@@ -44,6 +45,7 @@ class Options:
 
     score: str | Score | None = None
     fit_rounds: int | None = None
+    miss_budget: int | None = 20
     unanswered: Unanswered | None = None
     patience: int = 200
     on_drift: OnDrift | None = None
@@ -76,6 +78,7 @@ class Settings(Options):
         if not (isinstance(self.score, str) and self.score == "auto"):
             put(self, "score", to_score(self.score))
         put(self, "fit_rounds", None if self.fit_rounds is None else check_count("fit_rounds", self.fit_rounds))
+        put(self, "miss_budget", None if self.miss_budget is None else check_count("miss_budget", self.miss_budget))
         if self.unanswered is None:
             put(self, "unanswered", "miss" if self.is_orderly else "ignore")
         _check_choice("unanswered", self.unanswered, ("miss", "ignore"))
@@ -95,6 +98,8 @@ class Settings(Options):
     def of(cls, policy: Policy, options: OptionsDict, lister: str = "shortlister", others: Sequence[str] = ()) -> Self:
         """Return the settings that a lister was given as keywords, besides `others` of its own."""
         _check_names(options, [*others, *_NAMES])
+        if not isinstance(policy, OrderStatistic):
+            options = {"miss_budget": None, **options}
         return cls(policy=policy, lister=lister, **options)
 
     @property
@@ -171,6 +176,12 @@ PAIRS: Final = (
         "fit_rounds",
         lambda given: given.score != "auto" and given.fit_rounds is not None,
         'fit_rounds is {self.fit_rounds}, but only score="auto" is fitted: drop one of the two',
+    ),
+    Pair(
+        "miss_budget",
+        "policy",
+        lambda given: given.miss_budget is not None and not given.is_orderly,
+        "miss_budget is {self.miss_budget}, which needs an order-statistic policy, and {policy} is none: leave it out",
     ),
     Pair(
         "on_drift",

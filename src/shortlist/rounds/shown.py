@@ -29,11 +29,13 @@ class Shown:
     candidates
         How many candidates were passed in.
     reached
-        How many of them reach the threshold: the first `reached` members. All of them, unless `at_least`
-        shows more. In shadow mode, how many would have been shown.
+        How many of them reach the threshold: the first `reached` members. All of them, unless `at_least` or
+        the error budget shows more. In shadow mode, how many would have been shown.
     truncated
         Whether candidates may be missing that reach the threshold, because of `at_most` or because they
         were cut off before; the guarantee does not cover such a list.
+    added
+        How many members the error budget added (`miss_budget`); in shadow mode, would have added.
     """
 
     round_id: RoundName
@@ -43,6 +45,7 @@ class Shown:
     candidates: int
     reached: int
     truncated: bool = False
+    added: int = 0
 
     @property
     def complete(self) -> bool:

@@ -7,13 +7,14 @@ a restart after an alarm.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
 from shortlist._validation import UNNAMED, Array, Member, Scorers
 from shortlist.errors import InvalidParameter, InvalidScores
+from shortlist.rounds.budget import Budget, BudgetState
 from shortlist.rounds.events import (
     Absent,
     Configured,
@@ -52,8 +53,11 @@ class Tally:
     candidates: int = 0
     hidden: int = 0
     truncated: int = 0
-    #: Answers that the list at the threshold would not have had in it.
+    #: Answers that the list would not have had in it, but for shadow mode.
     would_have_missed: int = 0
+    #: Lists that the error budget made longer, and the candidates that it added.
+    lengthened: int = 0
+    added: int = 0
     #: Of this epoch's complete lists: how often the right answer was among the candidates, and how often not.
     recall_epoch: int = 0
     recall_hits: int = 0
@@ -68,6 +72,7 @@ class StreamState:
     tracker: TrackerState
     #: The names of the scorers, fixed by the first round.
     scorers: tuple[str, ...] | None = None
+    budget: BudgetState = field(default_factory=BudgetState)
 
 
 class Stream:
@@ -99,6 +104,9 @@ class Stream:
         self.settings = settings
         self.tally = Tally() if state is None else state.tally
         self.tracker = make_tracker(settings, share, None if state is None else state.tracker)
+        self._budget_state = BudgetState() if state is None else state.budget
+        #: Which misses may still come; None where none are counted. A restart does not touch it.
+        self.budget = self._made_budget()
         self.learning = learning
         self.teaches = teaches
         score = settings.score
@@ -111,7 +119,11 @@ class Stream:
     @property
     def state(self) -> StreamState:
         """What it remembers."""
-        return StreamState(self.tally, self.tracker.state, self._scorers)
+        return StreamState(self.tally, self.tracker.state, self._scorers, self._budget_state)
+
+    def _made_budget(self) -> Budget | None:
+        size = self.settings.miss_budget
+        return None if size is None else Budget(size, self.tracker.coverage, self._budget_state)
 
     @property
     def scorers(self) -> Scorers | None:
@@ -177,7 +189,8 @@ class Stream:
         score = self._score if learning is None else self.score_of(scorers, None if again is None else again.fit)
         threshold: float = state.carry[0] if again is None else again.threshold
         made = values if score is None and values.ndim == 1 else comparable(score, values)
-        order, reached, truncated = select(values, made, made >= threshold, settings)
+        more, spent = self._lengthening(len(values), again)
+        order, reached, truncated, added, paged = select(values, made, made >= threshold, settings, more)
         if truncated_below is not None and not truncated:
             truncated = threshold <= highest_missing(score, truncated_below, values, made)
         fit = None if learning is None else learning.number
@@ -196,7 +209,20 @@ class Stream:
             truncated_below,
             None if scorers is UNNAMED or scorers == UNNAMED else list(scorers),
             fit if again is None else again.fit,
+            spent,
+            added,
+            paged,
         )
+
+    def _lengthening(self, candidates: int, again: Listed | None) -> tuple[int, int | None]:
+        """Return how many candidates the error budget shows beyond the base list, and what is spent if there are."""
+        budget = self.budget
+        if budget is None:
+            return 0, None
+        if again is None:
+            more = budget.more(candidates)
+            return more, budget.state.spent if more else None
+        return (0, None) if again.spent is None else (budget.more(candidates, again.spent), again.spent)
 
     def allows(self, listed: Listed) -> bool:
         """Return whether the threshold of a list of this epoch is not above today's."""
@@ -234,6 +260,9 @@ class Stream:
         tally.rounds += 1
         tally.candidates += count
         tally.truncated += event.truncated
+        if event.added:
+            tally.lengthened += 1
+            tally.added += event.added
         tally.hidden += count - (event.reached if self.settings.shadow else len(event.positions))
         learning = self.learning
         if learning is None:
@@ -258,9 +287,11 @@ class Stream:
     def _hit(self, event: Hit) -> None:
         tally = self.tally
         tally.hits += 1
-        tally.would_have_missed += event.below_cut
+        tally.would_have_missed += event.hidden
         if event.complete:
             self._remember(1, 0)
+        if self.budget is not None:
+            self.budget.take(missed=event.hidden)
         if self.learning is None or self._counts(event):
             self.tracker.hit(event.round_id, event.score)
 
@@ -269,6 +300,8 @@ class Stream:
         tally.misses += 1
         tally.would_have_missed += 1
         self._remember(0, event.complete)
+        if self.budget is not None:
+            self.budget.take(missed=True, everything=event.everything, paged=event.paged)
         if self._counts(event):
             self.tracker.miss(event.round_id, truncated=event.truncated)
 
@@ -277,6 +310,8 @@ class Stream:
             self._miss(event)
             return
         self.tally.absent += 1
+        if self.budget is not None:
+            self.budget.take(missed=False)
         if self._counts(event):
             self.tracker.withdraw(event.round_id)
 
@@ -297,6 +332,7 @@ class Stream:
 
     def _configured(self, event: Configured) -> None:
         self.settings = self.tracker.settings = self.settings.changed(**event.changes)
+        self.budget = self._made_budget()
 
     def _restarted(self, event: Restarted) -> None:
         self.tracker.restart()

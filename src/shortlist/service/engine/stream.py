@@ -25,7 +25,7 @@ __all__ = ["STATE_VERSION", "LoggedStream"]
 _log = logging.getLogger("shortlist.service")
 
 #: Raised when the state changes its form: older snapshots are then not used, and the log is.
-STATE_VERSION: Final = 6
+STATE_VERSION: Final = 7
 
 
 @dataclass
@@ -168,7 +168,7 @@ class LoggedStream:
 def _plain(figures: Mapping[str, Any]) -> dict[str, Any]:
     """Return figures as JSON has them; the policy is among the settings."""
     plain = {name: figures[name] for name in figures if name != "policy"}
-    return plain | {"drift": plain["drift"] and dict(plain["drift"])}
+    return plain | {name: plain[name] and dict(plain[name]) for name in ("drift", "error_budget")}
 
 
 def wilson(hits: int, of: int, z: float = 1.959963984540054) -> tuple[float, float]:

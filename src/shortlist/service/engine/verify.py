@@ -158,7 +158,7 @@ def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
     again = rounds.decide(
         listed.round_id, table_of(listed), listed.ids, listed.truncated_below, scorers=scorers, again=listed
     )
-    for name in ("threshold", "positions", "reached", "truncated", "complete"):
+    for name in ("threshold", "positions", "reached", "truncated", "complete", "added", "paged"):
         if getattr(again, name) != getattr(listed, name):
             yield f"says that {name} is {getattr(listed, name)}, and its scores give {getattr(again, name)}"
     stored = rounds.is_raw and listed.comparable is None  # as they came
