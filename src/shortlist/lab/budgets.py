@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._replay import replay
+from shortlist._validation import miss_rate
 from shortlist.policies import Policy
 from shortlist.rounds.budget import Budget
 from shortlist.rounds.settings import Settings
@@ -23,8 +24,6 @@ Sizes = NDArray[np.int64]
 
 #: The size of the budget as shipped.
 MISS_BUDGET: Final = 20
-#: A list of so many candidates has all of them added only where every list is complete.
-_ENDLESS: Final = 10**9
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,11 +108,12 @@ def spend(bases: Bases, size: int, coverage: float, *, lengthened: bool = True) 
     lengthened
         Whether there is anything between the base list and everything; not so for a reserve price.
     """
-    budget = Budget(size, coverage)
+    budget, p0 = Budget(size, coverage), miss_rate(coverage)
+    full = (size - 1) * p0.denominator + p0.numerator
     lengths, covered = [], []
     rounds = zip(bases.lengths.tolist(), bases.places.tolist(), bases.counts.tolist(), strict=True)
     for base, place, count in rounds:
-        more = budget.more(count) if lengthened else count * (budget.more(_ENDLESS) == _ENDLESS)
+        more = budget.more(count) if lengthened else count * (budget.state.spent > full)
         length = min(count, base + more)
         missed = place >= length
         budget.take(missed=missed, everything=length == count)

@@ -203,9 +203,8 @@ class _Run:
         """Yield the methods that follow hits and misses, on the logarithm of the learned score, which suits them."""
         if self.lister.score is None or self.populations is None:
             return
-        of = np.log if self.lister.score.form == "softmax" else np.asarray
-        true = np.maximum(of(self.lister.true), np.log(np.finfo(float).tiny))
-        populations = [np.maximum(of(scores), true.min()) for scores in self.populations]
+        of = _logarithm if self.lister.score.form == "softmax" else np.asarray
+        true, populations = of(self.lister.true), [of(scores) for scores in self.populations]
         laws = self.shifting.laws(self.spec.rounds, populations)
         top = max(float(scores.max()) for scores in populations)
         scale = top - min(float(scores.min()) for scores in populations)
@@ -245,6 +244,11 @@ class _Run:
         regret = sum(float(metrics.regret(thresholds[at], law, self.spec.coverage)[-1]) for at, law in self.laws)
         covered = self.stream.true_scores >= thresholds
         return self.row(method, "raw", feedback, covered, sizes, regret, self.past(thresholds, self.laws))
+
+
+def _logarithm(scores: Array) -> Array:
+    """Return logarithms; of nothing, that of the smallest number."""
+    return np.log(np.maximum(scores, np.finfo(np.float64).tiny))
 
 
 def _feedback(policy: Policy) -> str:
