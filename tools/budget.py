@@ -138,6 +138,12 @@ class Shifted:
     def __init__(self) -> None:
         self.runs = list(shifted())
 
+    def end(self, task: str, alarm: int | None) -> float:
+        """Return the mean length in the last rounds after an abrupt shift."""
+        runs = [bases for name, shift, setting, bases in self.runs if (name, shift, setting) == (task, "abrupt", alarm)]
+        shown = [spend(bases, Rule(), lengthened=task != "auctions")[0] for bases in runs]
+        return float(np.mean([lengths[-LAST:].mean() for lengths in shown]))
+
     def of(self, task: str, rule: Rule, alarm: int | None = None) -> tuple[float, float, float]:
         """Return the mean length (geometric over shifts), the mean worst window, and that of the worst run."""
         lengths: dict[str, list[float]] = {}
@@ -189,7 +195,7 @@ def main() -> None:
         bars.append([f"{task}{', two scorers' * every}", f"{rounds:,}", percent(value), "yes" if holds else "NO"])
     print(table(["task", "rounds", "longer", "at most 4 / 8 %"], bars), flush=True)
 
-    worlds = Shifted()
+    under_shifts = Shifted()
     single = [key for key in cases if not key[1]]
     head = ["", *(f"{task}, {rounds:,}" for task, _, rounds in single), *(f"shifts, {task}" for task in TASKS)]
 
@@ -197,7 +203,7 @@ def main() -> None:
         return [
             name,
             *(percent(longer(cases[key], rule)) for key in single),
-            *(in_words(worlds.of(task, rule)) for task in TASKS),
+            *(in_words(under_shifts.of(task, rule)) for task in TASKS),
         ]
 
     print("\nWhere lists start to grow, h / (H - 1)\n")
@@ -205,20 +211,27 @@ def main() -> None:
     print("\nHow they grow\n")
     print(table(head, [line(name, Rule(growth=number)) for number, name in enumerate(GROWTHS)]))
     print("\nAlarm and restart beside it\n")
-    alarms = [["none" if a is None else f"{a:,}", *(in_words(worlds.of(t, Rule(), a)) for t in TASKS)] for a in ALARMS]
+    alarms = [
+        ["none" if a is None else f"{a:,}", *(in_words(under_shifts.of(t, Rule(), a)) for t in TASKS)] for a in ALARMS
+    ]
     print(table(["false_alarm_rounds", *TASKS], alarms))
-    sizes = sizes_table(cases, worlds)
+    print(f"\nThe last {LAST:,} rounds after an abrupt shift\n")
+    ends = [
+        ["none" if a is None else f"{a:,}", *(f"{under_shifts.end(task, a):.2f}" for task in TASKS)] for a in ALARMS
+    ]
+    print(table(["false_alarm_rounds", *TASKS], ends))
+    sizes = sizes_table(cases, under_shifts)
     print(f"\nHow large\n\n{sizes}")
     replace(PAGE, "budget", sizes)
 
 
-def sizes_table(cases: dict[tuple[str, bool, int], list[Bases]], worlds: Shifted) -> str:
+def sizes_table(cases: dict[tuple[str, bool, int], list[Bases]], under_shifts: Shifted) -> str:
     """Return the page's table: what each size of the budget guarantees, and costs."""
     rows = []
     for size in SIZES:
         rule, guaranteed = Rule(size=size), 1 - ((1 - COVERAGE) * WINDOW + size) / WINDOW
         cost = [longer(cases[task, False, rounds], rule) for rounds in HORIZONS for task in ("images", "retrieval")]
-        under = [worlds.of(task, rule) for task in ("images", "retrieval", "tools")]
+        under = [under_shifts.of(task, rule) for task in ("images", "retrieval", "tools")]
         rows.append(
             [
                 f"**{size}**" if size == MISS_BUDGET else str(size),

@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import budget as tool
 import numpy as np
 import pytest
 
@@ -66,6 +67,18 @@ def test_lists_start_to_grow_where_it_was_tuned():
     """`tools/budget.py` and the docs speak of three fifths."""
     assert Fraction(3, 5) == rule._SOFT
     assert Settings(policy=AnytimeSPS(0.9)).miss_budget == MISS_BUDGET
+
+
+@pytest.mark.parametrize("lengthened", [True, False])
+def test_constants_are_chosen_by_the_same_rule(lengthened):
+    """The tool's compiled bucket, as shipped, is the package's."""
+    bases = random_bases(4000, seed=5)
+    for size in tool.SIZES:
+        lengths, covered = tool.spend(bases, tool.Rule(size=size), lengthened=lengthened)
+        spent = spend(bases, size, tool.COVERAGE, lengthened=lengthened)
+        assert lengths.tolist() == spent.lengths.tolist()
+        assert covered.tolist() == spent.covered.tolist()
+    assert pytest.approx(float(rule._SOFT)) == tool.SHIPPED_SOFT
 
 
 @pytest.mark.parametrize("size", [1, 7, 20])

@@ -208,6 +208,7 @@ def _draw_shifts(rows: _Rows, out: Path, coverage: float) -> None:
             axes.set_ylim(-0.7, len(keys) - 0.4)
             axes.grid(visible=True, axis="x")
             axes.grid(visible=False, axis="y")
+            axes.tick_params(axis="y", length=0, pad=8)
             axes.hlines(range(len(keys)), _LOWEST, 1.0, color="#E8E8E8", lw=0.8, zorder=0)
         for tick, (method, _) in zip(grid[0].get_yticklabels(), keys, strict=True):
             if method in OURS:
