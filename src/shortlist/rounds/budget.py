@@ -35,8 +35,9 @@ from shortlist._validation import miss_rate
 
 __all__ = ["Budget", "BudgetState"]
 
-#: Where lists start to grow: h, as a share of H - 1.
-_SOFT: Final = 0.75
+#: Where lists start to grow: h is this many fifths of H - 1. Fewer cost more where nothing changes, more cost more
+#: after a shift (`make budget`).
+_FIFTHS: Final = 3
 #: Over about how many answered rounds the burn rate is averaged.
 _RECENT: Final = 100
 
@@ -72,7 +73,7 @@ class Budget:
     ...     budget.take(missed=True)
     ...     growth.append(budget.more(100))  # how many of 100 candidates to show beyond the base list
     >>> growth, budget.spent
-    ([0, 10, 100], 2.7)
+    ([0, 22, 100], 2.7)
     """
 
     __slots__ = ("_full", "_leak", "_p0", "_soft", "_unit", "size", "state")
@@ -85,7 +86,7 @@ class Budget:
         self._leak, self._unit = p0.numerator, p0.denominator
         # In units: above it everything is shown, and above it lists grow.
         self._full = (size - 1) * self._unit + self._leak
-        self._soft = math.floor(_SOFT * (size - 1) * self._unit)
+        self._soft = _FIFTHS * (size - 1) * self._unit // 5
 
     @property
     def spent(self) -> float:
