@@ -35,8 +35,8 @@ from shortlist._validation import miss_rate
 
 __all__ = ["Budget", "BudgetState"]
 
-#: Where lists start to grow: h, as a share of H - 1.
-_SOFT: Final = 0.75
+#: Where lists start to grow: h, as a share of H - 1, in whole numbers: units can be too many for a float.
+_SOFT: Final = (3, 4)
 #: Over about how many answered rounds the burn rate is averaged.
 _RECENT: Final = 100
 
@@ -85,7 +85,7 @@ class Budget:
         self._leak, self._unit = p0.numerator, p0.denominator
         # In units: above it everything is shown, and above it lists grow.
         self._full = (size - 1) * self._unit + self._leak
-        self._soft = math.floor(_SOFT * (size - 1) * self._unit)
+        self._soft = _SOFT[0] * (size - 1) * self._unit // _SOFT[1]
 
     @property
     def spent(self) -> float:
