@@ -26,6 +26,7 @@ from shortlist.lab.figures import draw_all
 from shortlist.lab.run import run
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import AuctionTask, load_task
+from shortlist.rounds.settings import OptionsDict
 
 DOCS: Final = Path(__file__).parent
 STYLE: Final = str(DOCS / "house.mplstyle")
@@ -132,25 +133,29 @@ def silence() -> Figure:
 
 
 def drift() -> Figure:
-    """Coverage when right passages begin to score less."""
-    figure, axes = plt.subplots()
-    for on_drift in ("restart", None):
-        lister = shortlist.Shortlister(coverage=0.9, score="raw", on_drift=on_drift, false_alarm_rounds=100_000)
-        covered = []
+    """Coverage and list length when right passages begin to score less: off, as shipped, and with restarts."""
+    ways: dict[str, OptionsDict] = {
+        "miss_budget=None": {"miss_budget": None},
+        "the default": {},
+        'on_drift="restart"': {"on_drift": "restart"},
+    }
+    figure, (above, below) = plt.subplots(2, sharex=True, figsize=(6.4, 5.4))
+    for label, options in ways.items():
+        lister = shortlist.Shortlister(coverage=0.9, **options)
+        covered, sizes = [], []
         for i, scores in enumerate(questions(9000)):
             shown = lister.propose(scores - 0.1 * (np.arange(51) == 0) if i >= 4000 else scores)
             covered.append(0 in shown.members)
+            sizes.append(len(shown.members))
             reply(lister, shown)
-        axes.plot(*smooth(covered, 500), label=f"on_drift={on_drift!r}")
-        if on_drift:
-            alarm = lister.summary()["drift"]["alarms"][0]["round"]
-            axes.axvline(alarm, color="0.4", ls=":", lw=1)
-            axes.text(alarm - 100, 0.965, f"alarm, round {alarm:,}", ha="right")
-    target(axes, 0.9)
-    axes.set(
-        xlabel="round", ylabel="coverage of the last 500 lists", title="Right passages score less after round 4,000"
-    )
-    axes.legend(loc="lower left")
+        above.plot(*smooth(covered, 500), label=label)
+        below.plot(*smooth(sizes, 500))
+    target(above, 0.9)
+    for axes in (above, below):
+        axes.axvline(4000, color="0.4", ls=":", lw=1)
+    above.set(ylabel="coverage of the last 500 lists", title="Right passages score less after round 4,000")
+    below.set(xlabel="round", ylabel="members of the last 500 lists", ylim=(0, None))
+    above.legend(loc="lower left")
     return figure
 
 

@@ -87,12 +87,26 @@ LISTED = Listed(7, ["a", "b", "c"], [0.2, 0.9, 0.5], [1, 2], 0.6, 0, 1, truncate
 
 def test_an_answer_is_an_event_that_says_all_that_its_effect_depends_on():
     assert admit(LISTED, "b") == Hit(7, "b", 1.9)
-    assert admit(LISTED, "c") == Hit(7, "c", 1.5, below_cut=True)
-    assert admit(LISTED._replace(fit=0), "c") == Hit(7, "c", 1.5, below_cut=True, position=2)  # to learn from
+    assert admit(LISTED, "c") == Hit(7, "c", 1.5)
+    assert admit(LISTED._replace(fit=0), "c") == Hit(7, "c", 1.5, position=2)  # to learn from
     assert admit(LISTED, Answer.MISS) == Miss(7, truncated=True)
     assert admit(LISTED, Answer.ABSENT) == Absent(7, believed=False, truncated=True)
     assert admit(LISTED, Answer.SKIP) == Skip(7)
     assert admit(LISTED, Answer.EXPIRED) == Expired(7)
+
+
+def test_an_event_says_what_its_list_was_to_the_error_budget():
+    page = LISTED._replace(paged=True)
+    assert admit(page, Answer.MISS) == Miss(7, truncated=True, paged=True)
+    every = LISTED._replace(positions=[1, 2, 0], comparable=[1.9, 1.5, 1.2], truncated=False)
+    assert admit(every, Answer.MISS) == Miss(7, everything=True)
+    assert admit(every, Answer.ABSENT) == Absent(7, everything=True)
+    assert admit(every, "a") == Hit(7, "a", 1.2)
+    shadow = every._replace(complete=True, reached=2)  # it would have had two members
+    assert admit(shadow, "c") == Hit(7, "c", 1.5, complete=True)
+    assert admit(shadow, "a") == Hit(7, "a", 1.2, hidden=True, complete=True)
+    assert admit(shadow, Answer.MISS) == Miss(7, complete=True)
+    assert admit(shadow._replace(reached=3), Answer.MISS) == Miss(7, complete=True, everything=True)
 
 
 def test_an_event_is_the_answer_that_it_was():

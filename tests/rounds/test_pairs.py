@@ -2,7 +2,8 @@
 
 A pair is refused with the sentence of the table, or: the library and the service show the same lists at the same
 thresholds; nothing that reaches a threshold is hidden without saying so; counts add up; the threshold stays at or
-below the optimal one; a file that is loaded, and a log that is read again, go on with the same bits.
+below the optimal one; a file that is loaded, and a log that is read again, go on with the same bits. The error budget
+holds in every stretch of rounds, and thresholds and alarms are those of a twin without it, bit for bit.
 
 Whoever adds a setting adds its values to `VALUES`, and its rows to `shortlist.rounds.settings.PAIRS`, first.
 
@@ -36,6 +37,8 @@ from shortlist.service.store import Entry, StreamRow
 
 COVERAGE, DELTA, HORIZON = 0.5, 1e-12, 10**6
 ROUNDS, CANDIDATES = 160, 8
+#: After how many rounds the summaries are looked at, which takes longer than a round.
+LOOK = 8
 SCHEDULES = ("prompt", "late", "silent", "again", "shift", "file")
 
 #: Every setting, and what is tried besides its default.
@@ -44,6 +47,7 @@ VALUES = {
     "lister": ["grouped shortlister", "nested shortlister"],
     "score": ["raw", "relative"],
     "fit_rounds": [5],
+    "miss_budget": [None, 3],
     "unanswered": ["miss", "ignore"],
     "patience": [0, 5],
     "on_drift": ["report", "restart"],
@@ -90,6 +94,8 @@ def refusal(chosen):
     orderly = chosen.get("policy") != "greedy"
     given["unanswered"] = given["unanswered"] or ("miss" if orderly else "ignore")
     given["score"] = given["score"] or ("auto" if orderly else "raw")
+    if not orderly and "miss_budget" not in options:
+        given["miss_budget"] = None
     for name, value in (given | {"policy": policy, "lister": lister}).items():
         object.__setattr__(bare, name, value)
     for pair in PAIRS:
@@ -206,9 +212,34 @@ def same_list(listed, shown):
     assert (listed.truncated, listed.threshold) == (shown.truncated, shown.threshold)
 
 
+class Misses:
+    """The misses of cut lists, in the order of answers, against the bound of the error budget."""
+
+    def __init__(self, chosen):
+        self.budget = None if chosen.get("policy") == "greedy" else chosen.get("miss_budget", 20)
+        self.chosen, self.out, self.most = chosen, {}, 0
+        self.level = self.worst = 0.0
+
+    def show(self, name, shown, asked):
+        everything, paged = shown.complete, len(shown.members) < asked
+        self.out[name] = everything or paged
+        self.most = max(self.most, len(self.out))
+
+    def take(self, name, answer):
+        charged = answer is Answer.MISS and not self.out.pop(name)
+        if answer not in (Answer.SKIP, None):
+            self.level = max(0.0, self.level) + charged - (1 - COVERAGE)  # of the worst stretch that ends here
+            self.worst = max(self.worst, self.level)
+
+    def check(self):
+        if self.budget is not None and not self.chosen.get("shadow"):
+            assert self.worst <= self.budget + (max(1, self.most) - 1) * COVERAGE
+
+
 def play(chosen, schedule, tmp_path):
     """Drive a lister, and a stream of the service where it can have these settings, through the same rounds."""
     lister = make(chosen)
+    twin, misses = make(chosen | {"miss_budget": None}), Misses(chosen)
     with_service = "lister" not in chosen and chosen.get("policy") != "greedy" and "keep" not in chosen
     service = Service(chosen) if with_service else None
     extra = {"group": "g"} if isinstance(lister, GroupedShortlister) else {}
@@ -221,22 +252,36 @@ def play(chosen, schedule, tmp_path):
             lister.save(tmp_path / "lister.json")
             lister = type(lister).load(tmp_path / "lister.json")
         score = score_in_use(lister, chosen)
-        shown = lister.propose(LISTS[row], **extra)
+        shown, bare = lister.propose(LISTS[row], **extra), twin.propose(LISTS[row], **extra)
         check_list(chosen, shown, LISTS[row], score)
+        misses.show(t, shown, len(shown.members) + 1 if len(shown.members) == chosen.get("at_most") else 0)
+        assert set(bare.members) <= set(shown.members)
         if service is not None:
             same_list(service.propose(t, LISTS[row]), shown)
         delay, kind = answers(schedule, rng), rng.random()
-        found = right if right in shown.members else Answer.MISS
-        answer = Answer.SKIP if kind < 0.03 else Answer.ABSENT if kind < 0.06 else found
+        given = Answer.SKIP if kind < 0.03 else Answer.ABSENT if kind < 0.06 else None
+        given, plain = (given or (right if right in each.members else Answer.MISS) for each in (shown, bare))
         if delay is not None:
-            due.setdefault(t + delay, []).append((t, answer))
-        for each in due.pop(t, []):
-            answered(lister, service, each, again=schedule == "again")
+            due.setdefault(t + delay, []).append((t, given, plain))
+        for name, answer, other in due.pop(t, []):
+            answered(lister, service, (name, answer), again=schedule == "again")
+            take(twin, name, other)
+            misses.take(name, answer)
+        if t % LOOK:
+            continue
         now = summary_of(lister)
+        same_bits(now, summary_of(twin))
         if before is not None and now.epoch == before.epoch and chosen.get("policy") != "greedy":
             assert now.threshold >= before.threshold
         before = now
+    misses.check()
     return lister, service
+
+
+def same_bits(one, other):
+    """The error budget changes what is shown, and nothing of what is learned."""
+    assert (one.threshold, one.epoch, one.counted) == (other.threshold, other.epoch, other.counted)
+    assert (one.drift and dict(one.drift)) == (other.drift and dict(other.drift))
 
 
 def answered(lister, service, each, *, again):

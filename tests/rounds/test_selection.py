@@ -1,10 +1,11 @@
 """Which candidates are shown, in which order."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist import Oracle, Shortlister
+from shortlist import AnytimeSPS, Oracle, Shortlister
 from shortlist.rounds.selection import best_first, select
 from shortlist.rounds.settings import Settings
 from tests.listers.playing import answer, both_scores
@@ -80,5 +81,32 @@ def test_best_first_is_by_comparable_score_then_by_raw_score_then_as_given():
 def test_what_reaches_the_threshold_comes_first_even_where_a_score_turns_the_order():
     values = np.array([0.9, 0.5, 0.1])
     reached = np.array([False, False, True])
-    chosen = select(values, values, reached, Settings(policy=Oracle(0.0), at_least=2))
+    chosen = select(values, values, reached, Settings.of(Oracle(0.0), {"at_least": 2}))
     assert (chosen.positions.tolist(), chosen.reached, chosen.truncated) == ([2, 0], 1, False)
+
+
+@pytest.mark.parametrize(
+    ("options", "more", "expected"),
+    [
+        # positions, reached, truncated, added, paged; two of six candidates reach the threshold
+        ({}, 0, (2, 2, False, 0, False)),
+        ({}, 3, (5, 2, False, 3, False)),
+        ({}, 6, (6, 2, False, 4, False)),
+        ({"at_least": 4}, 0, (4, 2, False, 0, False)),
+        ({"at_least": 4}, 1, (4, 2, False, 0, False)),  # they are shown in any case
+        ({"at_least": 4}, 3, (5, 2, False, 1, False)),
+        ({"at_most": 4}, 1, (3, 2, False, 1, False)),
+        ({"at_most": 4}, 2, (4, 2, False, 2, False)),
+        ({"at_most": 4}, 3, (4, 2, False, 2, True)),  # what reaches the threshold is there: not truncated
+        ({"at_most": 1}, 0, (1, 1, True, 0, True)),
+        ({"at_most": 1}, 6, (1, 1, True, 0, True)),
+        ({"shadow": True}, 0, (6, 2, False, 0, False)),
+        ({"shadow": True}, 3, (6, 5, False, 3, False)),
+        ({"shadow": True, "at_least": 4}, 3, (6, 5, False, 1, False)),
+    ],
+)
+def test_what_the_error_budget_adds(options, more, expected):
+    values = np.array([0.1, 0.9, 0.3, 0.8, 0.2, 0.4])
+    positions, *rest = select(values, values, values >= 0.8, Settings(policy=AnytimeSPS(0.9), **options), more)
+    assert (positions.size, *rest) == expected
+    assert positions.tolist() == [1, 3, 5, 2, 4, 0][: positions.size]

@@ -70,14 +70,24 @@ def test_defaults_are_written_once():
 
 def test_what_silence_means_depends_on_the_policy():
     assert Settings(policy=AnytimeSPS(0.9)).unanswered == "miss"
-    assert Settings(policy=Greedy(0.9)).unanswered == "ignore"
+    assert Settings.of(Greedy(0.9), {}).unanswered == "ignore"
 
 
 def test_the_score_is_learned_where_the_policy_lets_it_be():
     assert Settings(policy=AnytimeSPS(0.9)).score == "auto"
-    assert Settings(policy=Greedy(0.9)).score == Raw()
+    assert Settings.of(Greedy(0.9), {}).score == Raw()
     with pytest.raises(InvalidParameter, match='score is "auto", which needs an order-statistic policy'):
-        Settings(policy=Greedy(0.9), score="auto")
+        Settings.of(Greedy(0.9), {"score": "auto"})
+
+
+def test_misses_are_counted_where_the_policy_lets_them_be():
+    assert Settings.of(AnytimeSPS(0.9), {}).miss_budget == 20
+    assert Settings.of(AnytimeSPS(0.9), {"miss_budget": None}).miss_budget is None
+    assert Settings.of(Greedy(0.9), {}).miss_budget is None
+    with pytest.raises(InvalidParameter, match="miss_budget is 20, which needs an order-statistic policy"):
+        Settings.of(Greedy(0.9), {"miss_budget": 20})
+    with pytest.raises(InvalidParameter, match="miss_budget is 0; it must be"):
+        Settings.of(AnytimeSPS(0.9), {"miss_budget": 0})
 
 
 def test_every_pair_names_two_settings_and_allows_the_defaults():

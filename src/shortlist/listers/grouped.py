@@ -61,8 +61,8 @@ class GroupedShortlister(BaseLister[GroupShown]):
     delta
         The probability that any group's threshold may ever pass its optimal one.
     score, fit_rounds, miss_budget, unanswered, patience, on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
-        As in `shortlist.Shortlister`, for each group: one error budget for each, too; a learned score is learned from all groups together,
-        `patience` counts rounds of the group, and `keep` those of all groups together.
+        As in `shortlist.Shortlister`, for each group, each with an error budget of its own; a learned score is learned
+        from all groups together, `patience` counts rounds of the group, and `keep` those of all groups together.
 
     Examples
     --------

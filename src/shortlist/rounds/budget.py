@@ -29,15 +29,15 @@ threshold of its own base list counts as low, as a miss would.
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Final
 
 from shortlist._validation import miss_rate
 
 __all__ = ["Budget", "BudgetState"]
 
-#: Where lists start to grow: h, as a share of H - 1. Chosen by `tools/budget.py`.
-_SOFT: Final = Fraction(3, 5)
+#: Where lists start to grow: h is this many fifths of H - 1. Fewer cost more where nothing changes, more cost more
+#: after a shift (`make budget`).
+_FIFTHS: Final = 3
 #: Over about how many answered rounds the burn rate is averaged.
 _RECENT: Final = 100
 
@@ -86,7 +86,7 @@ class Budget:
         self._leak, self._unit = p0.numerator, p0.denominator
         # In units: above it everything is shown, and above it lists grow.
         self._full = (size - 1) * self._unit + self._leak
-        self._soft = math.floor(_SOFT * (size - 1) * self._unit)
+        self._soft = _FIFTHS * (size - 1) * self._unit // 5
 
     @property
     def spent(self) -> float:

@@ -15,7 +15,18 @@ from shortlist.rounds.stream import Stream, Tally
 from shortlist.rounds.tracker import Tracker
 from shortlist.scores import Learned
 
-__all__ = ["Counts", "Drift", "ErrorBudget", "Figures", "Summary", "count", "figures", "rounds_needed", "summarize", "waiting_for"]
+__all__ = [
+    "Counts",
+    "Drift",
+    "ErrorBudget",
+    "Figures",
+    "Summary",
+    "count",
+    "figures",
+    "rounds_needed",
+    "summarize",
+    "waiting_for",
+]
 
 #: How many rounds ahead to look for the next move of the threshold.
 _LOOKAHEAD: Final = 10_000
