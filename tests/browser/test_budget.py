@@ -53,7 +53,7 @@ def test_a_budget_that_runs_out_while_the_page_is_open(page, service):
     assert page.locator("#next.watch").count() == 1
     budget = summary["error_budget"]
     longer = f"{budget['lengthened']} lists were made longer so far, by {budget['added']:.1f}".removesuffix(".0")
-    assert longer in page.locator("#error-budget").text_content()
+    page.locator("#error-budget", has_text=longer).wait_for()
     page.goto(service.url)
     page.locator("td", has_text=re.compile(r"17\.1 of 20")).get_by_text("lists are longer").wait_for()
     spend(service, 0)
@@ -113,7 +113,7 @@ def test_what_is_said_while_lists_are_longer(page, service, name, shadow):
     budget, settings, first, second = STATES[name]
     summary = {
         "error_budget": {"size": 20, "spent": 2.0, "burn_rate": 1.0, "lengthening": bool(budget), **budget},
-        "settings": {"at_most": None, **settings},
+        "settings": {"at_most": None, "explore_share": None, **settings},
         "coverage_target": 0.9,
         "threshold": 0.5,
         "shadow": shadow,
