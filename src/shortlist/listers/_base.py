@@ -51,7 +51,7 @@ from shortlist.rounds.events import (
 )
 from shortlist.rounds.learning import LearningState, make_learning
 from shortlist.rounds.settings import Settings
-from shortlist.rounds.shown import RoundName, Shown
+from shortlist.rounds.shown import More, RoundName, Shown
 from shortlist.rounds.stream import Stream, StreamState
 from shortlist.scores import Learned, Score, to_score
 
@@ -203,6 +203,50 @@ class BaseLister(abc.ABC, Generic[List]):
             del rounds.open[number]
             self._apply(listed, event)  # type: ignore[arg-type]
 
+    def more(self, round_id: RoundName, count: int | None = None) -> More:
+        """Show more of a list: the next candidates, best first. Any of them may then be picked, too.
+
+        One that is picked there was missed by the list, and its score is known all the same. With `at_most`, a short
+        page that people expand teaches as much as a long list.
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+        count
+            How many more; all the rest if not given.
+
+        Returns
+        -------
+        More
+            The next candidates; none of them if all are shown already.
+
+        Raises
+        ------
+        UnknownRound, RoundClosed
+            No such round was shown, it is too old to be kept, or it has its answer.
+        """
+        count = None if count is None else check_count("count", count)
+        with self._lock:
+            rounds = self._rounds
+            rounds.index(round_id, self._settings.keep)
+            listed = rounds.open.get(int(round_id))
+            if listed is None:
+                raise RoundClosed(f"round {round_id} has its answer; more of a list can be shown only before that")
+            values = np.asarray(listed.scores, dtype=np.float64)
+            event = self._stream_of(listed).expand(listed, values, count)
+            if event is None:
+                return More(listed.round_id, (), (), 0, listed.truncated)
+            rounds.open[int(round_id)] = longer = listed.expanded(event)
+            self._apply(listed, event)
+        new = longer.members[len(listed.positions) :]
+        left = len(values) - len(longer.positions)
+        return More(listed.round_id, tuple(new), scores_of(values, event.positions), left, event.truncated)
+
+    def _stream_of(self, listed: Listed) -> Stream:  # noqa: ARG002 - they have one score
+        """Return a stream that can order the candidates of a list."""
+        return next(iter(self._streams.values()))
+
     def hit(self, round_id: RoundName, member: Member) -> None:
         """Take the answer "this one".
 
@@ -211,7 +255,7 @@ class BaseLister(abc.ABC, Generic[List]):
         round_id
             The `round_id` of the list.
         member
-            The candidate that is right, as it stands in ``shown.members``.
+            The candidate that is right, as it stands in ``shown.members``, or in what `more` showed.
 
         Raises
         ------

@@ -102,6 +102,9 @@ class GroupedShortlister(BaseLister[GroupShown]):
     def _apply(self, listed: Listed, event: Event) -> None:
         self._streams[listed.group].fold(event)
 
+    def _stream_of(self, listed: Listed) -> Stream:
+        return self._streams[listed.group]
+
     def _warm_streams(self) -> dict[Any, Stream]:
         raise InvalidParameter("examples have no group; learn a score from them, and pass it as score=")
 

@@ -13,7 +13,7 @@ from shortlist.errors import InvalidParameter
 from shortlist.listers._base import BaseLister, shown_fields
 from shortlist.policies import AnytimeSPS, Policy
 from shortlist.rounds.admission import admit, answer_of
-from shortlist.rounds.events import Absent, Answer, Cut, Event, Hit, Listed, kind_of
+from shortlist.rounds.events import Absent, Cut, Event, Expanded, Hit, Listed, kind_of
 from shortlist.rounds.progress import Counts, Summary, count, summarize
 from shortlist.rounds.settings import OptionsDict, Settings, with_options
 from shortlist.rounds.shown import Shown
@@ -144,7 +144,10 @@ class NestedShortlister(BaseLister[NestedShown]):
 
     def _tally(self, event: Event) -> None:
         """Count an answer to the list that was shown, whichever coverage it is of."""
-        kind = "miss" if isinstance(event, Absent) and not event.believed else kind_of(event)
+        if isinstance(event, Expanded):
+            return
+        missed = isinstance(event, Absent) and not event.believed or isinstance(event, Hit) and event.after_more
+        kind = "miss" if missed else kind_of(event)
         self._own["shown"][_COUNTED[kind]] = self._own["shown"].get(_COUNTED[kind], 0) + 1
 
     @property
@@ -192,7 +195,7 @@ class NestedShortlister(BaseLister[NestedShown]):
             cuts, lengths, most = {}, {}, 0
             for coverage, listed in lists.items():
                 length = listed.reached if self._settings.shadow else len(listed.positions)
-                cuts[coverage] = Cut(length, listed.reached, listed.truncated, listed.complete, listed.paged)
+                cuts[coverage] = Cut(length, listed.reached, listed.truncated, listed.complete, listed.asked)
                 lengths[coverage] = most = max(most, length)
                 self._streams[coverage].fold(listed)
             longest = _longest(list(lists.values()))._replace(cuts=cuts)
@@ -225,10 +228,9 @@ def _longest(lists: list[Listed]) -> Listed:
 
 
 def _own_event(own: Listed, event: Event) -> Event:
-    """Return what an event is to the list of one coverage: a pick that only a longer list has is a miss there."""
-    answer = answer_of(event)
-    if isinstance(event, Hit) and event.member not in own.members:
-        answer = Answer.MISS
-    mine = admit(own, answer)
+    """Return what an event is to the list of one coverage: there, a pick that only a longer list has is a miss."""
+    if isinstance(event, Expanded):
+        return event
+    mine = admit(own, answer_of(event))
     assert mine is not None  # noqa: S101 - it is its first answer
     return mine._replace(believed=event.believed) if isinstance(event, Absent) and isinstance(mine, Absent) else mine

@@ -52,9 +52,10 @@ def admit(
         position = listed.positions[place]
         score = float(listed.scores[position]) if listed.comparable is None else listed.comparable[place]
         known = None if listed.fit is None else position
-        hidden = listed.complete and place >= listed.reached  # all are shown, and not all would have been
-        return Hit(listed.round_id, answer, score, hidden, listed.complete, known)  # type: ignore[arg-type]
-    list_was = listed.truncated, listed.complete, listed.is_everything, listed.paged
+        after_more = listed.first is not None and place >= listed.first
+        missed = not listed.has(place)
+        return Hit(listed.round_id, answer, score, missed, listed.complete, known, after_more)  # type: ignore[arg-type]
+    list_was = listed.truncated, listed.complete, listed.is_everything, listed.is_paged
     if answer is Answer.MISS:
         return Miss(listed.round_id, *list_was)
     if answer is Answer.ABSENT:

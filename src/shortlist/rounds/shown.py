@@ -6,7 +6,7 @@ from typing import Any
 
 from shortlist._validation import Member
 
-__all__ = ["RoundName", "Shown", "from_null", "to_null"]
+__all__ = ["More", "RoundName", "Shown", "from_null", "to_null"]
 
 #: What a round is called: a lister numbers them, a service has ids.
 RoundName = int | str
@@ -51,6 +51,31 @@ class Shown:
     def complete(self) -> bool:
         """Whether every candidate that was passed in is shown."""
         return len(self.members) == self.candidates
+
+
+@dataclass(slots=True)
+class More:
+    """What is shown when more of a list is asked for.
+
+    Attributes
+    ----------
+    round_id
+        The round's name.
+    members
+        The next candidates, best first: those after all that were shown before.
+    scores
+        Their scores, as they were passed in.
+    left
+        How many candidates are still hidden.
+    truncated
+        Whether candidates may still be missing that reach the threshold.
+    """
+
+    round_id: RoundName
+    members: tuple[Member, ...]
+    scores: tuple[Any, ...]
+    left: int = 0
+    truncated: bool = False
 
 
 def to_null(number: float) -> float | None:

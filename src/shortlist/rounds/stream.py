@@ -19,6 +19,7 @@ from shortlist.rounds.events import (
     Absent,
     Configured,
     Event,
+    Expanded,
     Expired,
     Fitted,
     Hit,
@@ -29,7 +30,7 @@ from shortlist.rounds.events import (
     WarmStarted,
 )
 from shortlist.rounds.learning import Learning
-from shortlist.rounds.selection import select
+from shortlist.rounds.selection import all_best_first, select
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import RoundName
 from shortlist.rounds.tracker import TrackerState, make_tracker
@@ -55,6 +56,9 @@ class Tally:
     truncated: int = 0
     #: Answers that the list would not have had in it, but for shadow mode.
     would_have_missed: int = 0
+    #: Rounds in which more was asked for, and those of them in which it was found there.
+    expanded: int = 0
+    found: int = 0
     #: Lists that the error budget made longer, and the candidates that it added.
     lengthened: int = 0
     added: int = 0
@@ -190,7 +194,7 @@ class Stream:
         threshold: float = state.carry[0] if again is None else again.threshold
         made = values if score is None and values.ndim == 1 else comparable(score, values)
         more, spent = self._lengthening(len(values), again)
-        order, reached, truncated, added, paged = select(values, made, made >= threshold, settings, more)
+        order, reached, truncated, added, asked = select(values, made, made >= threshold, settings, more)
         if truncated_below is not None and not truncated:
             truncated = threshold <= highest_missing(score, truncated_below, values, made)
         fit = None if learning is None else learning.number
@@ -211,7 +215,7 @@ class Stream:
             fit if again is None else again.fit,
             spent,
             added,
-            paged,
+            asked,
         )
 
     def _lengthening(self, candidates: int, again: Listed | None) -> tuple[int, int | None]:
@@ -223,6 +227,41 @@ class Stream:
             more = budget.more(candidates)
             return more, budget.state.spent if more else None
         return (0, None) if again.spent is None else (budget.more(candidates, again.spent), again.spent)
+
+    def expand(self, listed: Listed, values: Array, count: int | None = None) -> Expanded | None:
+        """Return what to show when more of a list is asked for, None if all of it is shown; change nothing.
+
+        Parameters
+        ----------
+        listed
+            The list as it is shown now.
+        values
+            The candidates' scores.
+        count
+            How many more; all the rest if not given.
+        """
+        left = len(values) - len(listed.positions)
+        if not left:
+            return None
+        scorers = UNNAMED if listed.scorers is None else tuple(listed.scorers)
+        made = comparable(self.score_of(scorers, listed.fit if self.knows(listed) else None), values)
+        reached = made >= listed.threshold
+        shown = set(listed.positions)
+        order = [one for one in all_best_first(values, made, reached).tolist() if one not in shown]
+        more = order[:count]
+        shown.update(more)
+        total = int(reached[list(shown)].sum())
+        beyond = listed.truncated_below is not None and listed.threshold <= highest_missing(
+            self.score_of(scorers, listed.fit if self.knows(listed) else None), listed.truncated_below, values, made
+        )
+        return Expanded(
+            listed.round_id,
+            more,
+            max(total, listed.reached),
+            beyond or total < int(reached.sum()),
+            made[more].tolist(),
+            again=listed.first is not None,
+        )
 
     def allows(self, listed: Listed) -> bool:
         """Return whether the threshold of a list of this epoch is not above today's."""
@@ -276,6 +315,9 @@ class Stream:
                 return  # it was shown to learn the score, and is never used for the threshold
         self.tracker.show(event.round_id, event.threshold, event.epoch)
 
+    def _expanded(self, event: Expanded) -> None:
+        self.tally.expanded += not event.again
+
     def _counts(self, event: Hit | Miss | Absent | Skip | Expired) -> bool:
         """Teach the score, where it is learned; return whether the round is one for the threshold."""
         if self.learning is None:
@@ -286,12 +328,16 @@ class Stream:
 
     def _hit(self, event: Hit) -> None:
         tally = self.tally
-        tally.hits += 1
-        tally.would_have_missed += event.hidden
+        if event.after_more:  # the list that was shown had it not
+            tally.misses += 1
+            tally.found += 1
+        else:
+            tally.hits += 1
+        tally.would_have_missed += event.missed
         if event.complete:
             self._remember(1, 0)
         if self.budget is not None:
-            self.budget.take(missed=event.hidden)
+            self.budget.take(missed=event.missed)
         if self.learning is None or self._counts(event):
             self.tracker.hit(event.round_id, event.score)
 
@@ -377,6 +423,7 @@ class Stream:
 
 _MOVES: Final[dict[type, str]] = {
     Listed: "_listed",
+    Expanded: "_expanded",
     Hit: "_hit",
     Miss: "_miss",
     Skip: "_skip",
