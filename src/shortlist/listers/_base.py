@@ -105,6 +105,7 @@ def shown_fields(listed: Listed, values: Array) -> dict[str, Any]:
         "reached": listed.reached,
         "truncated": listed.truncated,
         "added": listed.added,
+        "explored": bool(listed.explored),
     }
 
 
@@ -158,7 +159,12 @@ class BaseLister(abc.ABC, Generic[List]):
 
     def _new_stream(self, key: Any, number: int, state: StreamState | None = None) -> Stream:
         settings = dataclasses.replace(self._settings, policy=self._policy(key, number))
-        return Stream(settings, state=state, learning=self._learning, teaches=self._teaches(key))
+        teaches, seed = self._teaches(key), self._seed(key)
+        return Stream(settings, state=state, learning=self._learning, teaches=teaches, seed=seed)
+
+    def _seed(self, key: Any) -> str:  # noqa: ARG002 - all streams have the same rounds
+        """Return what the coins of a stream depend on."""
+        return ""
 
     def _learn_names(self) -> None:
         """Take note of the scorers' names, once they are known."""

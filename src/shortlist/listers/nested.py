@@ -76,7 +76,8 @@ class NestedShortlister(BaseLister[NestedShown]):
     jointly
         False: each guarantee holds with probability 1 - delta, on its own. True: all of them hold at
         once with probability 1 - delta; each then gets its share of delta.
-    score, fit_rounds, miss_budget, unanswered, patience, on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
+    score, fit_rounds, miss_budget, unanswered, explore_share, patience, on_drift, false_alarm_rounds, at_least, \
+    at_most, shadow, keep
         As in `shortlist.Shortlister`, for each coverage: one error budget for each, too; a learned score is the
         same for all.
 
@@ -146,7 +147,7 @@ class NestedShortlister(BaseLister[NestedShown]):
         """Count an answer to the list that was shown, whichever coverage it is of."""
         if isinstance(event, Expanded):
             return
-        missed = isinstance(event, Absent) and not event.believed or isinstance(event, Hit) and event.after_more
+        missed = (isinstance(event, Absent) and not event.believed) or (isinstance(event, Hit) and event.after_more)
         kind = "miss" if missed else kind_of(event)
         self._own["shown"][_COUNTED[kind]] = self._own["shown"].get(_COUNTED[kind], 0) + 1
 
@@ -192,6 +193,8 @@ class NestedShortlister(BaseLister[NestedShown]):
                 coverage: stream.decide(self._rounds.next_id, values, names, below, scorers=scorers)
                 for coverage, stream in self._streams.items()
             }
+            if any(listed.explored for listed in lists.values()):  # then all of it is shown, whatever the others say
+                lists = {coverage: self._uncut(listed) for coverage, listed in lists.items()}
             cuts, lengths, most = {}, {}, 0
             for coverage, listed in lists.items():
                 length = listed.reached if self._settings.shadow else len(listed.positions)
@@ -201,6 +204,15 @@ class NestedShortlister(BaseLister[NestedShown]):
             longest = _longest(list(lists.values()))._replace(cuts=cuts)
             self._open(longest)
         return NestedShown(**shown_fields(longest, values), cuts=lengths)
+
+    def _uncut(self, listed: Listed) -> Listed:
+        """Return a list that is shown whole, in any order; whether it counts stays as it was."""
+        count = len(listed.scores)
+        return (
+            listed._replace(positions=list(range(count)), reached=count, complete=True, added=0, asked=None)
+            if not listed.explored
+            else listed
+        )
 
     def summary(self) -> NestedSummary:
         """Return what has happened so far, which guarantee holds for what, and more of each coverage."""
@@ -220,6 +232,9 @@ class NestedShortlister(BaseLister[NestedShown]):
 
 def _longest(lists: list[Listed]) -> Listed:
     """Return the list at the lowest threshold, with what an error budget makes another one show beyond it."""
+    explored = next((one for one in lists if one.explored), None)
+    if explored is not None:
+        return explored
     lowest, most = min(lists, key=lambda one: one.threshold), max(lists, key=lambda one: len(one.positions))
     extra = len(most.positions) - len(lowest.positions)
     if not extra:

@@ -1,9 +1,9 @@
 """What can happen to a round.
 
-`Listed` opens a round, `Expanded` shows more of its list; `Hit`, `Miss`, `Skip`, `Absent` and `Expired` close it. `WarmStarted`, `Configured`,
-`Restarted` and `Fitted` are about no round. An event says everything that its effect depends on: the threshold and
-the epoch of its list, and what the score made of the pick. So a stream is a fold of its events, and the
-same events give the same bits on any machine.
+`Listed` opens a round, `Expanded` shows more of its list; `Hit`, `Miss`, `Skip`, `Absent` and `Expired` close it.
+`WarmStarted`, `Configured`, `Restarted` and `Fitted` are about no round. An event says everything that its effect
+depends on: the threshold and the epoch of its list, and what the score made of the pick. So a stream is a fold of its
+events, and the same events give the same bits on any machine.
 
 The log stores an event as its kind and its fields (`codec`); fields that have their default are left out,
 so a kind can gain one without touching what is stored. JSON has no infinities: minus infinity is null.
@@ -93,6 +93,8 @@ class Listed(NamedTuple):
     asked: int | None = None
     #: How many were shown before more of them were; None where no more were. `Expanded` says it, no list does.
     first: int | None = None
+    #: Whether everything was shown, in random order, because a coin said so; None where no coin is tossed.
+    explored: bool | None = None
     #: The model behind the scores.
     scorer_version: str | None = None
     #: A digest of the texts that go with it: they may be erased, and must still be recognized.

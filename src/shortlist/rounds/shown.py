@@ -36,6 +36,8 @@ class Shown:
         were cut off before; the guarantee does not cover such a list.
     added
         How many members the error budget added (`miss_budget`); in shadow mode, would have added.
+    explored
+        Whether everything is shown, in random order, to learn from (`explore_share`): keep that order.
     """
 
     round_id: RoundName
@@ -46,6 +48,7 @@ class Shown:
     reached: int
     truncated: bool = False
     added: int = 0
+    explored: bool = False
 
     @property
     def complete(self) -> bool:

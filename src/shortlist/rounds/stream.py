@@ -29,11 +29,12 @@ from shortlist.rounds.events import (
     Skip,
     WarmStarted,
 )
+from shortlist.rounds.exploring import coin, share_at, shuffled
 from shortlist.rounds.learning import Learning
 from shortlist.rounds.selection import all_best_first, select
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import RoundName
-from shortlist.rounds.tracker import TrackerState, make_tracker
+from shortlist.rounds.tracker import ExploringTracker, TrackerState, make_tracker
 from shortlist.scores import KINDS, Learned, Raw, Score, name_of
 from shortlist.scores.learned import Example
 
@@ -59,6 +60,8 @@ class Tally:
     #: Rounds in which more was asked for, and those of them in which it was found there.
     expanded: int = 0
     found: int = 0
+    #: Rounds that were explored: everything was shown, in random order.
+    explored: int = 0
     #: Lists that the error budget made longer, and the candidates that it added.
     lengthened: int = 0
     added: int = 0
@@ -94,6 +97,8 @@ class Stream:
         What learns its score, where one is learned; streams may share it.
     teaches
         Whether the score learns from this stream's answers. Of streams that have the same rounds, one does.
+    seed
+        What coins depend on besides the rounds' names. Streams that have the same rounds have the same.
     """
 
     def __init__(
@@ -104,8 +109,10 @@ class Stream:
         learning: Learning | None = None,
         *,
         teaches: bool = True,
+        seed: str = "",
     ) -> None:
         self.settings = settings
+        self.seed = seed
         self.tally = Tally() if state is None else state.tally
         self.tracker = make_tracker(settings, share, None if state is None else state.tracker)
         self._budget_state = BudgetState() if state is None else state.budget
@@ -190,6 +197,8 @@ class Stream:
             A decision to be made again, at its own thresholds.
         """
         settings, state, learning = self.settings, self.tracker.state.policy, self.learning
+        if settings.explore_share is not None and self._explores(round_id, again):
+            return self._everything(round_id, values, ids, truncated_below, scorers)
         score = self._score if learning is None else self.score_of(scorers, None if again is None else again.fit)
         threshold: float = state.carry[0] if again is None else again.threshold
         made = values if score is None and values.ndim == 1 else comparable(score, values)
@@ -216,6 +225,46 @@ class Stream:
             spent,
             added,
             asked,
+            explored=None if settings.explore_share is None else False,
+        )
+
+    def _explores(self, round_id: RoundName, again: Listed | None) -> bool:
+        """Toss the coin of a round; while the score is learned everything is shown, and nothing counts anyway."""
+        if again is not None:
+            return bool(again.explored)
+        assert self.settings.explore_share is not None  # noqa: S101 - for the type checker
+        if self.learning is not None and self.learning.state.fitting:
+            return False
+        share = share_at(self.settings.explore_share, self.tally.rounds, self.threshold)
+        return coin(self.seed, round_id) < share
+
+    def _everything(
+        self,
+        round_id: RoundName,
+        values: Array,
+        ids: list[Member] | None,
+        truncated_below: float | list[float | None] | None,
+        scorers: Scorers,
+    ) -> Listed:
+        """Return a list that is explored: all candidates, in random order."""
+        order = shuffled(self.seed, round_id, len(values))
+        learning = self.learning
+        made = comparable(self.score_of(scorers), values)
+        return Listed(
+            round_id,
+            ids,
+            values,
+            order.tolist(),
+            -math.inf,
+            self.tracker.epoch,
+            len(values),
+            truncated_below is not None,
+            True,
+            made[order].tolist(),
+            truncated_below,
+            None if scorers == UNNAMED else list(scorers),
+            None if learning is None else learning.number,
+            explored=True,
         )
 
     def _lengthening(self, candidates: int, again: Listed | None) -> tuple[int, int | None]:
@@ -313,6 +362,11 @@ class Stream:
                 learning.show(event)
             if not counts:
                 return  # it was shown to learn the score, and is never used for the threshold
+        if isinstance(self.tracker, ExploringTracker):
+            self.tracker.tick()
+            tally.explored += bool(event.explored)
+            if not event.explored:
+                return
         self.tracker.show(event.round_id, event.threshold, event.epoch)
 
     def _expanded(self, event: Expanded) -> None:
@@ -320,10 +374,10 @@ class Stream:
 
     def _counts(self, event: Hit | Miss | Absent | Skip | Expired) -> bool:
         """Teach the score, where it is learned; return whether the round is one for the threshold."""
-        if self.learning is None:
-            return True
-        if self.teaches:
+        if self.learning is not None and self.teaches:
             self.learning.answer(event)
+        if self.learning is None and self.settings.explore_share is None:
+            return True
         return self.tracker.is_open(event.round_id)
 
     def _hit(self, event: Hit) -> None:
@@ -338,7 +392,7 @@ class Stream:
             self._remember(1, 0)
         if self.budget is not None:
             self.budget.take(missed=event.missed)
-        if self.learning is None or self._counts(event):
+        if self._counts(event):
             self.tracker.hit(event.round_id, event.score)
 
     def _miss(self, event: Miss | Absent) -> None:
