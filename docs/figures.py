@@ -11,7 +11,7 @@ from bisect import insort
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -26,7 +26,9 @@ from shortlist.lab.figures import draw_all
 from shortlist.lab.run import run
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import AuctionTask, load_task
-from shortlist.rounds.settings import OptionsDict
+
+if TYPE_CHECKING:
+    from shortlist.rounds.settings import OptionsDict
 
 DOCS: Final = Path(__file__).parent
 STYLE: Final = str(DOCS / "house.mplstyle")

@@ -61,10 +61,17 @@ def test_a_stream_is_made_in_the_browser(page, service):
     page.get_by_label("Name").fill("search-box")
     page.get_by_label("Right answer in the list").select_option("0.95")
     page.get_by_label("Score").select_option("relative")
+    page.get_by_label("Error budget").select_option("off")
     page.get_by_role("button", name="Create").click()
     page.get_by_role("link", name="search-box").wait_for()
     assert state(service, "search-box")["settings"]["coverage"] == 0.95
     assert state(service, "search-box")["score"] == "relative(0.4)"
+    assert state(service, "search-box")["error_budget"] is None
+    page.get_by_label("Name").fill("strict")
+    page.get_by_label("Error budget").select_option("10 misses: strict")
+    page.get_by_role("button", name="Create").click()
+    page.get_by_role("link", name="strict").wait_for()
+    assert state(service, "strict")["error_budget"]["size"] == 10
     page.get_by_label("Name").fill("search-box")
     page.get_by_role("button", name="Create").click()  # with other settings
     page.get_by_role("alert").filter(has_text="settings are fixed").wait_for()

@@ -160,7 +160,7 @@ def test_replay_of_lists(tmp_path, scorers):
     with (tmp_path / "results-replay" / "lists.csv").open() as file:
         rows = {row["variant"]: row for row in csv.DictReader(file)}
     several = len(scorers) > 1
-    assert set(rows) == {"raw", "relative", "auto", "top-k", "autocut"} | (
+    assert set(rows) == {"raw", "relative", "auto", "auto-budget", "top-k", "autocut"} | (
         {"rrf", "auto-all", "top-k-rrf"} if several else set()
     )
     ours, fixed = ("auto-all", "top-k-rrf") if several else ("auto", "top-k")

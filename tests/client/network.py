@@ -49,5 +49,6 @@ def shown(round_id, members, threshold=None):
             "members": members,
             "reached": len(members),
             "truncated": False,
+            "added": 1,
         },
     )

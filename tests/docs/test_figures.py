@@ -29,7 +29,7 @@ ELSEWHERE = {
     "bench-unreported": "benchmarks/report.py",
     "scale-size": "benchmarks/scale.py",
     "field-misses": "src/shortlist/lab/field_output.py",
-    "field-worlds": "src/shortlist/lab/field_output.py",
+    "field-shifts": "src/shortlist/lab/field_output.py",
 }
 
 

@@ -2,6 +2,7 @@
 
 The right document scores higher than the others, on average by `strength`. With 3.5 a search for fifty returns it
 in 95 % of rounds, with 2.5 in 74 %. Coverage is over all rounds: what the search does not return counts as missed.
+The error budget is off: it would make up for a threshold that is too high, and hide what is tested here.
 """
 
 import functools
@@ -129,7 +130,7 @@ def test_coverage_where_the_search_finds_enough(make, score):
     With auto that is the optimum of the score that was learned, which the rounds after its fit do not change.
     """
     table = world(3.5, 2500)
-    hits, _, adapter = run(make, Shortlister(COVERAGE, DELTA, score=score), table)
+    hits, _, adapter = run(make, Shortlister(COVERAGE, DELTA, score=score, miss_budget=None), table)
     late = hits[-1500:]
     print(f"{make.__name__} {score}: coverage {late.mean():.3f} of the last 1,500 rounds")
     assert late.sum() >= fewest_hits(1500)
@@ -139,7 +140,7 @@ def test_coverage_where_the_search_finds_enough(make, score):
 def test_a_search_that_depends_on_the_threshold_is_noticed():
     """Negative control: fetching more while little is learned loses coverage, if scores look at the whole list."""
     table = world(3.5, 2500)
-    lister = Shortlister(COVERAGE, DELTA, score="adaptive")
+    lister = Shortlister(COVERAGE, DELTA, score="adaptive", miss_budget=None)
     hits = []
     for scores in table:
         k = FETCH_K
@@ -179,7 +180,7 @@ def test_where_the_search_finds_too_little_nothing_is_cut_and_the_summary_says_s
 def test_ties_at_the_edge_of_the_search(make):
     """Scores in steps of a half: the search ends in the middle of a tie, at the score where the threshold ends."""
     table = world(3.1, 2500, step=0.5)
-    hits, marked, adapter = run(make, Shortlister(0.8, DELTA, score="raw"), table)
+    hits, marked, adapter = run(make, Shortlister(0.8, DELTA, score="raw", miss_budget=None), table)
     threshold = adapter.lister.threshold
     assert hits[-1500:].sum() >= fewest_hits(1500, 0.8)
     last = np.sort(table, axis=1)[:, -FETCH_K]

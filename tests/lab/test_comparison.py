@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from shortlist import AnytimeSPS, Shortlister
+from shortlist.lab.budgets import MISS_BUDGET
 from shortlist.lab.comparison import VARIANTS, Lists, ReciprocalRankFusion, compare, label_of_variant, learned
 from shortlist.lab.lists import lists_of
 from shortlist.lab.tasks import load_task
@@ -43,14 +44,15 @@ def shown_by(lister, lists, rows, scorers):
 
 
 @pytest.mark.parametrize("name", ["retrieval", "tools", "ragged"])
-@pytest.mark.parametrize("variant", ["raw", "relative", "rrf", "auto", "auto-all"])
+@pytest.mark.parametrize("variant", ["raw", "relative", "rrf", "auto", "auto-all", "auto-budget"])
 def test_it_is_what_a_lister_shows_round_by_round(name, variant):
     lists = ragged() if name == "ragged" else lists_of(load_task(name))
     rows = np.random.default_rng(3).integers(len(lists.values), size=800)
     way = compare(lists, rows, 0.9, DELTA)[variant]
-    of = lists if variant in ("rrf", "auto-all") else lists.first
-    score = {"rrf": ReciprocalRankFusion(), "auto-all": "auto"}.get(variant, variant)
-    lister = Shortlister(policy=AnytimeSPS(0.9, DELTA), score=score)
+    of = lists if variant in ("rrf", "auto-all", "auto-budget") else lists.first
+    score = ReciprocalRankFusion() if variant == "rrf" else variant.partition("-")[0]
+    budget = MISS_BUDGET if variant == "auto-budget" else None
+    lister = Shortlister(policy=AnytimeSPS(0.9, DELTA), score=score, miss_budget=budget)
     sizes, covered = shown_by(lister, of, rows, len(of.scorers))
     assert way.sizes.tolist() == sizes
     assert way.covered.tolist() == covered
@@ -117,7 +119,7 @@ def test_the_fit_waits_for_picks_but_not_for_ever():
 
 def test_every_way_has_a_name_and_its_scorers():
     one = compare(ragged().first, np.arange(200), 0.9, DELTA)
-    assert list(one) == ["sps", "raw", "relative", "auto", "top-k", "autocut"]
+    assert list(one) == ["sps", "raw", "relative", "auto", "auto-budget", "top-k", "autocut"]
     several = compare(ragged(), np.arange(200), 0.9, DELTA)
     assert tuple(several) == VARIANTS
     names = [label_of_variant(variant, ["dense", "bm25"]) for variant in VARIANTS]

@@ -16,12 +16,13 @@ import httpx
 import pytest
 
 from shortlist.rounds.codec import encode
-from shortlist.rounds.events import kind_of
+from shortlist.rounds.events import Fitted, Hit, Miss, Restarted, kind_of
 from shortlist.rounds.shown import to_null
 from shortlist.service.engine.memory import load
 from shortlist.service.store import Store
 from tests.service.conftest import start_postgresql
 from tests.service.running import free_port, process
+from tests.service.test_budget import worst_excess
 from tests.service.test_crash import CANDIDATES, Person, missing, sound
 
 
@@ -143,6 +144,11 @@ def chaos(server, *, clients, kills, kill_every, stopped_for):
     return address, people, summaries
 
 
+def spent(events):
+    """Return the most misses of lists that were cut beyond 0.1 W, over any W answered rounds in a row."""
+    return worst_excess([not getattr(event, "everything", True) for event in events if isinstance(event, (Hit, Miss))])
+
+
 def check(server, **settings):
     address, people, summaries = chaos(server, **settings)
     assert missing(address, people) == []
@@ -152,8 +158,9 @@ def check(server, **settings):
     store = Store(address, read_only=True)
     with store.reading() as reader:
         stream, _ = load(reader, reader.stream("load"))
-        own = [kind_of(entry.event) for entry in reader.events(stream.id) if not entry.round_id]
+        events = [entry.event for entry in reader.events(stream.id)]
     store.close()
+    own = [kind_of(event) for event in events if isinstance(event, (Fitted, Restarted))]
     assert found.events == acknowledged + len(own)  # nothing is there twice, and nothing that nobody knows of
     tracker = stream.rounds.tracker
     assert own == ["fitted", *["restarted"] * tracker.epoch]
@@ -161,12 +168,16 @@ def check(server, **settings):
     assert [one["learned"] for one in summaries] == [
         json.loads(json.dumps(encode(stream.rounds.learning.state.score)))
     ] * 3
+    excess, bound = spent(events), 20 + 0.9 * (len(people) - 1)  # each has one list out at a time
+    assert excess <= bound
+    assert [one["error_budget"] for one in summaries] == [stream.summary()["error_budget"]] * 3
     retries = sum(person.retries for person in people)
     waits = sorted(wait for person in people for wait in person.waits)
     print(
         f"{settings['kills']} kills, database stopped for {settings['stopped_for']} s: {acknowledged:,} acknowledged, "
         f"none lost or doubled; {retries:,} retries; median wait {statistics.median(waits) * 1e3:.0f} ms, longest "
-        f"{waits[-1]:.1f} s; all replicas at {tracker.threshold!r} in epoch {tracker.epoch}"
+        f"{waits[-1]:.1f} s; all replicas at {tracker.threshold!r} in epoch {tracker.epoch}; misses "
+        f"{float(excess):.1f} beyond 0.1 W in any W answered rounds, and {bound:.1f} are allowed"
     )
     assert retries > 0
     return tracker.epoch

@@ -52,7 +52,8 @@ def reproduce(
         typer.Option(help="A score file of your own (.npz), or a table of bids (.csv), run instead of the tasks."),
     ] = None,
     suite: Annotated[
-        str, typer.Option(help="paper: its experiments. field: all online conformal methods, in changing worlds too.")
+        str,
+        typer.Option(help="paper: its experiments. field: all online conformal methods, under distribution shift too."),
     ] = "paper",
     list_: Annotated[bool, typer.Option("--list", help="List tasks and policies, and run nothing.")] = False,
 ) -> None:
@@ -286,13 +287,18 @@ def _print_lists(console: Console, name: str, lists: Any, rows: list[Any], cover
 
 def _in_words(lists: Any, rows: dict[str, Any], coverage: float, delta: float) -> list[str]:
     """Say what a comparison says."""
+    from shortlist.lab.comparison import label_of_variant  # noqa: PLC0415
+
     several = len(lists.scorers) > 1
     ours, fixed = (rows["auto-all"], rows["top-k-rrf"]) if several else (rows["auto"], rows["top-k"])
+    shipped = rows["auto-budget"]
     absent = float((lists.right < 0).mean())
     sentences = [
         "Length is the mean number of candidates in a list; coverage is the share of lists with the picked one in "
         f"them. Asked for: {coverage:g} at delta {delta:g}. A fixed top-k and autocut guarantee nothing.",
         f"Auto has shown everything in its first rounds, and then cut by what it learned from them: {ours.score}.",
+        f"A lister as shipped is {label_of_variant(shipped.variant, lists.scorers)!r}: lists grow while misses come "
+        "faster than coverage allows.",
     ]
     if several:
         sentences.append("RRF is reciprocal rank fusion: the sum of 1 / (60 + rank) over the scorers.")
@@ -364,7 +370,7 @@ def _field(spec: Any, processes: int, scheduler: str | None, out: Path) -> None:
         rows = run_field(spec, jobs=processes, scheduler=scheduler, progress=_teller(bar))
     write_field(rows, out, spec.coverage)
     console.print(
-        f"Tables and figures are in [bold]{escape(str(out))}[/]: field.csv, field.md, field-misses and field-worlds.",
+        f"Tables and figures are in [bold]{escape(str(out))}[/]: field.csv, field.md, field-misses and field-shifts.",
         highlight=False,
     )
 

@@ -151,6 +151,7 @@ class Calls:
             candidates=len(values),
             reached=shown["reached"],
             truncated=shown["truncated"],
+            added=shown["added"],
         )
 
     def _answer(self, round_id: Any, answer: dict[str, Any]) -> Call[None]:

@@ -74,8 +74,8 @@ class Client(Calls):
         coverage
             The share of rounds in which the right answer must be in the list.
         settings
-            The other settings of a stream: policy, score, patience, on_drift ... A score may be a name, or an object
-            of `shortlist.scores`, such as one that was learned.
+            The other settings of a stream: policy, score, miss_budget, patience, on_drift ... A score may be a name, or
+            an object of `shortlist.scores`, such as one that was learned.
 
         Raises
         ------

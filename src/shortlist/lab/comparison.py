@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist import metrics
-from shortlist._replay import replay
 from shortlist._validation import UNNAMED
+from shortlist.lab.budgets import MISS_BUDGET, Bases, spend, thresholds_of
 from shortlist.policies import SPS, AnytimeSPS, Policy
 from shortlist.rounds.learning import PATIENCE, Learning
 from shortlist.rounds.settings import Settings
@@ -30,8 +30,11 @@ __all__ = [
     "Way",
     "compare",
     "follow",
+    "follow_budget",
     "label_of_variant",
     "learned",
+    "lengths_at",
+    "score_lists",
     "smallest_k",
 ]
 
@@ -39,8 +42,20 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Sizes = NDArray[np.int64]
 
-#: Every way of making lists, in the order of tables. Those with "all" or "rrf" need several scorers.
-VARIANTS: Final = ("sps", "raw", "relative", "rrf", "auto", "auto-all", "top-k", "top-k-rrf", "autocut")
+#: Every way of making lists, in the order of tables. Those with "all" or "rrf" need several scorers. "auto-budget" is
+#: what a lister does as shipped: with all scorers that there are.
+VARIANTS: Final = (
+    "sps",
+    "raw",
+    "relative",
+    "rrf",
+    "auto",
+    "auto-all",
+    "auto-budget",
+    "top-k",
+    "top-k-rrf",
+    "autocut",
+)
 
 #: With one scorer, and with several: the name of the first goes into the braces.
 _LABELS: Final = {
@@ -50,6 +65,7 @@ _LABELS: Final = {
     "rrf": ("", "RRF of all scorers"),
     "auto": ("auto", "auto, {} alone"),
     "auto-all": ("", "auto, all scorers"),
+    "auto-budget": (f"auto, error budget {MISS_BUDGET}", f"auto, all, error budget {MISS_BUDGET}"),
     "top-k": ("fixed top-k", "fixed top-k by {}"),
     "top-k-rrf": ("", "fixed top-k by RRF"),
     "autocut": ("autocut", "autocut by {}"),
@@ -147,6 +163,26 @@ class Scored:
         better, equal = (self.made > self.true[:, None]).sum(axis=1), (self.made == self.true[:, None]).sum(axis=1)
         return np.where(missing, 0, better), np.where(missing, 0, equal)
 
+    @cached_property
+    def before(self) -> Sizes:
+        """How many candidates come before the right one, best first; all of them where it is not among them.
+
+        By score, then by raw score if there is one scorer, then in the order given.
+        """
+        lists, right = self.lists, self.lists.right[:, None]
+        earlier = np.arange(self.made.shape[1]) < right
+        if len(lists.scorers) == 1:
+            raw = np.where(lists.there, lists.values[:, :, 0], -np.inf)
+            own = np.take_along_axis(raw, np.maximum(right, 0), axis=1)
+            earlier = (raw > own) | ((raw == own) & earlier)
+        true = self.true[:, None]
+        before: Sizes = ((self.made > true) | ((self.made == true) & earlier)).sum(axis=1, dtype=np.int64)
+        return np.where(lists.right < 0, lists.counts, before)
+
+    def bases(self, rows: Rows, thresholds: Array) -> Bases:
+        """Return the base lists of some rounds at the thresholds in force."""
+        return Bases(lengths_at(self, rows, thresholds), self.before[rows], self.lists.counts[rows])
+
 
 def score_lists(lists: Lists, score: Score) -> Scored:
     """Return all lists through a score; lists of the same length go together."""
@@ -208,18 +244,23 @@ class Way:
 def follow(scored: Scored, rows: Rows, policy: Policy, coverage: float, begin: int = 0, score: str = "") -> Way:
     """Return what a policy does on some rounds of scored lists, with everything shown before round `begin`."""
     true = scored.true[rows]
-    thresholds = np.full(rows.size, -np.inf)
-    if begin < rows.size:
-        thresholds[begin:] = replay(policy, true[begin:])
+    thresholds = thresholds_of(policy, true, begin)
     return Way(
         score,
-        _lengths(scored, rows, thresholds),
+        lengths_at(scored, rows, thresholds),
         ((true >= thresholds) & (true > -np.inf)).astype(np.float64),
         int(metrics.undercoverage_count(thresholds, scored.true, coverage)[-1]),
     )
 
 
-def _lengths(scored: Scored, rows: Rows, thresholds: Array) -> Sizes:
+def follow_budget(scored: Scored, rows: Rows, policy: Policy, coverage: float, begin: int, way: Way) -> Way:
+    """Return the same with an error budget: the same thresholds, and longer lists while it is being spent."""
+    bases = scored.bases(rows, thresholds_of(policy, scored.true[rows], begin))
+    spent = spend(bases, MISS_BUDGET, coverage)
+    return Way(way.score, spent.lengths, spent.covered.astype(np.float64), way.past)
+
+
+def lengths_at(scored: Scored, rows: Rows, thresholds: Array) -> Sizes:
     """Return how many candidates reach the threshold, round by round."""
     cuts = np.maximum(thresholds, -np.finfo(np.float64).max)  # what is not there is -inf, and reaches none
     parts = max(1, math.ceil(rows.size * scored.made.shape[1] / _BLOCK))
@@ -236,9 +277,12 @@ def learned(lists: Lists, rows: Rows, policy: Policy, fit_rounds: int | None = N
     return fit([lists.example(int(row)) for row in rows[hits[hits < begin]]], lists.scorers, learning.coverage), begin
 
 
-def _auto(lists: Lists, rows: Rows, policy: Policy, coverage: float) -> Way:
+def _auto(lists: Lists, rows: Rows, policy: Policy, coverage: float) -> tuple[Way, Way]:
+    """Return what the learned score does, without and with an error budget."""
     score, begin = learned(lists, rows, policy)
-    return follow(score_lists(lists, score), rows, policy, coverage, begin, _in_words(score))
+    scored = score_lists(lists, score)
+    way = follow(scored, rows, policy, coverage, begin, _in_words(score))
+    return way, follow_budget(scored, rows, policy, coverage, begin, way)
 
 
 def _in_words(score: Learned) -> str:
@@ -301,12 +345,12 @@ def compare(
     fixed("sps", first, Raw(), SPS(coverage, max(2, rows.size)))
     fixed("raw", first, Raw(), policy)
     fixed("relative", first, Relative(), policy)
-    ways["auto"] = _auto(first, rows, policy, coverage)
+    ways["auto"], ways["auto-budget"] = _auto(first, rows, policy, coverage)
     ways["top-k"] = _top_k(scored_once(first, Raw()), rows, ways["auto"].coverage, by)
     ways["autocut"] = _autocut(scored_once(first, Raw()), rows)
     if several:
         fixed("rrf", lists, ReciprocalRankFusion(), policy)
-        ways["auto-all"] = _auto(lists, rows, policy, coverage)
+        ways["auto-all"], ways["auto-budget"] = _auto(lists, rows, policy, coverage)
         ways["top-k-rrf"] = _top_k(scored_once(lists, ReciprocalRankFusion()), rows, ways["auto-all"].coverage, of_rrf)
     return {variant: ways[variant] for variant in VARIANTS if variant in ways and variant in variants}
 

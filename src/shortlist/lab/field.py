@@ -1,7 +1,13 @@
-"""The whole field side by side: every method, stationary and changing worlds, and what a miss means to each."""
+"""The whole field side by side: every method, under every distribution shift, and what a miss means to each.
+
+All methods are given the same scores: those of the first scorer, as they are, and the logarithm of what a lister learns
+from them in its first rounds. Ours as shipped is `SHIPPED`: the learned score, and an error budget.
+"""
 
 import dataclasses
+import functools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,65 +16,83 @@ from numpy.typing import NDArray
 
 from shortlist import metrics
 from shortlist._replay import replay
+from shortlist.lab.budgets import MISS_BUDGET, spend, thresholds_of
+from shortlist.lab.comparison import lengths_at, score_lists, smallest_k
 from shortlist.lab.executors import Progress, Unit, finish, workplace
-from shortlist.lab.shifts import WORLDS, Changing, second_face
+from shortlist.lab.shifts import SHIFTS, Shifting, faces
+from shortlist.lab.shipped import Shipped, shipped
 from shortlist.lab.spec import Spec
-from shortlist.lab.tasks import Task
-from shortlist.policies import REGISTRY, AnytimeSPS, Entry
+from shortlist.lab.tasks import Stream, Task, load_task
+from shortlist.policies import REGISTRY, AnytimeSPS, Entry, Policy
 from shortlist.rounds.settings import Settings
-from shortlist.rounds.tracker import make_tracker
+from shortlist.scores import Raw
 
-__all__ = ["METHODS", "MISSES", "FieldRow", "run_field"]
+__all__ = ["METHODS", "MISSES", "NAMES", "OURS", "WINDOWS", "FieldRow", "run_field"]
 
 Array = NDArray[np.float64]
+Covered = NDArray[np.bool_] | Array
+Laws = list[tuple[NDArray[np.intp], metrics.Population]]
 
-#: Rounds over which coverage is looked at locally.
-WINDOW: Final = 500
+#: Numbers of rounds in a row over which coverage is looked at.
+WINDOWS: Final = (100, 500, 2_000)
 MISSES: Final = ("dropped", "threshold", "beyond")
 
 #: The methods by the names of their classes.
 METHODS: Final[dict[str, Entry]] = {entry.policy.__name__: entry for entry in REGISTRY.values() if entry.field}
-#: Ours, starting over when the alarm rings.
+#: Those that follow hits and misses: run on the learned score too.
+FOLLOWERS: Final = ("ACI", "DLR", "ThresholdTracking", "ScaleFreeOGD", "ConformalPID", "DtACI", "SAOCP", "MVP")
+#: Ours as shipped, with restarts besides, and without the budget.
+SHIPPED, SHIPPED_RESTART, PLAIN = OURS = ("Shortlister", "Shortlister, restart", "Shortlister, no budget")
+#: The paper's scores, starting over when the alarm rings.
 RESTART: Final = "AnytimeSPS, restart"
+#: The smallest k that covers enough before anything shifts.
+TOP_K: Final = "Fixed top-k"
+#: Every method, in the order of tables.
+NAMES: Final = (*OURS, TOP_K, *METHODS, RESTART)
+#: The setting of the alarm as shipped.
+ALARM: Final = Settings(policy=AnytimeSPS(0.9)).false_alarm_rounds
 
 
 @dataclass(frozen=True)
 class FieldRow:
-    """One line of ``field.csv``: one method on one run."""
+    """One line of ``field.csv``: one method on one run; what does not apply is None."""
 
     task: str
-    world: str
+    shift: str
     method: str
+    score: str
     feedback: str
     run: int
     coverage: float
-    local_coverage: float
+    worst_100: float
+    worst_500: float
+    worst_2000: float
     mean_set_size: float
-    regret: float
-    undercoverage_count: int
+    regret: float | None
+    undercoverage_count: int | None
 
 
 def run_field(
     spec: Spec, *, jobs: int = 1, scheduler: str | None = None, progress: Progress | None = None
 ) -> list[FieldRow]:
-    """Run every method in every world on the tasks of a specification."""
+    """Run every method under every shift on the tasks of a specification."""
     tell = progress or (lambda _what, _done, _of: None)
     units: list[Unit] = [
-        (field_rows, (spec, name, world, run))
-        for name in spec.task_names
-        for world in WORLDS
+        (field_rows, (spec, name, shift, run))
+        for name in spec.list_task_names
+        for shift in SHIFTS
         for run in range(spec.runs)
     ]
     rows: list[FieldRow] = []
     with workplace(jobs, scheduler) as submit:
         for _, found in finish(submit, units, "running the field", tell):
             rows += found
-    order = {name: place for place, name in enumerate((*METHODS, RESTART))}
     rows.sort(
         key=lambda row: (
-            spec.task_names.index(row.task),
-            WORLDS.index(row.world),
-            order[row.method],
+            spec.list_task_names.index(row.task),
+            SHIFTS.index(row.shift),
+            NAMES.index(row.method),
+            row.score,
             row.feedback,
             row.run,
         )
@@ -76,46 +100,161 @@ def run_field(
     return rows
 
 
-def field_rows(spec: Spec, name: str, world: str, run: int) -> list[FieldRow]:
-    """Return the rows of all methods on one run: a unit of work."""
-    changing = Changing(*second_face(spec.task(name)), world)
-    stream = changing.draw(spec.generator(name, f"field {world}", run), spec.rounds)
-    scores = stream.true_scores
-    score_range = _range(changing.first, changing.second)
-    laws = changing.laws(spec.rounds)
-    rows = []
+@functools.lru_cache(maxsize=2)
+def shifting_task(name: str, shift: str) -> Shifting:
+    """Return a task under a shift."""
+    return Shifting(faces(load_task(name), shift), shift)
 
-    def add(method: str, feedback: str, thresholds: Array) -> None:
-        hits = scores >= thresholds
-        sizes = stream.set_sizes(thresholds)
-        rows.append(
-            FieldRow(
-                task=name,
-                world=world,
-                method=method,
-                feedback=feedback,
-                run=run,
-                coverage=float(hits.mean()),
-                local_coverage=_worst_window(hits),
-                mean_set_size=math.nan if sizes is None else float(sizes.mean()),
-                regret=sum(float(metrics.regret(thresholds[at], law, spec.coverage)[-1]) for at, law in laws),
-                undercoverage_count=sum(
-                    int(metrics.undercoverage_count(thresholds[at], law, spec.coverage)[-1]) for at, law in laws
-                ),
-            )
+
+def field_rows(spec: Spec, name: str, shift: str, run: int) -> list[FieldRow]:
+    """Return the rows of all methods on one run: a unit of work."""
+    shifting = shifting_task(name, shift)
+    one = _Run(spec, shifting, shifting.draw(spec.generator(name, f"field {shift}", run), spec.rounds), run)
+    return [*one.ours(), *one.top_k(), *one.followers(), *one.raw()]
+
+
+class _Run:
+    """One run of a task under a shift, and what each method does on it."""
+
+    def __init__(self, spec: Spec, shifting: Shifting, stream: Stream, run: int) -> None:
+        self.spec, self.shifting, self.stream, self.run = spec, shifting, stream, run
+        self.policy = AnytimeSPS(spec.coverage)
+        self.lister: Shipped = shipped(shifting, stream, self.policy)
+
+    @property
+    def task(self) -> Task:
+        return self.shifting.faces[0]
+
+    @functools.cached_property
+    def kind(self) -> str:
+        """What the lister's scores are."""
+        return "raw" if self.lister.score is None else "learned"
+
+    @functools.cached_property
+    def laws(self) -> Laws:
+        """The distributions of the scores as they are."""
+        return self.shifting.laws(self.spec.rounds)
+
+    @functools.cached_property
+    def populations(self) -> list[Array] | None:
+        """The lister's scores of all right answers, by face; None where they are as they are."""
+        return self.lister.populations(self.shifting)
+
+    def row(
+        self,
+        method: str,
+        score: str,
+        feedback: str,
+        covered: Covered,
+        sizes: NDArray[np.int64],
+        regret: float | None,
+        past: int | None,
+    ) -> FieldRow:
+        """Return a row from what was shown."""
+        hundred, five_hundred, two_thousand = (worst_window(covered, window) for window in WINDOWS)
+        return FieldRow(
+            task=self.task.name,
+            shift=self.shifting.shift,
+            method=method,
+            score=score,
+            feedback=feedback,
+            run=self.run,
+            coverage=float(covered.mean()),
+            worst_100=hundred,
+            worst_500=five_hundred,
+            worst_2000=two_thousand,
+            mean_set_size=float(sizes.mean()),
+            regret=regret,
+            undercoverage_count=past,
         )
 
-    for method, entry in METHODS.items():
-        policy = entry.build(spec.coverage, spec.rounds, score_range=score_range)
-        named = [field.name for field in dataclasses.fields(policy)]  # type: ignore[arg-type]
-        add(method, "beyond" if "miss" in named else "semi-bandit", replay(policy, scores))
-        if world == "stationary":
-            if method != "Greedy":  # its quantile never comes down, which only makes sense for hits
-                add(method, "full", replay(policy, scores, full_feedback=True))
-            for miss in MISSES[:2] if "miss" in named else ():
-                add(method, miss, replay(dataclasses.replace(policy, miss=miss), scores))  # type: ignore[type-var]
-    add(RESTART, "semi-bandit", _restarting(spec.coverage, scores))
-    return rows
+    def past(self, thresholds: Array, laws: Laws) -> int:
+        """Return in how many rounds the threshold was past the optimal one of its score."""
+        coverage = self.spec.coverage
+        return sum(int(metrics.undercoverage_count(thresholds[at], law, coverage)[-1]) for at, law in laws)
+
+    def ours(self) -> Iterator[FieldRow]:
+        """Yield ours as shipped, with restarts, and without the budget."""
+        laws = self.laws if self.populations is None else self.shifting.laws(self.spec.rounds, self.populations)
+        for method in OURS:
+            lister = self.lister
+            thresholds = lister.thresholds(self.policy, ALARM if method == SHIPPED_RESTART else None)
+            bases = lister.bases(thresholds)
+            covered, sizes = bases.places < bases.lengths, bases.lengths
+            if method != PLAIN:
+                spent = spend(bases, MISS_BUDGET, self.spec.coverage, lengthened=self.kind == "learned")
+                covered, sizes = spent.covered, spent.lengths
+            past = self.past(thresholds, laws)
+            yield self.row(method, self.kind, "semi-bandit", covered, sizes, None, past)
+
+    def top_k(self) -> Iterator[FieldRow]:
+        """Yield the fixed length that covers enough before anything shifts; there is none in auctions."""
+        if not self.shifting.sets:
+            return
+        first = np.arange(len(self.shifting.sets[0].true_scores))
+        k, _ = smallest_k(score_lists(self.shifting.lists(first), Raw()), first, self.spec.coverage)
+        scored = score_lists(self.lister.scored.lists, Raw())
+        better, equal = (each[self.lister.rows] for each in scored.places)
+        covered = np.clip((k - better) / np.maximum(equal, 1), 0.0, 1.0) * (equal > 0)
+        sizes = np.minimum(scored.lists.counts[self.lister.rows], k)
+        yield self.row(TOP_K, "raw", "none", covered, sizes, None, None)
+
+    def followers(self) -> Iterator[FieldRow]:
+        """Yield the methods that follow hits and misses, on the logarithm of the learned score, which suits them."""
+        if self.lister.score is None or self.populations is None:
+            return
+        of = _logarithm if self.lister.score.form == "softmax" else np.asarray
+        true, populations = of(self.lister.true), [of(scores) for scores in self.populations]
+        laws = self.shifting.laws(self.spec.rounds, populations)
+        top = max(float(scores.max()) for scores in populations)
+        scale = top - min(float(scores.min()) for scores in populations)
+        made = dataclasses.replace(self.lister.scored, made=of(self.lister.scored.made))
+        for method in FOLLOWERS:
+            policy = METHODS[method].build(self.spec.coverage, self.spec.rounds, score_range=(top, scale))
+            thresholds = thresholds_of(policy, true, self.lister.begin)
+            sizes = lengths_at(made, self.lister.rows, thresholds)
+            yield self.row(
+                method, "learned", _feedback(policy), true >= thresholds, sizes, None, self.past(thresholds, laws)
+            )
+
+    def raw(self) -> Iterator[FieldRow]:
+        """Yield every method on the scores as they are."""
+        scores = self.stream.true_scores
+        score_range = _range(*self.shifting.faces)
+        stationary = self.shifting.shift == "stationary"
+        for method, entry in METHODS.items():
+            policy = entry.build(self.spec.coverage, self.spec.rounds, score_range=score_range)
+            own = _feedback(policy)
+            yield self.raw_row(method, own, replay(policy, scores))
+            if stationary:
+                if method != "Greedy":  # its quantile never comes down, which only makes sense for hits
+                    yield self.raw_row(method, "full", replay(policy, scores, full_feedback=True))
+                for miss in MISSES[:2] if own == "beyond" else ():
+                    yield self.raw_row(
+                        method,
+                        miss,
+                        replay(dataclasses.replace(policy, miss=miss), scores),  # type: ignore[type-var]
+                    )
+        yield self.raw_row(RESTART, "semi-bandit", thresholds_of(self.policy, scores, false_alarm_rounds=ALARM))
+
+    def raw_row(self, method: str, feedback: str, thresholds: Array) -> FieldRow:
+        """Return the row of thresholds on the scores as they are."""
+        sizes = self.stream.set_sizes(thresholds)
+        assert sizes is not None  # noqa: S101 - every face has candidates
+        regret = sum(float(metrics.regret(thresholds[at], law, self.spec.coverage)[-1]) for at, law in self.laws)
+        covered = self.stream.true_scores >= thresholds
+        return self.row(method, "raw", feedback, covered, sizes, regret, self.past(thresholds, self.laws))
+
+
+def _logarithm(scores: Array) -> Array:
+    """Return logarithms; of nothing, that of the smallest number."""
+    return np.log(np.maximum(scores, np.finfo(np.float64).tiny))
+
+
+def _feedback(policy: Policy) -> str:
+    """Return what a method is told of a miss."""
+    named = [field.name for field in dataclasses.fields(policy)]  # type: ignore[arg-type]
+    return "beyond" if "miss" in named else "semi-bandit"
 
 
 def _range(*tasks: Task) -> tuple[float, float]:
@@ -125,19 +264,12 @@ def _range(*tasks: Task) -> tuple[float, float]:
     return top, top - min(float(one.min()) for one in values)
 
 
-def _worst_window(hits: NDArray[np.bool_]) -> float:
-    """Return the lowest coverage of any stretch of so many rounds."""
-    sums = np.concatenate([[0], np.cumsum(hits)])
-    width = min(WINDOW, hits.size)
-    return float((sums[width:] - sums[:-width]).min() / width)
+def worst_window(covered: Covered, window: int) -> float:
+    """Return the lowest coverage of any so many rounds in a row.
 
-
-def _restarting(coverage: float, scores: Array) -> Array:
-    """Return the thresholds of AnytimeSPS with an alarm that makes it start over."""
-    tracker = make_tracker(Settings(policy=AnytimeSPS(coverage), on_drift="restart", false_alarm_rounds=100_000))
-    thresholds = np.empty(scores.size)
-    for i, score in enumerate(scores.tolist()):
-        thresholds[i] = tracker.threshold
-        tracker.show(i, tracker.threshold, tracker.epoch)
-        tracker.hit(i, score)  # below the threshold it is a miss
-    return thresholds
+    >>> worst_window(np.array([True, False, True, True]), 2)
+    0.5
+    """
+    sums = np.concatenate([[0.0], np.cumsum(covered, dtype=np.float64)])
+    width = min(window, covered.size)
+    return float((sums[width:] - sums[:-width]).min() / width) if width else math.nan

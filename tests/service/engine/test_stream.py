@@ -107,6 +107,8 @@ def test_an_event_that_does_not_follow_is_refused_and_changes_nothing():
         {"fit_rounds": 70},
         {"on_drift": "restart", "false_alarm_rounds": 50},
         {"scorer_version": "2"},
+        {"score": "raw", "miss_budget": 2},
+        {"score": "raw", "miss_budget": None},
     ],
     ids=str,
 )

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 
 from shortlist.errors import StoreUnavailable
 from shortlist.service.engine import Engine, Settings, verify
+from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Reader
 from shortlist.service.store.tables import events
 from tests.service.tampering import alter, alter_body, connected
@@ -37,7 +38,7 @@ FIELDS = {
     "a list that says it is truncated": (1, {"truncated": True}, "says that truncated is True"),
     "fewer that reach the threshold": (1, {"reached": 3}, "says that reached is 3"),
     "an answer to a round that was never shown": (2, {"round_id": "other"}, "and is of other"),
-    "an answer that says more than its list": (2, {"below_cut": True}, "and its list gives"),
+    "an answer that says more than its list": (2, {"hidden": True}, "and its list gives"),
 }
 
 
@@ -153,3 +154,80 @@ def test_silent_rounds_behind_an_open_one_come_back_after_a_restart(sqlite, read
     (finding,) = verify(read(sqlite))
     assert finding.snapshots > 0
     assert finding.problems == []
+
+
+@pytest.fixture
+def spent(sqlite):
+    """A database whose stream has spent its error budget, and the number of the last list, which is longer for it."""
+
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9, score="raw", miss_budget=5))
+            for i in range(90):
+                await engine.propose("a", list(range(12)), [1 - 0.05 * j for j in range(12)], round_id=f"r{i}")
+                await engine.answer("a", f"r{i}", *(("hit", 0) if i < 86 else ("miss",)))
+            shown, _ = await engine.propose("a", list(range(12)), [1 - 0.05 * j for j in range(12)])
+            return shown.shown
+
+    return sqlite, asyncio.run(main())
+
+
+#: What is changed in a list that the error budget made longer, and the problem: its level and what it added are given.
+SPENT = {
+    "fewer that were added": ({"added": 1}, "says that added is 1, and its scores give {added}"),
+    "none that was added": ({"added": 0}, "says that added is 0, and its scores give {added}"),
+    "more that is spent": ({"spent": 42}, "says that 42 of the error budget is spent, and the log gives {{{spent}}}"),
+    "nothing that is spent": ({"spent": None}, "says that None of the error budget is spent, and the log gives"),
+    "a list at the threshold": (
+        {"spent": None, "added": 0, "positions": [0]},
+        "says that None of the error budget is spent, and the log gives {{{spent}}}",
+    ),
+    "a page that was cut": ({"paged": True}, "says that paged is True"),
+}
+
+
+@pytest.mark.parametrize("name", SPENT)
+def test_what_the_error_budget_did_is_checked(spent, name, read):
+    """A shorter list that fits its own scores is found too: the log says what was spent when it was cut."""
+    address, entry = spent
+    assert 1 < entry.event.added < 11
+    assert [found.problems for found in verify(read(address))] == [[]]
+    fields, problem = SPENT[name]
+    alter_body(address, entry.number, lambda body: body.update(fields))
+    (found,) = verify(read(address))
+    assert problem.format(spent=entry.event.spent, added=entry.event.added) in "\n".join(found.problems)
+
+
+def test_a_miss_of_a_list_that_was_cut_is_not_one_of_everything(spent, read):
+    address, entry = spent
+    alter_body(address, entry.number - 1, lambda body: body.update(everything=True))
+    (found,) = verify(read(address))
+    assert "and its list gives Miss(round_id='r89'" in "\n".join(found.problems)
+
+
+def test_lists_of_one_batch_are_cut_before_its_misses(sqlite, read):
+    """A list and a miss that share a commit: the list was cut before, and `verify` knows."""
+
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9, score="raw", miss_budget=2))
+            scores = [1 - 0.05 * j for j in range(12)]
+            for i in range(120):
+                await engine.propose("a", list(range(12)), scores, round_id=f"r{i}")
+                answers = [engine.answer("a", f"r{i}", *(("hit", 0) if i < 85 or i % 5 else ("miss",)))]
+                shown = [engine.propose("a", list(range(12)), scores, round_id=f"beside-{i}-{j}") for j in range(2)]
+                await asyncio.gather(*answers, *shown)
+                for j in range(2):
+                    await engine.answer("a", f"beside-{i}-{j}", "hit", 0)
+
+    asyncio.run(main())
+    store = read(sqlite)
+    assert [found.problems for found in verify(store)] == [[]]
+    with store.reading() as reader:
+        stream, stale = LoggedStream(reader.stream("a")), 0
+        for entry in reader.events(stream.id):
+            if entry.is_list:
+                budget = stream.rounds.budget
+                stale += entry.event.spent != (budget.state.spent if budget.more(12) else None)
+            stream.apply(entry)
+    assert stale > 0  # or the test would show nothing

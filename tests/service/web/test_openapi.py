@@ -48,3 +48,21 @@ def test_every_route_has_its_problems_declared(service):
                 assert operation["operationId"], (method, path)
     links = document["paths"]["/v1/streams"]["post"]["responses"]["201"]["links"]
     assert links["propose"]["operationId"] == "propose"
+
+
+def test_the_error_budget_is_in_the_document(service):
+    schemas = service.http.get("/openapi.json").json()["components"]["schemas"]
+    setting = schemas["NewStream"]["properties"]["miss_budget"]
+    assert setting["default"] == 20
+    assert setting["anyOf"] == [{"type": "integer", "minimum": 1, "maximum": 1_000_000}, {"type": "null"}]
+    reference = {"$ref": "#/components/schemas/ErrorBudget"}
+    assert schemas["StreamView"]["properties"]["error_budget"]["anyOf"] == [reference, {"type": "null"}]
+    assert set(schemas["ErrorBudget"]["required"]) == {
+        "size",
+        "spent",
+        "burn_rate",
+        "lengthening",
+        "lengthened",
+        "added",
+    }
+    assert {"added", "reached"} <= set(schemas["RoundShown"]["required"]) & set(schemas["RoundView"]["required"])

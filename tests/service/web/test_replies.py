@@ -52,6 +52,23 @@ def test_replies_about_a_learned_score_fit_their_models(sqlite_service):
     assert (view["fit_rounds"], view["fit_picks"]) == (2, None)
 
 
+def test_replies_about_an_error_budget_fit_their_models(sqlite_service):
+    """While it is being spent, and where it is off."""
+    sqlite_service.make("raw", score="raw", miss_budget=2)
+    sqlite_service.make("off", miss_budget=None)
+    for i in range(90):
+        shown = sqlite_service.propose(stream="raw", round_id=f"r{i}")
+        sqlite_service.answer(f"r{i}", {"hit": "b"} if i < 80 else {"miss": True}, stream="raw")
+    strict(replies.RoundShown).model_validate_json(shown.text)
+    for path, model in PATHS.items():
+        strict(model).model_validate_json(sqlite_service.http.get(path.replace("docs", "raw")).text)
+    view = strict(replies.StreamView).model_validate_json(sqlite_service.http.get("/v1/streams/raw").text)
+    assert view.error_budget.lengthened > 1
+    assert view.error_budget.added == 1.0
+    off = sqlite_service.http.get("/v1/streams/off").json()
+    assert (off["error_budget"], off["settings"]["miss_budget"]) == (None, None)
+
+
 @pytest.mark.parametrize("name", [name for name in replies.__all__ if name != "Threshold"])
 def test_every_field_is_described(name):
     model = getattr(replies, name)

@@ -9,6 +9,7 @@ from shortlist.service.web.requests import (
     MOST_ANSWERS,
     MOST_CANDIDATES,
     MOST_CHARACTERS,
+    MOST_MISS_BUDGET,
     Answer,
     Answers,
     NewRound,
@@ -149,3 +150,17 @@ def test_texts_have_a_largest_size():
     NewRound(candidates=[], question="x" * MOST_CHARACTERS)
     with pytest.raises(ValidationError, match=f"at most {MOST_CHARACTERS} characters"):
         NewRound(candidates=[], question="x" * (MOST_CHARACTERS + 1))
+
+
+@pytest.mark.parametrize("size", [1, 20, MOST_MISS_BUDGET, None])
+def test_error_budgets_that_can_be(size):
+    assert (
+        NewStream.model_validate_json(f'{{"name": "a", "coverage": 0.9, "miss_budget": {size or "null"}}}').miss_budget
+        == size
+    )
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, "20", True, MOST_MISS_BUDGET + 1])
+def test_error_budgets_that_cannot_be(size):
+    with pytest.raises(ValidationError, match="miss_budget"):
+        NewStream(name="a", coverage=0.9, miss_budget=size)

@@ -130,13 +130,13 @@ class LoggedStream:
 
     def figures(self) -> dict[str, Any]:
         """Return the figures that change with every event: cheap, for many streams at once."""
-        return self._about() | _plain(figures(self.rounds, len(self.open))) | self._fit()
+        return self._about() | self._plain(figures(self.rounds, len(self.open))) | self._fit()
 
     def summary(self) -> dict[str, Any]:
         """Return all there is to say, as plain data: settings, figures, and what is waited for. Nothing takes long."""
         return {
             **self._about(),
-            **_plain(summarize(self.rounds, len(self.open), measure=False)),
+            **self._plain(summarize(self.rounds, len(self.open), measure=False)),
             **self._fit(),
             "learned": None if self.rounds.learning is None else encode(self.rounds.learning.state.score),
             "created": self.created,
@@ -153,6 +153,14 @@ class LoggedStream:
         picks = len(learning.state.examples) if is_fitting(self.rounds) else None
         return {"fit_rounds": learning.fit_rounds, "fit_picks": picks}
 
+    def _plain(self, figures: Mapping[str, Any]) -> dict[str, Any]:
+        """Return figures as JSON has them; the policy is among the settings."""
+        plain = {name: figures[name] for name in figures if name != "policy"}
+        budget, spending = self.rounds.budget, plain["error_budget"]
+        plain["drift"] = plain["drift"] and dict(plain["drift"])
+        plain["error_budget"] = spending and {**spending, "lengthening": budget is not None and budget.more(1) > 0}
+        return plain
+
     def _about(self) -> dict[str, Any]:
         hits, answered = self.rounds.tally.hits, self.rounds.tally.hits + self.rounds.tally.misses
         return {
@@ -163,12 +171,6 @@ class LoggedStream:
             "coverage_interval": list(wilson(hits, answered)) if answered else None,
             **self.series.recent(),
         }
-
-
-def _plain(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Return figures as JSON has them; the policy is among the settings."""
-    plain = {name: figures[name] for name in figures if name != "policy"}
-    return plain | {name: plain[name] and dict(plain[name]) for name in ("drift", "error_budget")}
 
 
 def wilson(hits: int, of: int, z: float = 1.959963984540054) -> tuple[float, float]:

@@ -1,9 +1,10 @@
 """Does the log give the state? Every stream is built again from its first event, and compared.
 
 Looked at are: numbers without gaps; one list and one answer for each round; each list as `decide` cuts it
-again at its thresholds, and none of these above what the log gave at that time; each answer as `admit` takes
-it again; each restart and each fit as `due` says it; and every snapshot, bit for bit. Comparable scores may differ
-by 1e-9, for `exp` is not the same on every machine, and the weights of a fit by 1e-6.
+again at its thresholds, and none of these above what the log gave at that time; how much of the error budget was spent
+when it was cut; each answer as `admit` takes it again; each restart and each fit as `due` says it; and every snapshot,
+bit for bit. Comparable scores may differ by 1e-9, for `exp` is not the same on every machine, and the weights of a fit
+by 1e-6.
 """
 
 import math
@@ -81,10 +82,15 @@ def _walk(
 ) -> Iterator[str]:
     """Fold the log into a fresh stream; yield what is wrong, and end at the first event that is."""
     lists: dict[str, Listed | None] = {}
+    at, levels = math.nan, set[int]()
     for entry in reader.events(row.id):
         if entry.number % 1000 == 0:
             progress(row.name, entry.number, row.last_number)
-        problems = [f"event {entry.number}: {problem}" for problem in _check(stream, entry, lists)]
+        if entry.at != at:  # a batch is judged against the state before it, and its events have one time
+            at, levels = entry.at, set()
+        if stream.rounds.budget is not None:
+            levels.add(stream.rounds.budget.state.spent)
+        problems = [f"event {entry.number}: {problem}" for problem in _check(stream, entry, lists, levels)]
         yield from problems
         if problems:
             return
@@ -93,14 +99,18 @@ def _walk(
             yield f"the snapshot after event {entry.number} is not what the log gives"
 
 
-def _check(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None]) -> Iterator[str]:
-    """Yield what is wrong with the next entry, given the state before it and the open lists."""
+def _check(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None], levels: set[int]) -> Iterator[str]:
+    """Yield what is wrong with the next entry, given the state before it, the open lists, and the level of its batch.
+
+    `levels` are what may have been spent of the error budget when its batch was judged, in its units.
+    """
     if entry.number != stream.number + 1:
         yield f"follows event {stream.number}"
     elif isinstance(entry.event, Listed):
         if entry.round_id in lists:
             yield f"round {entry.round_id} is shown again"
         lists[entry.round_id] = entry.event
+        yield from _check_budget(stream, entry.event, levels)
         yield from _check_list(stream, entry.event)
     elif not entry.round_id:
         due = stream.rounds.due()
@@ -140,6 +150,13 @@ def _check_fit(stream: LoggedStream, listed: Listed) -> Iterator[str]:
     number = None if learning is None else learning.number
     if (listed.fit is None) is not (number is None) or (listed.fit or 0) > (number or 0):
         yield f"is of fit {listed.fit}, and the log gives {number}"
+
+
+def _check_budget(stream: LoggedStream, listed: Listed, levels: set[int]) -> Iterator[str]:
+    budget, count = stream.rounds.budget, len(listed.scores)
+    given = {None} if budget is None else {level if budget.more(count, level) else None for level in levels}
+    if listed.spent not in given:
+        yield f"says that {listed.spent} of the error budget is spent, and the log gives {given}"
 
 
 def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:

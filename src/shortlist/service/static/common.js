@@ -21,6 +21,7 @@ export function number(value, digits = 3) {
   return small ? Number(value).toExponential(digits - 1) : Number(value).toLocaleString("en", { maximumSignificantDigits: digits });
 }
 export const whole = (value) => (value === null || value === undefined ? "–" : Math.round(value).toLocaleString("en"));
+export const tenths = (value) => value.toLocaleString("en", { maximumFractionDigits: 1 });
 export const percent = (value) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)} %`);
 export const threshold = (value) => (value === null ? "none yet" : number(value));
 // What a candidate scored: one number, or one of each scorer, a line for each.

@@ -1,11 +1,19 @@
-import { ask, fill, make, number, path, percent, showState, spark, threshold, whole } from "/static/common.js";
+import { ask, fill, make, number, path, percent, showState, spark, tenths, threshold, whole } from "/static/common.js";
 
 const place = document.querySelector("#streams");
-const COLUMNS = ["Stream", "Threshold", "", "Coverage so far", "Target", "List length", "Hidden", "Rounds", "Open", "Alarms"];
+const COLUMNS = ["Stream", "Threshold", "", "Coverage so far", "Target", "List length", "Hidden", "Rounds", "Open", "Error budget", "Alarms"];
 
 function scoreWords({ score, fit_picks, fit_rounds }) {
   if (fit_picks !== null) return `learning the score: ${whole(fit_picks)} of ${whole(fit_rounds)} picks`;
   return score === "auto" || score === "learned" ? "learned score" : `score ${score}`;
+}
+
+// Spent of the error budget, and a word where that is more than half.
+function budgetCell({ error_budget }) {
+  if (error_budget === null) return make("td", { "data-label": "Error budget" }, "off");
+  const { spent, size, lengthening } = error_budget;
+  const words = lengthening ? "lists are longer" : spent > size / 2 ? "over half spent" : null;
+  return make("td", { "data-label": "Error budget" }, make("span", {}, `${tenths(spent)} of ${whole(size)}`, words ? make("div", {}, make("span", { class: "badge" }, words)) : ""));
 }
 
 function row(stream) {
@@ -21,14 +29,14 @@ function row(stream) {
     make(
       "td",
       { "data-label": "Coverage so far" },
-      make("span", {}, percent(stream.coverage_seen), good ? "" : " (low)"),
-      interval === null ? null : make("div", { class: "soft small" }, `${percent(interval[0])} to ${percent(interval[1])}`),
+      make("span", {}, percent(stream.coverage_seen), good ? "" : " (low)", interval === null ? "" : make("div", { class: "soft small" }, `${percent(interval[0])} to ${percent(interval[1])}`)),
     ),
     make("td", { "data-label": "Target" }, percent(stream.coverage_target)),
     make("td", { "data-label": "List length" }, length),
     make("td", { "data-label": "Hidden" }, percent(stream.hidden_share)),
     make("td", { "data-label": "Rounds" }, whole(stream.rounds)),
     make("td", { "data-label": "Open" }, whole(stream.open)),
+    budgetCell(stream),
     make("td", { "data-label": "Alarms" }, stream.drift === null ? "off" : number(stream.drift.alarm_count)),
   ];
   return make("tr", {}, ...cells);
@@ -76,6 +84,7 @@ document.querySelector("#new").addEventListener("submit", async (event) => {
   event.preventDefault();
   const form = new FormData(event.target);
   const body = { name: form.get("name"), coverage: Number(form.get("coverage")), score: form.get("score") };
+  body.miss_budget = JSON.parse(form.get("miss_budget")); // null turns it off
   if (form.get("on_drift")) body.on_drift = form.get("on_drift");
   const error = document.querySelector("#new-error");
   try {

@@ -11,11 +11,14 @@ at("answer-link").href = `/page/streams/${encodeURIComponent(name)}/answer`;
 let summary = null;
 const tile = (title, value, small) => make("div", {}, make("dt", {}, title), make("dd", {}, value, small ? make("small", {}, small) : null));
 
-function share({ name, value, words: told }) {
+// A share as a bar; the words beside it say the same.
+function track(value) {
   const bar = make("span", { class: "bar" });
   bar.style.width = `${100 * value}%`;
-  return make("li", {}, make("span", { class: "name" }, name), make("span", { class: "track", "aria-hidden": "true" }, bar), make("span", {}, told));
+  return make("span", { class: "track", "aria-hidden": "true" }, bar);
 }
+
+const share = ({ name, value, words: told }) => make("li", {}, make("span", { class: "name" }, name), track(value), make("span", {}, told));
 
 function showShares() {
   const shares = words.shares(summary);
@@ -23,16 +26,28 @@ function showShares() {
   fill(at("shares"), ...shares.map(share));
 }
 
+// The error budget as a bar and in words, as wide as all tiles; nothing where it is off.
+function budgetTile() {
+  const budget = summary.error_budget;
+  if (budget === null) return [];
+  const words_ = [words.lengthened(summary), words.budgetNote(summary)].map((each) => make("small", {}, each));
+  const value = make("dd", {}, words.spent(budget), track(Math.min(budget.spent / budget.size, 1)), ...words_);
+  return [make("div", { id: "error-budget", class: budget.lengthening ? "row low" : "row" }, make("dt", {}, "Error budget"), value)];
+}
+
 function showSummary() {
   const warnings = words.warnings(summary);
   at("settings").textContent = words.target(summary);
-  at("next").classList.toggle("alarm", summary.drift !== null && summary.drift.alarm_count > 0);
   const learning = words.learning(summary);
+  const lengthening = words.lengthening(summary);
+  at("next").classList.toggle("alarm", summary.drift !== null && summary.drift.alarm_count > 0);
+  at("next").classList.toggle("watch", lengthening !== null);
   const bar = learning && make("progress", { "aria-label": "Picks that the score is learned from", max: summary.fit_rounds, value: summary.fit_picks });
   fill(
     at("next"),
     make("p", {}, learning ?? words.progress(summary)),
     ...(bar ? [bar] : []),
+    ...(lengthening ? [make("p", {}, lengthening)] : []),
     ...warnings.map((each) => make("p", {}, each)),
     make("p", { class: "soft small" }, learning ? words.score(summary) : `${words.score(summary)} Next: ${summary.waiting_for}.`),
   );
@@ -49,6 +64,7 @@ function showSummary() {
     tile("Open", whole(summary.open), "wait for an answer"),
     tile("Skipped", whole(summary.skipped), `${whole(summary.absent)} without a right one`),
     tile("Expired", whole(summary.expired), "never answered"),
+    ...budgetTile(),
   );
   at("drift-card").hidden = summary.drift === null;
   for (const card of ["threshold-card", "chosen-card"]) at(card).hidden = learning !== null; // there is nothing in them

@@ -1,8 +1,8 @@
 // What the page of a stream says of it, as functions of its summary alone: each sentence must be true in every state.
 
-import { number, percent, whole } from "/static/common.js";
+import { number, percent, tenths, whole } from "/static/common.js";
 
-const plural = (count, word) => `${whole(count)} ${word}${count === 1 ? "" : "s"}`;
+const plural = (count, word, several = `${word}s`) => `${whole(count)} ${count === 1 ? word : several}`;
 
 export function target({ coverage_target, settings }) {
   const { policy, at_most, unanswered } = settings;
@@ -38,10 +38,48 @@ export function shares({ scorers }) {
 
 export const scoreName = (name) => (name === "auto" || name === "learned" ? "learned score" : name);
 
-export function progress({ threshold, rounds_needed, settings, shadow, open, unanswered_counted }) {
+// The error budget in a line, where there is one: what is spent, and how fast.
+export function spent({ size, spent, burn_rate }) {
+  return `${tenths(spent)} of ${plural(size, "miss", "misses")} spent; burn rate ${tenths(burn_rate)}×`;
+}
+
+// What it did so far.
+export function lengthened({ error_budget, shadow }) {
+  const { lengthened, added } = error_budget;
+  const were = shadow ? "would have been made longer" : lengthened === 1 ? "was made longer" : "were made longer";
+  if (lengthened === 0) return shadow ? "No list would have been made longer so far." : "No list was made longer so far.";
+  return `${plural(lengthened, "list")} ${were} so far, by ${tenths(added)} candidate${added === 1 ? "" : "s"}${lengthened === 1 ? "" : " on average"}.`;
+}
+
+// What it guarantees.
+export function budgetNote({ error_budget, coverage_target, settings }) {
+  const page = settings.at_most === null ? "" : ` Pages of ${whole(settings.at_most)} that should have been longer come on top.`;
+  return `If answers are prompt, any W answered rounds in a row have at most ${number(1 - coverage_target)} W + ${whole(error_budget.size)} misses of lists that were cut, under any distribution shift.${page}`;
+}
+
+// Whether so much is spent that every candidate is shown.
+const isComplete = ({ error_budget, coverage_target }) => error_budget.spent > error_budget.size - coverage_target + 1e-9;
+
+// While lists are made longer: what that means; null otherwise.
+export function lengthening(summary) {
+  const { error_budget, threshold, shadow, settings } = summary;
+  if (!error_budget?.lengthening || threshold === null) return null;
+  const missed = "Lists have missed so often that the distribution may have shifted.";
+  const all = settings.at_most === null ? "show every candidate" : `show ${plural(settings.at_most, "candidate")}, or all if there are fewer,`;
+  const shown = isComplete(summary) ? all : "show more than what reaches the threshold";
+  return `${missed} The threshold stays where it is, and lists ${shadow ? "would " : ""}${shown} until they miss less.`;
+}
+
+export function progress(summary) {
+  const { threshold, rounds_needed, settings, shadow, open, unanswered_counted } = summary;
   const { at_most } = settings;
   if (shadow) {
     return threshold === null ? "Shadow mode: everything is shown, and nothing is learned yet." : "Shadow mode: everything is shown, and what would be hidden is counted.";
+  }
+  if (lengthening(summary) !== null) {
+    const budget = isComplete(summary) ? "The error budget is spent" : "The error budget is running out";
+    if (at_most !== null) return `${budget}: lists are longer for now, but never longer than ${whole(at_most)}.`;
+    return `${budget}: lists are ${isComplete(summary) ? "complete" : "longer"} for now.`;
   }
   if (threshold !== null) return at_most === null ? "Lists are cut at the threshold." : `Lists are cut at the threshold, and after ${whole(at_most)} candidates.`;
   const shown = at_most === null ? "Everything is shown so far." : `No threshold yet: the best ${whole(at_most)} candidates are shown.`;

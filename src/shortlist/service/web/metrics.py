@@ -1,7 +1,7 @@
 """What Prometheus reads: requests and commits as they happen, streams as they are when it asks."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -13,6 +13,57 @@ __all__ = ["Metrics"]
 _MOST_STREAMS: Final = 1_000
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+
+_Family = TypeVar("_Family", CounterMetricFamily, GaugeMetricFamily)
+
+#: What is counted of each stream.
+_COUNTERS: Final = {
+    "rounds": "Lists shown.",
+    "hits": "Answers that picked a member.",
+    "misses": "Answers that the right one was not in the list.",
+    "skipped": "Rounds that will not be answered.",
+    "absent": "Rounds in which no candidate was right.",
+    "expired": "Rounds that were waited for too long.",
+}
+#: What each stream is at, by its figure.
+_GAUGES: Final = {
+    "open": ("open_rounds", "Rounds that wait for an answer."),
+    "threshold": ("threshold", "The threshold in force; absent while everything is shown."),
+    "coverage_seen": ("coverage_seen", "The share of hits among hits and misses."),
+    "hidden_share": ("hidden_share", "The share of candidates that were not shown."),
+    "epoch": ("epoch", "How often learning has started over."),
+    "fit_picks": ("fit_picks", "Picks that the score has been learned from; absent once it is learned."),
+}
+#: The same of what can be off, and is absent then.
+_PARTS: Final = {
+    "drift": {
+        "level": (GaugeMetricFamily, "drift_level", "How near the next alarm is; 1 rings it."),
+        "alarm_count": (CounterMetricFamily, "drift_alarms", "Alarms so far."),
+    },
+    "error_budget": {
+        "size": (
+            GaugeMetricFamily,
+            "error_budget_size",
+            "Misses beyond 1 - coverage that the error budget holds (miss_budget).",
+        ),
+        "spent": (
+            GaugeMetricFamily,
+            "error_budget_spent",
+            "Misses of the error budget that are spent; lists are complete when it is almost all.",
+        ),
+        "burn_rate": (
+            GaugeMetricFamily,
+            "error_budget_burn_rate",
+            "Misses over about the last 100 answered rounds, as a multiple of 1 - coverage; above 1 the error budget "
+            "is being spent.",
+        ),
+        "lengthened": (
+            CounterMetricFamily,
+            "lists_lengthened",
+            "Lists that the error budget made longer; in shadow mode, would have.",
+        ),
+    },
+}
 
 
 class _Streams(Collector):
@@ -34,41 +85,22 @@ class _Streams(Collector):
             "shortlist_charts_dropped", "Charts that started again.", value=totals["charts_dropped"]
         )
         streams = self._summaries(_MOST_STREAMS)
-        counters = {
-            "rounds": "Lists shown.",
-            "hits": "Answers that picked a member.",
-            "misses": "Answers that the right one was not in the list.",
-            "skipped": "Rounds that will not be answered.",
-            "absent": "Rounds in which no candidate was right.",
-            "expired": "Rounds that were waited for too long.",
-        }
-        for name, help_ in counters.items():
-            counter = CounterMetricFamily(f"shortlist_{name}", help_, labels=["stream"])
-            for stream in streams:
-                counter.add_metric([stream["name"]], stream[name])
-            yield counter
-        gauges = {
-            "open": ("open_rounds", "Rounds that wait for an answer."),
-            "threshold": ("threshold", "The threshold in force; absent while everything is shown."),
-            "coverage_seen": ("coverage_seen", "The share of hits among hits and misses."),
-            "hidden_share": ("hidden_share", "The share of candidates that were not shown."),
-            "epoch": ("epoch", "How often learning has started over."),
-            "fit_picks": ("fit_picks", "Picks that the score has been learned from; absent once it is learned."),
-        }
-        for name, (metric, help_) in gauges.items():
-            gauge = GaugeMetricFamily(f"shortlist_{metric}", help_, labels=["stream"])
-            for stream in streams:
-                if stream[name] is not None and stream[name] != float("-inf"):
-                    gauge.add_metric([stream["name"]], stream[name])
-            yield gauge
-        level = GaugeMetricFamily("shortlist_drift_level", "How near the next alarm is; 1 rings it.", labels=["stream"])
-        alarms = CounterMetricFamily("shortlist_drift_alarms", "Alarms so far.", labels=["stream"])
-        for stream in streams:
-            if stream["drift"] is not None:
-                level.add_metric([stream["name"]], stream["drift"]["level"])
-                alarms.add_metric([stream["name"]], stream["drift"]["alarm_count"])
-        yield level
-        yield alarms
+        for name, help_ in _COUNTERS.items():
+            yield _fill(CounterMetricFamily(f"shortlist_{name}", help_, labels=["stream"]), streams, name)
+        for name, (metric, help_) in _GAUGES.items():
+            yield _fill(GaugeMetricFamily(f"shortlist_{metric}", help_, labels=["stream"]), streams, name)
+        for part, families in _PARTS.items():
+            watched = [{"name": stream["name"], **stream[part]} for stream in streams if stream[part] is not None]
+            for name, (family, metric, help_) in families.items():
+                yield _fill(family(f"shortlist_{metric}", help_, labels=["stream"]), watched, name)
+
+
+def _fill(family: _Family, streams: list[dict[str, Any]], name: str) -> _Family:
+    """Give each stream's figure to a metric, where it has one."""
+    for stream in streams:
+        if stream[name] is not None and stream[name] != float("-inf"):
+            family.add_metric([stream["name"]], stream[name])
+    return family
 
 
 class Metrics:

@@ -12,6 +12,7 @@ __all__ = [
     "ChosenScores",
     "DamagedStream",
     "Erased",
+    "ErrorBudget",
     "Expired",
     "Problem",
     "RoundPage",
@@ -69,6 +70,7 @@ class RoundShown(_Out):
     members: Annotated[list[str | int], Field(description="The candidates to show, best first.")]
     reached: Annotated[int, Field(description="How many of them, from the first, reach the threshold.")]
     truncated: Annotated[bool, Field(description="The guarantee does not cover this list.")]
+    added: Annotated[int, Field(description="How many the error budget added; in shadow mode, would have added.")]
 
 
 class AnswerTaken(_Out):
@@ -135,6 +137,10 @@ class RoundView(_Out):
     """How often learning had started over."""
     truncated: bool
     """The guarantee does not cover this list."""
+    reached: int
+    """How many of the members, from the first, reach the threshold; in shadow mode, how many would have been shown."""
+    added: int
+    """How many the error budget added; in shadow mode, would have added."""
     members: list[str | int]
     """What was shown, best first."""
     candidates: list[CandidateView]
@@ -151,6 +157,24 @@ class RoundPage(_Out):
     rounds: list[RoundView]
     """The page."""
     next: Annotated[int | None, Field(description="Send this as `after` for the next page; null at the end.")]
+
+
+class ErrorBudget(_Out):
+    """What is left of a stream's budget of misses (`miss_budget`)."""
+
+    size: int
+    """How many misses beyond 1 - coverage it holds: `miss_budget`."""
+    spent: float
+    """How many of them are spent. Above `size` - coverage, lists are complete until some are left again."""
+    burn_rate: float
+    """How often lists missed lately, over about 100 answered rounds, as a multiple of 1 - coverage: above 1 the budget
+    is being spent, below 1 it recovers."""
+    lengthening: bool
+    """Whether enough is spent for the next list to be made longer, if it leaves candidates out."""
+    lengthened: int
+    """How many lists were made longer so far; in shadow mode, would have been."""
+    added: float | None
+    """By how many candidates, on average over these lists; null if there is none."""
 
 
 class StreamView(_Out):
@@ -201,6 +225,8 @@ class StreamView(_Out):
     """How often learning has started over."""
     drift: dict[str, Any] | None
     """The alarm: its level, how often it went off, and when; null if drift is not watched."""
+    error_budget: ErrorBudget | None
+    """How much of the budget of misses is spent, how fast, and what it did; null if it is off."""
     score: str
     """The score in use, by name."""
     score_why: str

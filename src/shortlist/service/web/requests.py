@@ -22,6 +22,7 @@ __all__ = [
     "MOST_CANDIDATES",
     "MOST_CHARACTERS",
     "MOST_FIT_ROUNDS",
+    "MOST_MISS_BUDGET",
     "MOST_ON_PAGE",
     "MOST_SCORERS",
     "ROUND_ID",
@@ -44,6 +45,8 @@ MOST_CANDIDATES: Final = 10_000
 MOST_SCORERS: Final = 50
 #: The most picks that a score can be learned from: their lists are kept in memory.
 MOST_FIT_ROUNDS: Final = 1_000
+#: The most misses that an error budget can hold: far more than any shift could spend before somebody looks.
+MOST_MISS_BUDGET: Final = 1_000_000
 #: The most characters in a question or a text.
 MOST_CHARACTERS: Final = 20_000
 #: The most answers in a batch.
@@ -197,6 +200,9 @@ class NewStream(_In):
     first picks, while everything is shown, and then freezes it; for one scorer or several."""
     fit_rounds: Annotated[int, Field(ge=1, le=MOST_FIT_ROUNDS), BeforeValidator(_whole)] | None = Settings.fit_rounds
     """How many picks `auto` learns the score from; null: 30 with one scorer, 100 with several."""
+    miss_budget: Annotated[int, Field(ge=1, le=MOST_MISS_BUDGET), BeforeValidator(_whole)] | None = Settings.miss_budget
+    """The error budget: in any W answered rounds in a row at most (1 - coverage) W + `miss_budget` lists miss that were
+    cut, under any distribution shift. As misses spend it, lists get longer, in the end complete; null: off."""
     unanswered: Literal["miss", "ignore"] = Settings.unanswered
     """What silence means: `miss` is always safe; `ignore` only if silence and delay do not depend on the score."""
     patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(_whole)] = Settings.patience

@@ -31,12 +31,14 @@ def shown_view(shown: Round) -> dict[str, Any]:
         "members": listed.members,
         "reached": listed.reached,
         "truncated": listed.truncated,
+        "added": listed.added,
     }
 
 
 def round_view(logged: Round, text: Text | None, comparable: Sequence[float]) -> dict[str, Any]:
     """Return a round as it is in the log, with what was compared with the threshold."""
-    listed, shown = logged.listed, set(logged.listed.positions)
+    listed = logged.listed
+    places = {position: place for place, position in enumerate(listed.positions)}
     sent = _sent(listed)
     texts = text.texts if text is not None and text.texts is not None else [None] * len(listed.scores)
     return {
@@ -47,14 +49,16 @@ def round_view(logged: Round, text: Text | None, comparable: Sequence[float]) ->
         "threshold": listed.threshold,
         "epoch": listed.epoch,
         "truncated": listed.truncated,
+        "reached": listed.reached,
+        "added": listed.added,
         "members": listed.members,
         "candidates": [
             {
                 "id": name,
                 **sent[i],
                 "comparable": comparable[i],
-                "shown": i in shown,
-                "why": _why(listed, i, comparable[i], shown),
+                "shown": i in places,
+                "why": _why(listed, places.get(i), comparable[i]),
                 "text": texts[i],
             }
             for i, name in enumerate(listed.ids or ())
@@ -77,8 +81,8 @@ def _sent(listed: Listed) -> list[dict[str, Any]]:
     ]
 
 
-def _why(listed: Listed, position: int, value: float, shown: set[int]) -> str:
-    """Say why a candidate was shown or hidden."""
+def _why(listed: Listed, place: int | None, value: float) -> str:
+    """Say why a candidate was shown, at its place in the list, or hidden, where it has none."""
     threshold = listed.threshold
     if listed.fit == 0:
         reached = "the score is being learned: everything is shown"
@@ -88,8 +92,15 @@ def _why(listed: Listed, position: int, value: float, shown: set[int]) -> str:
         return "hidden with the score before the last fit"
     elif value >= threshold:
         reached = f"{value:.4g} reaches the threshold {threshold:.4g}"
-    elif position in shown:
-        return f"{value:.4g} is below the threshold {threshold:.4g}; shown because more are always shown"
     else:
-        return f"{value:.4g} is below the threshold {threshold:.4g}"
-    return reached if position in shown else f"{reached}; hidden because no more may be shown"
+        below = f"{value:.4g} is below the threshold {threshold:.4g}"
+        return below if place is None else f"{below}; {_why_below(listed, place)}"
+    return f"{reached}; hidden because no more may be shown" if place is None else reached
+
+
+def _why_below(listed: Listed, place: int) -> str:
+    """Say why a candidate below the threshold was shown: what the error budget adds comes last."""
+    end = listed.reached if listed.complete else len(listed.positions)
+    if not end - listed.added <= place < end:
+        return "shown because more are always shown"
+    return "the error budget would have added it" if listed.complete else "added by the error budget"

@@ -34,6 +34,8 @@ def test_live_tells_of_changes_until_the_stream_is_gone(service):
         service.propose()
         assert second.wait(20)
         assert summaries[-1]["rounds"] == 1
+        assert summaries[-1]["error_budget"] == service.http.get("/v1/streams/docs").json()["error_budget"]
+        assert summaries[-1]["error_budget"]["size"] == 20
         service.http.delete("/v1/streams/docs")
         assert listening.result(20)
     problem(service.http.get("/v1/streams/docs/live"), 404, "unknown-stream")

@@ -1,0 +1,122 @@
+"""The error budget on whole runs: what `shortlist.Shortlister` shows round by round when answers are prompt.
+
+With one right answer in each list, base thresholds do not depend on the budget. So they are computed first, for a whole
+run; then the bucket goes over the lengths of the base lists and the places of the right answers.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._replay import replay
+from shortlist._validation import miss_rate
+from shortlist.policies import Policy
+from shortlist.rounds.budget import Budget
+from shortlist.rounds.settings import Settings
+from shortlist.rounds.tracker import make_tracker
+
+__all__ = ["MISS_BUDGET", "Bases", "Spent", "spend", "thresholds_of"]
+
+Array = NDArray[np.float64]
+Sizes = NDArray[np.int64]
+
+#: The size of the budget as shipped.
+MISS_BUDGET: Final = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Bases:
+    """The base lists of a run: what reaches the threshold.
+
+    Parameters
+    ----------
+    lengths
+        How long each is.
+    places
+        How many candidates come before the right answer, best first; all of them where it is not among them.
+    counts
+        How many candidates there are.
+    """
+
+    lengths: Sizes
+    places: Sizes
+    counts: Sizes
+
+
+@dataclass(frozen=True, eq=False)
+class Spent:
+    """What is shown with a budget.
+
+    Parameters
+    ----------
+    lengths
+        How long each list is.
+    covered
+        Whether the right answer is in it.
+    """
+
+    lengths: Sizes
+    covered: NDArray[np.bool_]
+
+
+def thresholds_of(policy: Policy, true: Array, begin: int = 0, *, false_alarm_rounds: int | None = None) -> Array:
+    """Return the base threshold of each round, with everything shown before round `begin`.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    true
+        The comparable score of the right answer in each round, minus infinity where it is not there.
+    begin
+        The first round that counts.
+    false_alarm_rounds
+        Restart when an alarm of this setting rings; no alarm without it.
+    """
+    thresholds = np.full(true.size, -np.inf)
+    if begin >= true.size:
+        return thresholds
+    if false_alarm_rounds is None:
+        thresholds[begin:] = replay(policy, true[begin:])
+        return thresholds
+    tracker = make_tracker(Settings(policy=policy, on_drift="restart", false_alarm_rounds=false_alarm_rounds))
+    for i, score in enumerate(true[begin:].tolist(), start=begin):
+        if tracker.state.must_restart:
+            tracker.restart()
+        thresholds[i] = tracker.threshold
+        tracker.show(i, tracker.threshold, tracker.epoch)
+        if score == -np.inf:
+            tracker.miss(i)
+        else:
+            tracker.hit(i, score)  # below the threshold it is a miss
+    return thresholds
+
+
+def spend(bases: Bases, size: int, coverage: float, *, lengthened: bool = True) -> Spent:
+    """Return what is shown with a budget of some size.
+
+    Parameters
+    ----------
+    bases
+        The base lists.
+    size
+        The misses that the budget holds.
+    coverage
+        The coverage asked for.
+    lengthened
+        Whether there is anything between the base list and everything; not so for a reserve price.
+    """
+    budget, p0 = Budget(size, coverage), miss_rate(coverage)
+    full = (size - 1) * p0.denominator + p0.numerator
+    lengths, covered = [], []
+    rounds = zip(bases.lengths.tolist(), bases.places.tolist(), bases.counts.tolist(), strict=True)
+    for base, place, count in rounds:
+        more = budget.more(count) if lengthened else count * (budget.state.spent > full)
+        length = min(count, base + more)
+        missed = place >= length
+        budget.take(missed=missed, everything=length == count)
+        lengths.append(length)
+        covered.append(not missed)
+    return Spent(np.array(lengths, dtype=np.int64), np.array(covered, dtype=bool))

@@ -1,0 +1,57 @@
+"""A lister as shipped under a distribution shift: what it learns, and what it shows."""
+
+import numpy as np
+import pytest
+
+from shortlist import AnytimeSPS, Shortlister
+from shortlist.lab.budgets import MISS_BUDGET, spend
+from shortlist.lab.shifts import Shifting, faces
+from shortlist.lab.shipped import shipped
+from shortlist.lab.tasks import load_task
+
+POLICY = AnytimeSPS(0.9)
+
+
+def drawn(name, shift, rounds=1500, seed=0):
+    shifting = Shifting(faces(load_task(name), shift), shift)
+    return shifting, shifting.draw(np.random.default_rng(seed), rounds)
+
+
+@pytest.mark.parametrize(("name", "shift"), [("retrieval", "abrupt"), ("tools", "degrading"), ("images", "burst")])
+def test_it_is_what_a_lister_shows_round_by_round(name, shift):
+    shifting, stream = drawn(name, shift)
+    lister, run = Shortlister(), shipped(shifting, stream, POLICY)
+    sizes, covered = [], []
+    rows = stream.candidates[1]
+    lists = shifting.lists(rows)
+    for values, right in zip(lists.values[:, :, 0], lists.right.tolist(), strict=True):
+        shown = lister.propose(values)
+        sizes.append(len(shown.members))
+        covered.append(right in shown.members)
+        lister.reveal(shown.round_id, right)
+    bases = run.bases(run.thresholds(POLICY))
+    spent = spend(bases, MISS_BUDGET, 0.9)
+    assert spent.lengths.tolist() == sizes
+    assert spent.covered.tolist() == covered
+    if shift != "burst":
+        assert (spent.lengths > bases.lengths).any()
+
+
+def test_a_reserve_price_is_on_the_bid():
+    shifting, stream = drawn("auctions", "abrupt")
+    run = shipped(shifting, stream, POLICY)
+    assert (run.begin, run.score, run.populations(shifting)) == (0, None, None)
+    assert (run.true == stream.true_scores).all()
+    thresholds = run.thresholds(POLICY)
+    bases = run.bases(thresholds)
+    assert ((bases.places < bases.lengths) == (stream.true_scores >= thresholds)).all()
+    assert (bases.lengths == stream.set_sizes(thresholds)).all()
+
+
+def test_populations_are_all_questions_through_the_score():
+    shifting, stream = drawn("retrieval", "abrupt", rounds=400)
+    run = shipped(shifting, stream, POLICY)
+    first, second = run.populations(shifting)
+    assert (first.size, second.size) == (10_570, 5_285)
+    everything = np.concatenate([first, second])
+    assert (everything[stream.candidates[1]] == run.true).all()
