@@ -26,7 +26,7 @@ from shortlist.errors import (
     ServiceUnavailable,
     ShortlistError,
 )
-from shortlist.rounds.shown import Shown, from_null
+from shortlist.rounds.shown import More, Shown, from_null
 
 __all__ = ["Call", "Calls", "Request", "Result"]
 
@@ -152,11 +152,21 @@ class Calls:
             reached=shown["reached"],
             truncated=shown["truncated"],
             added=shown["added"],
+            explored=shown["explored"],
         )
 
+    def _more(self, round_id: Any, count: int | None, shown: int | None) -> Call[More]:
+        _check_round(round_id)
+        body = {name: value for name, value in (("count", count), ("shown", shown)) if value is not None}
+        reply = yield from self._send(Request("POST", self._path("rounds", round_id, "more"), body))
+        return More(reply["round_id"], tuple(reply["members"]), (), reply["left"], reply["truncated"])
+
+    def _configure(self, changes: dict[str, Any]) -> Call[dict[str, Any]]:
+        summary: dict[str, Any] = yield from self._send(Request("PATCH", self._path(), changes))
+        return summary
+
     def _answer(self, round_id: Any, answer: dict[str, Any]) -> Call[None]:
-        if not isinstance(round_id, str) or not round_id.strip("."):
-            raise errors.UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
+        _check_round(round_id)
         yield from self._send(Request("PUT", self._path("rounds", round_id, "feedback"), answer))
 
     def _reveal(self, round_id: Any, right: Member | None) -> Call[None]:
@@ -202,6 +212,11 @@ class Calls:
 
     def _delete(self) -> Call[None]:
         yield from self._send(Request("DELETE", self._path()))
+
+
+def _check_round(round_id: Any) -> None:
+    if not isinstance(round_id, str) or not round_id.strip("."):
+        raise errors.UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
 
 
 def _rows(values: Array, scorers: Scorers) -> list[dict[str, Any]]:

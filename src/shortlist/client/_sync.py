@@ -9,7 +9,7 @@ import httpx
 from shortlist._validation import Member, plain_member
 from shortlist.client._protocol import Call, Calls, Result
 from shortlist.errors import ShortlistError
-from shortlist.rounds.shown import Shown
+from shortlist.rounds.shown import More, Shown
 
 __all__ = ["Client"]
 
@@ -140,6 +140,24 @@ class Client(Calls):
             allow_empty=allow_empty,
         )
         return self._do(call)
+
+    def more(self, round_id: Any, count: int | None = None, *, shown: int | None = None) -> More:
+        """Show more of a list: the next candidates, best first; see `Shortlister.more`. Their scores are not returned.
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+        count
+            How many more; all the rest if not given.
+        shown
+            How many candidates you have: then asking again after a lost connection changes nothing.
+        """
+        return self._do(self._more(round_id, count, shown))
+
+    def configure(self, **changes: Any) -> dict[str, Any]:
+        """Change settings of the stream, from its next list on; `changes` are those of `Shortlister.configure`."""
+        return self._do(self._configure(changes))
 
     def hit(self, round_id: Any, member: Member) -> None:
         """Take the answer "this one": `member` of the list with this `round_id`."""

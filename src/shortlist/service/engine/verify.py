@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from shortlist.errors import DamagedLog, ShortlistError, StoreUnavailable
 from shortlist.rounds.admission import admit, answer_of
-from shortlist.rounds.events import Event, Fitted, Hit, Listed
+from shortlist.rounds.events import Configured, Event, Expanded, Fitted, Hit, Listed
 from shortlist.scores import Learned
 from shortlist.service.engine.rounds import scorers_of, table_of
 from shortlist.service.engine.stream import STATE_VERSION, LoggedStream
@@ -112,6 +112,11 @@ def _check(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None], 
         lists[entry.round_id] = entry.event
         yield from _check_budget(stream, entry.event, levels)
         yield from _check_list(stream, entry.event)
+    elif isinstance(entry.event, Configured):
+        try:
+            stream.settings.changed(entry.event.changes)
+        except (ShortlistError, TypeError) as error:
+            yield str(error)
     elif not entry.round_id:
         due = stream.rounds.due()
         if not _is_due(entry.event, due):
@@ -120,8 +125,12 @@ def _check(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None], 
         yield f"round {entry.round_id} is not open"
     else:
         listed = lists[entry.round_id]
-        lists[entry.round_id] = None  # known, and closed
         assert listed is not None  # noqa: S101 - it is open
+        if isinstance(entry.event, Expanded):
+            lists[entry.round_id] = listed.expanded(entry.event)
+            yield from _check_more(stream, listed, entry.event)
+            return
+        lists[entry.round_id] = None  # known, and closed
         yield from _check_answer(listed, entry.event)
 
 
@@ -175,12 +184,21 @@ def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
     again = rounds.decide(
         listed.round_id, table_of(listed), listed.ids, listed.truncated_below, scorers=scorers, again=listed
     )
-    for name in ("threshold", "positions", "reached", "truncated", "complete", "added", "paged"):
+    for name in ("threshold", "positions", "reached", "truncated", "complete", "added", "asked", "explored"):
         if getattr(again, name) != getattr(listed, name):
             yield f"says that {name} is {getattr(listed, name)}, and its scores give {getattr(again, name)}"
     stored = rounds.is_raw and listed.comparable is None  # as they came
     if not stored and not _near(again.comparable or (), listed.comparable or ()):
         yield "has other comparable scores than its scores give"
+
+
+def _check_more(stream: LoggedStream, listed: Listed, event: Expanded) -> Iterator[str]:
+    if not stream.rounds.knows(listed):
+        return  # it was cut with the score of an earlier fit
+    again = stream.rounds.expand(listed, table_of(listed), max(1, len(event.positions)))
+    same = again is not None and again._replace(comparable=event.comparable) == event
+    if not same:
+        yield f"is {event}, and its list gives {again}"
 
 
 def _check_answer(listed: Listed, event: Event) -> Iterator[str]:

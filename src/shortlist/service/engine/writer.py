@@ -32,7 +32,7 @@ _log = logging.getLogger("shortlist.service")
 
 Result = TypeVar("Result")
 #: What came of a request: the round, and whether this changed it.
-Outcome = tuple[Round, bool]
+Outcome = tuple[Round | None, bool]
 #: What is asked, and where the answer goes.
 Request = tuple[Command, asyncio.Future[Outcome]]
 
@@ -207,7 +207,7 @@ class Writer:
         keys = {
             (command.stream.id, command.round_id)
             for command in commands
-            if not (isinstance(command, Propose) and command.fresh)
+            if command.round_id and not (isinstance(command, Propose) and command.fresh)
         }
         rounds = {key: memory.cache.get(key) for key in keys}  # held here: what is read can push them out of the cache
         missing = [key for key, known in rounds.items() if known is None]
@@ -249,7 +249,7 @@ def _update(rounds: dict[Key, Round | None], entries: Iterable[Entry]) -> None:
         if entry.is_list and key in rounds:
             rounds[key] = known or Round(entry)
         elif known is not None:
-            rounds[key] = Round(known.shown, entry)
+            rounds[key] = known.after(entry)
 
 
 def _refuse(batch: list[Request], error: ShortlistError) -> None:

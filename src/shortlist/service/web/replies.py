@@ -103,6 +103,19 @@ class AnswerResults(_Out):
     """One for each answer."""
 
 
+class MoreShown(_Out):
+    """What is shown when more of a list is asked for."""
+
+    round_id: str
+    """The round."""
+    members: list[str | int]
+    """The next candidates, best first: those after the ones that you have."""
+    left: int
+    """How many candidates are still hidden."""
+    truncated: bool
+    """Whether candidates may still be missing that reach the threshold."""
+
+
 class CandidateView(_Out):
     """A candidate of a round, and whether it was shown."""
 

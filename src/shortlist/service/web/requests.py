@@ -30,6 +30,9 @@ __all__ = [
     "Answer",
     "Answers",
     "Candidate",
+    "Changes",
+    "ExploreShare",
+    "MoreAsked",
     "NewRound",
     "NewStream",
     "OlderThan",
@@ -185,6 +188,10 @@ class LearnedScore(_In):
     """After how many steps it stopped."""
 
 
+#: A share of rounds, or the schedule that falls with time.
+ExploreShare = Annotated[float, Field(gt=0, le=1)] | Literal["auto"]
+
+
 class NewStream(_In):
     """A stream to create; its settings are fixed from then on."""
 
@@ -203,8 +210,13 @@ class NewStream(_In):
     miss_budget: Annotated[int, Field(ge=1, le=MOST_MISS_BUDGET), BeforeValidator(_whole)] | None = Settings.miss_budget
     """The error budget: in any W answered rounds in a row at most (1 - coverage) W + `miss_budget` lists miss that were
     cut, under any distribution shift. As misses spend it, lists get longer, in the end complete; null: off."""
-    unanswered: Literal["miss", "ignore"] = Settings.unanswered
-    """What silence means: `miss` is always safe; `ignore` only if silence and delay do not depend on the score."""
+    unanswered: Literal["miss", "ignore"] | None = Settings.unanswered
+    """What silence means: `miss`, the default, is always safe; `ignore` only if silence and delay do not depend on the
+    score."""
+    explore_share: ExploreShare | None = Settings.explore_share
+    """For users who click and never report a miss: the share of rounds in which everything is shown, in random order, or
+    `auto`, which is min(0.2, 2/sqrt(t)). Only those rounds count. It excludes `unanswered`, `miss_budget`, `on_drift`
+    and `shadow`."""
     patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(_whole)] = Settings.patience
     """After how many later rounds an unanswered one counts as below the threshold; a late answer corrects it."""
     on_drift: Literal["report", "restart"] | None = Settings.on_drift
@@ -219,6 +231,44 @@ class NewStream(_In):
     """Show everything, and learn the threshold anyway."""
     scorer_version: Version | None = Settings.scorer_version
     """The model behind the scores; rounds that name another are refused."""
+
+
+class Changes(_In):
+    """Settings to change; those that are left out stay as they are, and all others are fixed."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
+    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(_whole)] = Settings.at_least
+    """Always show at least this many: safe."""
+    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(_whole)] | None = Settings.at_most
+    """Never show more on the first page; null: no limit."""
+    shadow: bool = Settings.shadow
+    """Show everything, and learn the threshold anyway."""
+    patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(_whole)] = Settings.patience
+    """After how many later rounds an unanswered one counts as below the threshold."""
+    miss_budget: Annotated[int, Field(ge=1, le=MOST_MISS_BUDGET), BeforeValidator(_whole)] | None = Settings.miss_budget
+    """The error budget; null: off."""
+    explore_share: ExploreShare | None = Settings.explore_share
+    """The share of rounds to explore; it can change, but not be turned on or off."""
+
+    def given(self) -> dict[str, Any]:
+        """Return the settings that were given."""
+        return self.model_dump(include=self.model_fields_set)
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("give at least one setting to change")
+        return self
+
+
+class MoreAsked(_In):
+    """How much more of a list to show."""
+
+    count: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(_whole)] | None = None
+    """How many more; null: all the rest."""
+    shown: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(_whole)] | None = None
+    """How many candidates you have: then the same request again gives the same answer. Null: all that are shown."""
 
 
 class Candidate(_In):

@@ -14,7 +14,7 @@ from shortlist.rounds.shown import to_null
 from shortlist.service.engine.rounds import Round, scorers_of, table_of
 from shortlist.service.store import Text
 
-__all__ = ["as_json", "round_view", "shown_view"]
+__all__ = ["as_json", "more_view", "round_view", "shown_view"]
 
 
 def as_json(content: Any, status: int = 200) -> Response:
@@ -23,8 +23,8 @@ def as_json(content: Any, status: int = 200) -> Response:
 
 
 def shown_view(shown: Round) -> dict[str, Any]:
-    """Return what is shown of a round."""
-    listed = shown.listed
+    """Return what was shown of a round at first."""
+    listed: Listed = shown.shown.event  # type: ignore[assignment]
     return {
         "round_id": listed.round_id,
         "threshold": to_null(listed.threshold),
@@ -32,6 +32,21 @@ def shown_view(shown: Round) -> dict[str, Any]:
         "reached": listed.reached,
         "truncated": listed.truncated,
         "added": listed.added,
+        "explored": bool(listed.explored),
+    }
+
+
+def more_view(shown: Round, new: bool, seen: int | None) -> dict[str, Any]:
+    """Return what is shown after the candidates that somebody has seen; without `seen`, after those shown before."""
+    listed = shown.listed
+    count = len(listed.positions)
+    last: Any = shown.more[-1].event if new else None
+    start = seen if seen is not None else count if last is None else count - len(last.positions)
+    return {
+        "round_id": listed.round_id,
+        "members": listed.members[start:],
+        "left": len(listed.scores) - count,
+        "truncated": listed.truncated,
     }
 
 
