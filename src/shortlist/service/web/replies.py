@@ -71,6 +71,7 @@ class RoundShown(_Out):
     reached: Annotated[int, Field(description="How many of them, from the first, reach the threshold.")]
     truncated: Annotated[bool, Field(description="The guarantee does not cover this list.")]
     added: Annotated[int, Field(description="How many the error budget added; in shadow mode, would have added.")]
+    explored: Annotated[bool, Field(description="Everything is shown, in random order, to learn from: keep the order.")]
 
 
 class AnswerTaken(_Out):
@@ -264,6 +265,10 @@ class StreamView(_Out):
     """Whether everything is shown while the threshold is learned."""
     would_have_missed: int | None
     """In shadow mode, how many right answers would have been hidden; null otherwise."""
+    expanded: int
+    """Rounds in which more of the list was asked for."""
+    found_after_more: int
+    """Those of them in which the right answer was there; the list missed it."""
     list_length_median: float | None
     """Median length of the last 200 lists."""
     list_length_p90: float | None

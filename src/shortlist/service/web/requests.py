@@ -214,8 +214,8 @@ class NewStream(_In):
     """What silence means: `miss`, the default, is always safe; `ignore` only if silence and delay do not depend on the
     score."""
     explore_share: ExploreShare | None = Settings.explore_share
-    """For users who click and never report a miss: the share of rounds in which everything is shown, in random order, or
-    `auto`, which is min(0.2, 2/sqrt(t)). Only those rounds count. It excludes `unanswered`, `miss_budget`, `on_drift`
+    """For users who click and never report a miss: the share of rounds in which everything is shown, in random order,
+    or `auto`, which is min(0.2, 2/sqrt(t)). Only those rounds count. It excludes `unanswered`, `miss_budget`, `on_drift`
     and `shadow`."""
     patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(_whole)] = Settings.patience
     """After how many later rounds an unanswered one counts as below the threshold; a late answer corrects it."""
