@@ -13,7 +13,7 @@ function budgetCell({ error_budget }) {
   if (error_budget === null) return make("td", { "data-label": "Error budget" }, "off");
   const { spent, size, lengthening } = error_budget;
   const words = lengthening ? "lists are longer" : spent > size / 2 ? "over half spent" : null;
-  return make("td", { "data-label": "Error budget" }, make("span", {}, `${tenths(spent)} of ${whole(size)}`, words ? make("div", {}, make("span", { class: "badge" }, words)) : ""));
+  return make("td", { "data-label": "Error budget" }, make("span", {}, `${tenths(spent)} of ${whole(size)}`, words ? make("div", {}, make("span", { class: lengthening ? "badge watch" : "badge" }, words)) : ""));
 }
 
 function row(stream) {
