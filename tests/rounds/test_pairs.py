@@ -29,7 +29,7 @@ from shortlist.rounds.codec import from_json, to_json
 from shortlist.rounds.events import EVENTS, Answer, kind_of
 from shortlist.rounds.settings import CONFIGURABLE, PAIRS, Options, Settings
 from shortlist.scores import Raw, to_score
-from shortlist.service.engine.batch import Batch, Close, Propose
+from shortlist.service.engine.batch import Batch, Close, Expand, Propose
 from shortlist.service.engine.rounds import Round
 from shortlist.service.engine.settings import Settings as StreamSettings
 from shortlist.service.engine.stream import LoggedStream
@@ -39,7 +39,7 @@ COVERAGE, DELTA, HORIZON = 0.5, 1e-12, 10**6
 ROUNDS, CANDIDATES = 160, 8
 #: After how many rounds the summaries are looked at, which takes longer than a round.
 LOOK = 8
-SCHEDULES = ("prompt", "late", "silent", "again", "shift", "file")
+SCHEDULES = ("prompt", "late", "silent", "again", "shift", "file", "more")
 
 #: Every setting, and what is tried besides its default.
 VALUES = {
@@ -49,6 +49,7 @@ VALUES = {
     "fit_rounds": [5],
     "miss_budget": [None, 3],
     "unanswered": ["miss", "ignore"],
+    "explore_share": [0.3, "auto"],
     "patience": [0, 5],
     "on_drift": ["report", "restart"],
     "false_alarm_rounds": [20],
@@ -92,9 +93,10 @@ def refusal(chosen):
     bare = object.__new__(Settings)
     given = {each.name: each.default for each in dataclasses.fields(Options)} | options
     orderly = chosen.get("policy") != "greedy"
-    given["unanswered"] = given["unanswered"] or ("miss" if orderly else "ignore")
+    reported = orderly and "explore_share" not in options
+    given["unanswered"] = given["unanswered"] or ("miss" if reported else "ignore")
     given["score"] = given["score"] or ("auto" if orderly else "raw")
-    if not orderly and "miss_budget" not in options:
+    if not reported and "miss_budget" not in options:
         given["miss_budget"] = None
     for name, value in (given | {"policy": policy, "lister": lister}).items():
         object.__setattr__(bare, name, value)
@@ -125,7 +127,8 @@ class Service:
             if chosen.get("policy") == "sps"
             else {"kind": "anytime", "delta": DELTA}
         )
-        self.row = StreamRow(1, "pairs", StreamSettings(coverage=COVERAGE, policy=policy, **options).to_dict(), 0.0, 0)
+        # Without a name its coins are those of the lister.
+        self.row = StreamRow(1, "", StreamSettings(coverage=COVERAGE, policy=policy, **options).to_dict(), 0.0, 0)
         self.live, self.log, self.rounds = LoggedStream(self.row), [], {}
 
     def ask(self, command):
@@ -152,6 +155,10 @@ class Service:
 
     def answer(self, name, answer):
         self.ask(Close(self.live, str(name), answer))
+
+    def more(self, name, count):
+        before = len(self.rounds[1, str(name)].members)
+        return self.ask(Expand(self.live, str(name), count)).members[before:]
 
     def rebuilt(self):
         stream = LoggedStream(self.row)
@@ -196,7 +203,7 @@ def check_list(chosen, shown, values, score):
     assert len(shown.members) == len(set(shown.members))
     if chosen.get("shadow"):
         assert len(shown.members) == values.size
-    if chosen.get("at_most"):
+    if chosen.get("at_most") and not shown.explored:
         assert len(shown.members) <= chosen["at_most"]
     assert len(shown.members) >= min(chosen.get("at_least", 0), values.size)
     if not shown.truncated:
@@ -216,7 +223,8 @@ class Misses:
     """The misses of cut lists, in the order of answers, against the bound of the error budget."""
 
     def __init__(self, chosen):
-        self.budget = None if chosen.get("policy") == "greedy" else chosen.get("miss_budget", 20)
+        reported = chosen.get("policy") != "greedy" and "explore_share" not in chosen
+        self.budget = chosen.get("miss_budget", 20) if reported else None
         self.chosen, self.out, self.most = chosen, {}, 0
         self.level = self.worst = 0.0
 
@@ -232,6 +240,7 @@ class Misses:
             self.worst = max(self.worst, self.level)
 
     def check(self):
+        # With at_most, what is asked for after the first page may be all that the budget wants to show.
         if self.budget is not None and not self.chosen.get("shadow"):
             assert self.worst <= self.budget + (max(1, self.most) - 1) * COVERAGE
 
@@ -260,13 +269,18 @@ def play(chosen, schedule, tmp_path):
             same_list(service.propose(t, LISTS[row]), shown)
         delay, kind = answers(schedule, rng), rng.random()
         given = Answer.SKIP if kind < 0.03 else Answer.ABSENT if kind < 0.06 else None
+        first = given or (right if right in shown.members else Answer.MISS)
+        if schedule == "more" and given is None:
+            look_for(right, shown, t, lister, service)
+            look_for(right, bare, t, twin, None)
+            given = right
         given, plain = (given or (right if right in each.members else Answer.MISS) for each in (shown, bare))
         if delay is not None:
-            due.setdefault(t + delay, []).append((t, given, plain))
-        for name, answer, other in due.pop(t, []):
+            due.setdefault(t + delay, []).append((t, given, plain, first))
+        for name, answer, other, before_more in due.pop(t, []):
             answered(lister, service, (name, answer), again=schedule == "again")
             take(twin, name, other)
-            misses.take(name, answer)
+            misses.take(name, before_more)
         if t % LOOK:
             continue
         now = summary_of(lister)
@@ -276,6 +290,18 @@ def play(chosen, schedule, tmp_path):
         before = now
     misses.check()
     return lister, service
+
+
+def look_for(right, shown, name, lister, service):
+    """Ask for more of a list, two candidates at a time, until the right one is there."""
+    seen = list(shown.members)
+    while right not in seen:
+        more = lister.more(name, 2)
+        assert 1 <= len(more.members) <= 2
+        seen += more.members
+        assert more.left == CANDIDATES - len(seen) == CANDIDATES - len(set(seen))
+        if service is not None:
+            assert tuple(service.more(name, 2)) == more.members
 
 
 def same_bits(one, other):
