@@ -165,7 +165,7 @@ def _numbers(plain: Any, stand: Stand) -> Any:
 
 
 def _union(inner: tuple[Any, ...]) -> Decoder:
-    """Return what tells the types of a union apart: null, a list (also for an enum), and the rest."""
+    """Return what tells the types of a union apart: null, a word, a list (also for an enum), and the rest."""
     if Score in inner:  # by name, or with its parameters
         score = _decoder(Score)
         return lambda plain, stand: score(plain, stand) if isinstance(plain, dict) else plain
@@ -173,12 +173,15 @@ def _union(inner: tuple[Any, ...]) -> Decoder:
     lists = [kind for kind in inner if typing.get_origin(kind) is list]
     rest = [_decoder(kind) for kind in inner if kind is not type(None) and kind not in enums + lists]
     rows = [_decoder(kind) for kind in lists]
+    words = {word for kind in inner if typing.get_origin(kind) is typing.Literal for word in typing.get_args(kind)}
 
     def decoded(plain: Any, stand: Stand) -> Any:
         if plain is None and type(None) in inner:
             return None
         if enums and isinstance(plain, list):
             return enums[0](plain[0])
+        if isinstance(plain, str) and plain in words:
+            return plain
         return (rows if rows and isinstance(plain, list) else rest or rows)[0](plain, stand)
 
     return decoded
