@@ -235,7 +235,7 @@ def _rows(values: Array, scorers: Scorers) -> list[dict[str, Any]]:
 def _bounds(bound: Any, scorers: Scorers) -> float | dict[str, float]:
     """Return where a search had cut off its candidates as it is sent: a number, or one for each scorer that has one."""
     checked = check_below(bound, scorers)
-    if scorers == UNNAMED and not isinstance(checked, list):
+    if scorers == UNNAMED and isinstance(checked, float):
         return checked
     each = checked if isinstance(checked, list) else [checked]
     return {name: number for name, number in zip(scorers, each, strict=True) if number is not None}
