@@ -26,7 +26,7 @@ def test_every_event_comes_back_as_it_was(store, row):
     table = [[0.1 + 0.2, None], [5e-324, 7.0], [None, -1.0]]
     events = [
         Listed("r0", ["1", 1, "x"], scores, [2, 0], -math.inf, 0, 2, complete=True),
-        Hit("r0", 1, 0.1 + 0.2, hidden=True),
+        Hit("r0", 1, 0.1 + 0.2, missed=True),
         Listed("r1", ["x"], [0.5], [], 0.7, 2, 0, True, comparable=[], truncated_below=0.5, scorer_version="v1"),
         Miss("r1", truncated=True),
         Listed("r2", ["1", 1, "x"], scores, [0], -math.inf, 0, 1, comparable=[0.25], text_digest="0a", fit=0),
