@@ -24,20 +24,20 @@ def test_a_round_says_why_each_candidate_was_shown(sqlite_service):
 
 
 def test_a_round_says_what_was_shown_when_more_was_asked_for(sqlite_service):
-    sqlite_service.make("raw", score="raw", miss_budget=3)
-    candidates = [(f"d{i}", 0.9 - 0.05 * i) for i in range(4)]
-    for i in range(82):
+    sqlite_service.make("raw", score="raw", miss_budget=5)
+    candidates = [(f"d{i}", 0.9 - 0.05 * i) for i in range(10)]
+    for i in range(84):
         sqlite_service.propose(candidates, stream="raw", round_id=f"r{i}")
         sqlite_service.answer(f"r{i}", {"hit": "d0"} if i < 80 else {"miss": True}, stream="raw")
     shown = sqlite_service.propose(candidates, stream="raw", round_id="last").json()
     assert (shown["reached"], shown["added"]) == (1, len(shown["members"]) - 1)
-    assert 0 < shown["added"] < 3
+    assert 0 < shown["added"] < 9
     sqlite_service.http.post("/v1/streams/raw/rounds/last/more", json={})
     found = sqlite_service.http.get("/v1/streams/raw/rounds/last").json()
     assert (found["first"], found["explored"]) == (len(shown["members"]), False)
-    assert found["members"] == ["d0", "d1", "d2", "d3"]
-    added = [f"{0.9 - 0.05 * i:.4g} is below the threshold 0.9; added by the error budget" for i in range(1, 3)]
-    later = ["shown when more of the list was asked for"] * 3
+    assert found["members"] == [f"d{i}" for i in range(10)]
+    added = [f"{0.9 - 0.05 * i:.4g} is below the threshold 0.9; added by the error budget" for i in range(1, 10)]
+    later = ["shown when more of the list was asked for"] * 9
     assert [each["why"] for each in found["candidates"]] == [
         "0.9 reaches the threshold 0.9",
         *added[: shown["added"]],
