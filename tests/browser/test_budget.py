@@ -113,7 +113,7 @@ def test_what_is_said_while_lists_are_longer(page, service, name, shadow):
     budget, settings, first, second = STATES[name]
     summary = {
         "error_budget": {"size": 20, "spent": 2.0, "burn_rate": 1.0, "lengthening": bool(budget), **budget},
-        "settings": {"at_most": None, **settings},
+        "settings": {"at_most": None, "explore_share": None, **settings},
         "coverage_target": 0.9,
         "threshold": 0.5,
         "shadow": shadow,

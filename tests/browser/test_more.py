@@ -127,7 +127,6 @@ def test_a_page_of_ten_can_be_looked_through_and_what_a_search_left_out_cannot(p
         client.propose(scores, question="question 1", truncated_below=0.3)
     first_question(page, service)
     page.keyboard.press("n")
-    page.keyboard.press("n")  # while the first is on its way, or after it: never an answer by itself
     page.get_by_role("button", name="I looked through all 30: there is none").click()
     page.get_by_text("question 1").wait_for()
     page.keyboard.press("n")
