@@ -69,6 +69,8 @@ class Rounds:
     open: dict[int, Listed] = field(default_factory=dict)
     #: The answers of the rounds kept, oldest first; None where the round is open.
     answers: deque[Member | Answer | None] = field(default_factory=deque)
+    #: The lists of the rounds whose answer may still be corrected, in the order of answers.
+    held: dict[int, Listed] = field(default_factory=dict)
 
     @property
     def oldest(self) -> int:
@@ -201,13 +203,23 @@ class BaseLister(abc.ABC, Generic[List]):
             rounds = self._rounds
             index = rounds.index(round_id, self._settings.keep)
             number, given = int(round_id), rounds.answers[index]
-            listed = rounds.open.get(number)
-            event = admit(listed, answer, given, name=number)
+            listed = rounds.open.get(number) or rounds.held.get(number)
+            event = admit(listed, answer, given, name=number, held=number in rounds.held)
             if event is None:
                 return
             rounds.answers[index] = answer
-            del rounds.open[number]
+            if given is None:
+                del rounds.open[number]
             self._apply(listed, event)  # type: ignore[arg-type]
+            if self._settings.grace:
+                rounds.held[number] = listed  # type: ignore[assignment]
+                self._release()
+
+    def _release(self) -> None:
+        """Let go of the lists whose answers have become final."""
+        held = self._rounds.held
+        for number in [number for number, listed in held.items() if not self._stream_of(listed).is_held(number)]:
+            del held[number]
 
     def more(self, round_id: RoundName, count: int | None = None) -> More:
         """Show more of a list: the next candidates, best first. Any of them may then be picked, too.
@@ -270,7 +282,7 @@ class BaseLister(abc.ABC, Generic[List]):
         NotShown
             The member was not in the list: that is a `miss`.
         ConflictingAnswer
-            The round has another answer. The same one again changes nothing.
+            The round has another answer, which is final (see `grace`). The same one again changes nothing.
         """
         kind = type(member)
         self._answer(round_id, member if kind is int or kind is str else plain_member(member))
@@ -319,7 +331,8 @@ class BaseLister(abc.ABC, Generic[List]):
         with self._lock:
             member = None if right is None else plain_member(right)
             index = self._rounds.index(round_id, self._settings.keep)
-            listed, given = self._rounds.open.get(int(round_id)), self._rounds.answers[index]
+            number, given = int(round_id), self._rounds.answers[index]
+            listed = self._rounds.open.get(number) or self._rounds.held.get(number)
             if listed is None:  # its list is gone; a miss says all that is left to say
                 is_hit = not isinstance(given, Answer) or given is not Answer.MISS
             else:

@@ -10,7 +10,7 @@ import numpy as np
 
 from shortlist._validation import UNNAMED, Array, Member, Scorers
 from shortlist.rounds.admission import answer_of
-from shortlist.rounds.events import Answer, Listed
+from shortlist.rounds.events import Answer, Corrected, Listed
 from shortlist.rounds.stream import Stream, comparable
 from shortlist.service.store import Entry, Reader, Text
 
@@ -43,7 +43,7 @@ class Round:
 
     def after(self, entry: Entry) -> "Round":
         """Return the round after another entry of it; one that is known already changes nothing."""
-        if entry.is_answer:
+        if entry.is_answer or isinstance(entry.event, Corrected):
             return dataclasses.replace(self, closed=entry)
         known = entry.is_list or any(each.number >= entry.number for each in self.more)
         return self if known else dataclasses.replace(self, more=(*self.more, entry))

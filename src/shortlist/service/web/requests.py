@@ -215,10 +215,12 @@ class NewStream(_In):
     score."""
     explore_share: ExploreShare | None = Settings.explore_share
     """For users who click and never report a miss: the share of rounds in which everything is shown, in random order,
-    or `auto`, which is min(0.2, 2/sqrt(t)). Only those rounds count. It excludes `unanswered`, `miss_budget`, `on_drift`
-    and `shadow`."""
+    or `auto`, which is min(0.2, 2/sqrt(t)). Only those rounds count. It excludes `unanswered`, `miss_budget`,
+    `on_drift` and `shadow`."""
     patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(_whole)] = Settings.patience
     """After how many later rounds an unanswered one counts as below the threshold; a late answer corrects it."""
+    grace: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(_whole)] = Settings.grace
+    """Answers may be corrected until so many more have come, and count after that; less than `patience`."""
     on_drift: Literal["report", "restart"] | None = Settings.on_drift
     """Watch for a distribution shift after which lists miss too often: `report` an alarm, or `restart` learning."""
     false_alarm_rounds: Annotated[int, Field(ge=1, le=10**12), BeforeValidator(_whole)] = Settings.false_alarm_rounds
