@@ -132,13 +132,12 @@ class Settings(Options):
                 f"{fixed[0]} is fixed when a lister is made; {', '.join(CONFIGURABLE)} may change at any time"
             )
         _check_names(changes, CONFIGURABLE)
-        changed = dataclasses.replace(self, **changes)
-        if (changed.explore_share is None) is not (self.explore_share is None):
+        if (changes.get("explore_share", self.explore_share) is None) is not (self.explore_share is None):
             raise InvalidParameter(
                 f"explore_share is {self.explore_share}, and can change to another share, but not be turned on or off: "
                 "other rounds would count; make a new lister or stream"
             )
-        return changed
+        return dataclasses.replace(self, **changes)
 
 
 #: What a lister is made with besides its settings.
@@ -239,6 +238,18 @@ PAIRS: Final = (
         "shadow",
         lambda given: given.explore_share is not None and given.shadow,
         "explore_share is {self.explore_share}, but shadow mode shows everything anyway: drop one of the two",
+    ),
+    Pair(
+        "at_most",
+        "unanswered",
+        lambda given: (
+            given.at_most is not None
+            and given.unanswered == "ignore"
+            and given.is_orderly
+            and given.explore_share is None
+        ),
+        'at_most is {self.at_most} and unanswered is "ignore": only what is found on the page would count, and lists would '
+        'be cut too short without a sign; use unanswered="miss", and `more` for the rest of a list',
     ),
     Pair(
         "grace",
