@@ -248,8 +248,8 @@ PAIRS: Final = (
             and given.is_orderly
             and given.explore_share is None
         ),
-        'at_most is {self.at_most} and unanswered is "ignore": only what is found on the page would count, and lists would '
-        'be cut too short without a sign; use unanswered="miss", and `more` for the rest of a list',
+        'at_most is {self.at_most} and unanswered is "ignore": only what is found on the page would count, and lists '
+        'would be cut too short without a sign; use unanswered="miss", and `more` for the rest of a list',
     ),
     Pair(
         "grace",
