@@ -132,7 +132,8 @@ class Listed(NamedTuple):
         """Return whether the list has the member at this position: whether it would have been shown, uncut."""
         if self.complete:
             return position < self.reached  # in shadow mode, all are shown
-        return position < (self.asked or self.first or len(self.positions))
+        ends = (self.asked, self.first, len(self.positions))  # an empty list that was expanded has a first of 0
+        return position < next(end for end in ends if end is not None)
 
     def expanded(self, event: "Expanded") -> "Listed":
         """Return the list with more of it shown."""
