@@ -76,10 +76,11 @@ class NestedShortlister(BaseLister[NestedShown]):
     jointly
         False: each guarantee holds with probability 1 - delta, on its own. True: all of them hold at
         once with probability 1 - delta; each then gets its share of delta.
-    score, fit_rounds, miss_budget, unanswered, explore_share, patience, grace, on_drift, false_alarm_rounds, \
-    at_least, at_most, shadow, keep
-        As in `shortlist.Shortlister`, for each coverage: one error budget for each, too; a learned score is the
+    score, fit_rounds, miss_budget, unanswered, explore_share, patience, grace
+        As in `shortlist.Shortlister`, for each coverage, each with an error budget of its own; a learned score is the
         same for all.
+    on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
+        As in `shortlist.Shortlister`, for each coverage.
 
     Examples
     --------
