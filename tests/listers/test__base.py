@@ -355,3 +355,39 @@ def test_a_correction_must_be_a_candidate_that_was_shown():
         lister.hit(0, 5)
     lister.reveal(0, 0)
     assert lister.summary().held == 1
+
+
+def test_where_several_are_needed_the_lowest_counts(tmp_path):
+    lister, lowest = (Shortlister(0.8, score="raw") for _ in range(2))
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        scores = rng.random(10)
+        several = rng.choice(10, size=3, replace=False)
+        shown = lister.propose(scores)
+        if set(several.tolist()) <= set(shown.members):
+            lister.hit(shown.round_id, several)
+            lister.hit(shown.round_id, several[::-1].tolist())  # in any order: twice is once
+        else:
+            lister.miss(shown.round_id)
+        lowest.reveal(lowest.propose(scores).round_id, int(several[scores[several].argmin()]))
+    assert lister.threshold == lowest.threshold > 0.01
+    lister.save(tmp_path / "lister.json")
+    again = Shortlister.load(tmp_path / "lister.json")
+    assert dict(again.summary()) == dict(lister.summary())
+    with pytest.raises(ConflictingAnswer, match=r"was answered hit \[0, 1\] before; it cannot be answered hit 0 now"):
+        shown = lister.propose([0.5, 0.6])
+        lister.hit(shown.round_id, [0, 1])
+        lister.hit(shown.round_id, 0)
+
+
+def test_what_is_needed_must_have_been_shown():
+    lister = Shortlister(score="raw", at_most=2)
+    shown = lister.propose([0.1, 0.2, 0.3], ids=["a", "b", "c"])
+    with pytest.raises(NotShown, match="candidate 'a' was not in the list"):
+        lister.hit(shown.round_id, ["c", "a"])
+    with pytest.raises(InvalidIds, match="there is no candidate in the list"):
+        lister.hit(shown.round_id, [])
+    lister.more(shown.round_id)
+    lister.hit(shown.round_id, ["c", "a"])
+    assert lister.summary().found_after_more == 1
+    lister.hit(shown.round_id, ("a", "c"))

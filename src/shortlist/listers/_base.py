@@ -37,9 +37,10 @@ from shortlist.errors import (
 )
 from shortlist.listers import savefile
 from shortlist.policies import POLICIES, Policy, State
-from shortlist.rounds.admission import admit
+from shortlist.rounds.admission import Given, admit, needed
 from shortlist.rounds.codec import decode, encode
 from shortlist.rounds.events import (
+    All,
     Answer,
     Configured,
     Event,
@@ -68,7 +69,7 @@ class Rounds:
     #: The lists of the rounds without an answer, oldest first.
     open: dict[int, Listed] = field(default_factory=dict)
     #: The answers of the rounds kept, oldest first; None where the round is open.
-    answers: deque[Member | Answer | None] = field(default_factory=deque)
+    answers: deque[Member | All | Answer | None] = field(default_factory=deque)
     #: The lists of the rounds whose answer may still be corrected, in the order of answers.
     held: dict[int, Listed] = field(default_factory=dict)
 
@@ -198,7 +199,7 @@ class BaseLister(abc.ABC, Generic[List]):
         if len(rounds.answers) > self._settings.keep:
             self._expire(rounds.next_id - self._settings.keep)
 
-    def _answer(self, round_id: RoundName, answer: Member | Answer) -> None:
+    def _answer(self, round_id: RoundName, answer: Given) -> None:
         with self._lock:
             rounds = self._rounds
             index = rounds.index(round_id, self._settings.keep)
@@ -265,15 +266,17 @@ class BaseLister(abc.ABC, Generic[List]):
         """Return a stream that can order the candidates of a list."""
         return next(iter(self._streams.values()))
 
-    def hit(self, round_id: RoundName, member: Member) -> None:
-        """Take the answer "this one".
+    def hit(self, round_id: RoundName, member: Member | Sequence[Member]) -> None:
+        """Take the answer "this one", or "all of these".
 
         Parameters
         ----------
         round_id
             The `round_id` of the list.
         member
-            The candidate that is right, as it stands in ``shown.members``, or in what `more` showed.
+            The candidate that is right, as it stands in ``shown.members``, or in what `more` showed; any right one, if
+            several are. A list of them if all are needed: then the lowest of their scores counts, and the guarantee
+            is that all of them are in the list.
 
         Raises
         ------
@@ -285,7 +288,7 @@ class BaseLister(abc.ABC, Generic[List]):
             The round has another answer, which is final (see `grace`). The same one again changes nothing.
         """
         kind = type(member)
-        self._answer(round_id, member if kind is int or kind is str else plain_member(member))
+        self._answer(round_id, member if kind is int or kind is str else needed(member))  # type: ignore[arg-type]
 
     def miss(self, round_id: RoundName) -> None:
         """Take the answer "not in this list", for the list with this `round_id`."""

@@ -22,6 +22,7 @@ __all__ = [
     "EVENTS",
     "LISTED",
     "Absent",
+    "All",
     "Answer",
     "Answered",
     "Configured",
@@ -49,6 +50,12 @@ class Answer(enum.Enum):
     SKIP = "skip"
     ABSENT = "absent"
     EXPIRED = "expired"
+
+
+class All(NamedTuple):
+    """The answer of who needs several candidates: each of them."""
+
+    members: list[Member]
 
 
 class Cut(NamedTuple):
@@ -171,6 +178,8 @@ class Hit(NamedTuple):
     position: int | None = None
     #: Whether it was shown only after more of the list was asked for.
     after_more: bool = False
+    #: All that were needed, where they were several: `member` is the one that stood lowest.
+    members: list[Member] | None = None
 
 
 class Expanded(NamedTuple):

@@ -25,8 +25,8 @@ from shortlist.errors import (
     ShortlistError,
     UnknownRound,
 )
-from shortlist.rounds.admission import admit
-from shortlist.rounds.events import Answer, Configured, Event, Expired, Listed
+from shortlist.rounds.admission import Given, admit
+from shortlist.rounds.events import Configured, Event, Expired, Listed
 from shortlist.service.engine.rounds import Key, Round, scorers_of, table_of
 from shortlist.service.engine.settings import Settings
 from shortlist.service.engine.stream import LoggedStream
@@ -70,8 +70,8 @@ class Close:
 
     stream: LoggedStream
     round_id: str
-    #: A member for a hit.
-    answer: Member | Answer
+    #: A member for a hit, or several.
+    answer: Given
 
 
 @dataclass(slots=True)

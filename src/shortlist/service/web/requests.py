@@ -346,7 +346,10 @@ class Answer(_In):
 
     model_config = _one_of(0)
 
-    hit: Annotated[Id, Field(description="This one is right.", json_schema_extra=_only_schema)] = ""
+    hit: Annotated[
+        Id | Annotated[list[Id], Field(min_length=1, max_length=MOST_CANDIDATES)],
+        Field(description="This one is right; or all of these are needed.", json_schema_extra=_only_schema),
+    ] = ""
     miss: Annotated[Literal[True], Field(description="Not in this list.", json_schema_extra=_only_schema)] = True
     skip: Annotated[Literal[True], Field(description="No answer will come.", json_schema_extra=_only_schema)] = True
     absent: Annotated[
@@ -359,8 +362,8 @@ class Answer(_In):
             raise ValueError('give exactly one of {"hit": id}, {"miss": true}, {"skip": true}, {"absent": true}')
         return self
 
-    def outcome(self) -> tuple[str, str | int | None]:
-        """Return which of the four it is, and the candidate of a hit."""
+    def outcome(self) -> tuple[str, str | int | list[str | int] | None]:
+        """Return which of the four it is, and the candidate of a hit, or the candidates."""
         (kind,) = self.model_fields_set - {"round_id"}
         return kind, self.hit if kind == "hit" else None
 
