@@ -91,14 +91,14 @@ class Calls:
     def _path(self, *parts: str) -> str:
         return "/".join(("/v1/streams", *(quote(part, safe="") for part in (self.stream, *parts))))
 
-    def _send(self, request: Request) -> Call[Any]:
-        """Send a request, again and again while it may help; return the JSON of its answer."""
-        pause = 0.1
-        for attempt in range(self._retries + 1):
+    def _send(self, request: Request, *, repeatable: bool = True) -> Call[Any]:
+        """Send a request, again and again while it may help and it is `repeatable`; return the JSON of its answer."""
+        pause, retries = 0.1, self._retries if repeatable else 0
+        for attempt in range(retries + 1):
             answer = yield request
             if isinstance(answer, httpx.Response) and answer.status_code not in _LATER:
                 return _read(answer, repeated=attempt > 0 and request.method == "DELETE")
-            if attempt < self._retries:
+            if attempt < retries:
                 wait = _asked_pause(answer) or pause * random.uniform(0.5, 1.0)
                 yield min(wait, _LONGEST_PAUSE)
                 pause = min(2 * pause, _LONGEST_PAUSE)
@@ -158,7 +158,8 @@ class Calls:
     def _more(self, round_id: Any, count: int | None, shown: int | None) -> Call[More]:
         _check_round(round_id)
         body = {name: value for name, value in (("count", count), ("shown", shown)) if value is not None}
-        reply = yield from self._send(Request("POST", self._path("rounds", round_id, "more"), body))
+        request = Request("POST", self._path("rounds", round_id, "more"), body)
+        reply = yield from self._send(request, repeatable=shown is not None)
         return More(reply["round_id"], tuple(reply["members"]), (), reply["left"], reply["truncated"])
 
     def _configure(self, changes: dict[str, Any]) -> Call[dict[str, Any]]:
@@ -242,7 +243,7 @@ def _rows(values: Array, scorers: Scorers) -> list[dict[str, Any]]:
 def _bounds(bound: Any, scorers: Scorers) -> float | dict[str, float]:
     """Return where a search had cut off its candidates as it is sent: a number, or one for each scorer that has one."""
     checked = check_below(bound, scorers)
-    if scorers == UNNAMED and not isinstance(checked, list):
+    if scorers == UNNAMED and isinstance(checked, float):
         return checked
     each = checked if isinstance(checked, list) else [checked]
     return {name: number for name, number in zip(scorers, each, strict=True) if number is not None}

@@ -151,7 +151,8 @@ class Client(Calls):
         count
             How many more; all the rest if not given.
         shown
-            How many candidates you have: then asking again after a lost connection changes nothing.
+            How many candidates you have. With it, a request whose answer is lost is sent again; without it, sending it
+            again could skip candidates, so it is sent once.
         """
         return self._do(self._more(round_id, count, shown))
 

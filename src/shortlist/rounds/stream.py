@@ -550,6 +550,8 @@ def comparable(score: Score | None, values: Array) -> Array:
 def highest_missing(score: Score | None, bound: float | list[float | None], values: Array, made: Array) -> float:
     """Return the most that a candidate which is missing can have: with it in the list, or as its equal there."""
     row = np.array(bound, dtype=np.float64)  # None is NaN: that scorer leaves nothing out, or nothing is known
+    if not len(values):
+        values = values.reshape(0, *row.shape)  # an empty list has no scorers
     added = comparable(score, np.concatenate([values, row[None]]))[-1]
     equal = values == row if values.ndim == 1 else ((values == row) | (np.isnan(values) & np.isnan(row))).all(axis=1)
     return float(np.maximum.reduce(made[equal], initial=added))

@@ -26,6 +26,7 @@ from shortlist.errors import (
 )
 from shortlist.rounds.admission import Given, needed
 from shortlist.rounds.events import LISTED, Answer
+from shortlist.rounds.settings import CONFIGURABLE
 from shortlist.service.engine.batch import Close, Command, Configure, Expand, Propose
 from shortlist.service.engine.export import export_extent, export_page
 from shortlist.service.engine.memory import Memory, damage, load
@@ -120,9 +121,10 @@ class Engine:
             raise damage(name, error) from None
         other = next((key for key in wanted if wanted[key] != mine[key]), None)
         if other is not None:
+            remedy = "configure the stream to change it" if other in CONFIGURABLE else "choose another name"
             raise ConflictingStream(
-                f"stream {name} exists with {other} {json.dumps(mine[other])}, not {json.dumps(wanted[other])}; "
-                "settings are fixed when a stream is made: choose another name, or delete it first"
+                f"stream {name} was made with {other} {json.dumps(mine[other])}, not {json.dumps(wanted[other])}; "
+                f"{remedy}, or delete it first"
             )
         return (await self._fresh(name)).summary(), created
 

@@ -217,9 +217,12 @@ def _check_more(stream: LoggedStream, listed: Listed, event: Expanded) -> Iterat
     if not stream.rounds.knows(listed):
         return  # it was cut with the score of an earlier fit
     again = stream.rounds.expand(listed, table_of(listed), max(1, len(event.positions)))
-    same = again is not None and again._replace(comparable=event.comparable) == event
-    if not same:
+    if again is None or again._replace(comparable=event.comparable) != event:
         yield f"is {event}, and its list gives {again}"
+        return
+    stored = stream.rounds.is_raw and event.comparable is None  # as they came
+    if not stored and not _near(again.comparable or (), event.comparable or ()):
+        yield "has other comparable scores than its list gives"
 
 
 def _check_answer(listed: Listed, event: Event) -> Iterator[str]:

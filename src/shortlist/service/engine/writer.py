@@ -15,12 +15,12 @@ whether a broken connection had committed, the streams are read again from the l
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from shortlist.errors import ServiceUnavailable, ShortlistError, UnknownStream
-from shortlist.service.engine.batch import Batch, Command, Propose
+from shortlist.service.engine.batch import Batch, Command, Configure, Propose
 from shortlist.service.engine.memory import Memory
 from shortlist.service.engine.rounds import Key, Round
 from shortlist.service.engine.stream import LoggedStream
@@ -145,7 +145,8 @@ class Writer:
     async def _store_all(self, commands: list[Command]) -> tuple[list[Outcome | ShortlistError], int]:
         """Return what came of each request, and how many events were written."""
         draft = Batch(await self._settled(commands), time.time(), self._open_limit)
-        outcomes = [self._judge(draft, command) for command in commands]
+        judged = {i: self._judge(draft, commands[i]) for i in _in_order(commands)}
+        outcomes = [judged[i] for i in range(len(commands))]
         if draft.entries:
             await self.do(self._store.append, draft.entries, draft.texts)
             failed = self._memory.fold(draft.entries)
@@ -239,6 +240,11 @@ class Writer:
         except ShortlistError as error:
             _log.warning("no snapshot of stream %s: %s", stream.name, error)  # the log has everything
         self._memory.snapshots[stream.id] = snapshot.number
+
+
+def _in_order(commands: Sequence[Command]) -> list[int]:
+    """Return the order in which requests of a batch are judged: settings change after its lists are cut."""
+    return sorted(range(len(commands)), key=lambda i: isinstance(commands[i], Configure))
 
 
 def _update(rounds: dict[Key, Round | None], entries: Iterable[Entry]) -> None:

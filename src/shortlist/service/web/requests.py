@@ -188,12 +188,13 @@ class LearnedScore(_In):
     """After how many steps it stopped."""
 
 
+MissBudget = Annotated[int, Field(ge=1, le=MOST_MISS_BUDGET), BeforeValidator(_whole)]
 #: A share of rounds, or the schedule that falls with time.
 ExploreShare = Annotated[float, Field(gt=0, le=1)] | Literal["auto"]
 
 
 class NewStream(_In):
-    """A stream to create; its settings are fixed from then on."""
+    """A stream to create. Most of its settings are fixed from then on."""
 
     name: Name
     coverage: Annotated[float, Field(gt=0, lt=1, description="The share of rounds with the right answer in the list.")]
@@ -207,7 +208,9 @@ class NewStream(_In):
     first picks, while everything is shown, and then freezes it; for one scorer or several."""
     fit_rounds: Annotated[int, Field(ge=1, le=MOST_FIT_ROUNDS), BeforeValidator(_whole)] | None = Settings.fit_rounds
     """How many picks `auto` learns the score from; null: 30 with one scorer, 100 with several."""
-    miss_budget: Annotated[int, Field(ge=1, le=MOST_MISS_BUDGET), BeforeValidator(_whole)] | None = Settings.miss_budget
+    miss_budget: MissBudget | None = Field(
+        default_factory=lambda: Settings.miss_budget, json_schema_extra={"default": Settings.miss_budget}
+    )
     """The error budget: in any W answered rounds in a row at most (1 - coverage) W + `miss_budget` lists miss that were
     cut, under any distribution shift. As misses spend it, lists get longer, in the end complete; null: off."""
     unanswered: Literal["miss", "ignore"] | None = Settings.unanswered
@@ -235,22 +238,26 @@ class NewStream(_In):
     """The model behind the scores; rounds that name another are refused."""
 
 
+#: The default of a setting that is left out of a change: it is not read.
+_UNCHANGED: Final[Any] = Field(default=None, json_schema_extra=_only_schema)
+
+
 class Changes(_In):
     """Settings to change; those that are left out stay as they are, and all others are fixed."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
-    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(_whole)] = Settings.at_least
+    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(_whole)] = _UNCHANGED
     """Always show at least this many: safe."""
-    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(_whole)] | None = Settings.at_most
+    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(_whole)] | None = _UNCHANGED
     """Never show more on the first page; null: no limit."""
-    shadow: bool = Settings.shadow
+    shadow: bool = _UNCHANGED
     """Show everything, and learn the threshold anyway."""
-    patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(_whole)] = Settings.patience
+    patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(_whole)] = _UNCHANGED
     """After how many later rounds an unanswered one counts as below the threshold."""
-    miss_budget: Annotated[int, Field(ge=1, le=MOST_MISS_BUDGET), BeforeValidator(_whole)] | None = Settings.miss_budget
+    miss_budget: MissBudget | None = _UNCHANGED
     """The error budget; null: off."""
-    explore_share: ExploreShare | None = Settings.explore_share
+    explore_share: ExploreShare | None = _UNCHANGED
     """The share of rounds to explore; it can change, but not be turned on or off."""
 
     def given(self) -> dict[str, Any]:

@@ -66,6 +66,8 @@ def round_view(logged: Round, text: Text | None, comparable: Sequence[float]) ->
         "truncated": listed.truncated,
         "reached": listed.reached,
         "added": listed.added,
+        "explored": bool(listed.explored),
+        "first": listed.first,
         "members": listed.members,
         "candidates": [
             {
@@ -99,6 +101,10 @@ def _sent(listed: Listed) -> list[dict[str, Any]]:
 def _why(listed: Listed, place: int | None, value: float) -> str:
     """Say why a candidate was shown, at its place in the list, or hidden, where it has none."""
     threshold = listed.threshold
+    if place is not None and listed.first is not None and place >= listed.first:
+        return "shown when more of the list was asked for"
+    if listed.explored:
+        return "explored: everything is shown, in random order"
     if listed.fit == 0:
         reached = "the score is being learned: everything is shown"
     elif threshold == -math.inf:
@@ -115,7 +121,7 @@ def _why(listed: Listed, place: int | None, value: float) -> str:
 
 def _why_below(listed: Listed, place: int) -> str:
     """Say why a candidate below the threshold was shown: what the error budget adds comes last."""
-    end = listed.reached if listed.complete else len(listed.positions)
+    end = listed.reached if listed.complete else listed.first or len(listed.positions)
     if not end - listed.added <= place < end:
         return "shown because more are always shown"
     return "the error budget would have added it" if listed.complete else "added by the error budget"
