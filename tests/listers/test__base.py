@@ -374,9 +374,10 @@ def test_where_several_are_needed_the_lowest_counts(tmp_path):
     lister.save(tmp_path / "lister.json")
     again = Shortlister.load(tmp_path / "lister.json")
     assert dict(again.summary()) == dict(lister.summary())
+    lister.configure(at_least=2)
+    shown = lister.propose([0.5, 0.6])
+    lister.hit(shown.round_id, [0, 1])
     with pytest.raises(ConflictingAnswer, match=r"was answered hit \[0, 1\] before; it cannot be answered hit 0 now"):
-        shown = lister.propose([0.5, 0.6])
-        lister.hit(shown.round_id, [0, 1])
         lister.hit(shown.round_id, 0)
 
 

@@ -37,6 +37,8 @@ from shortlist.service.store import Entry, StreamRow
 
 COVERAGE, DELTA, HORIZON = 0.5, 1e-12, 10**6
 ROUNDS, CANDIDATES = 160, 8
+#: The share of rounds that are skipped, or said to have no right answer.
+SAID = 0.06
 #: After how many rounds the summaries are looked at, which takes longer than a round.
 LOOK = 8
 SCHEDULES = ("prompt", "late", "silent", "again", "shift", "file", "more", "corrected")
@@ -269,15 +271,12 @@ def play(chosen, schedule, tmp_path):
         if service is not None:
             same_list(service.propose(t, LISTS[row]), shown)
         delay, kind = answers(schedule, rng), rng.random()
-        given = Answer.SKIP if kind < 0.03 else Answer.ABSENT if kind < 0.06 else None
-        if given is Answer.ABSENT and shown.complete is not bare.complete:
-            given = Answer.MISS  # who has seen everything is believed that there is none, and who has not is not
-        first = given or (right if right in shown.members else Answer.MISS)
-        if schedule == "more" and given is None:
+        given, plain = said(kind, right, shown, bare)
+        first = given
+        if schedule == "more" and kind >= SAID:
             look_for(right, shown, t, lister, service)
             look_for(right, bare, t, twin, None)
-            given = right
-        given, plain = (given or (right if right in each.members else Answer.MISS) for each in (shown, bare))
+            given = plain = right
         if delay is not None:
             due.setdefault(t + delay, []).append((t, given, plain, first))
         for name, answer, other, before_more in due.pop(t, []):
@@ -296,6 +295,16 @@ def play(chosen, schedule, tmp_path):
         before = now
     misses.check()
     return lister, service
+
+
+def said(kind, right, shown, bare):
+    """Return what is said of a list, and of its twin."""
+    if kind < SAID / 2:
+        return Answer.SKIP, Answer.SKIP
+    if kind < SAID:  # who has seen everything is believed that there is none, and who has not is not
+        answer = Answer.ABSENT if shown.complete is bare.complete else Answer.MISS
+        return answer, answer
+    return tuple(right if right in each.members else Answer.MISS for each in (shown, bare))
 
 
 def look_for(right, shown, name, lister, service):
