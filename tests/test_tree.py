@@ -29,6 +29,7 @@ CROSSING = (
     "policies/test_field.py",  # the methods of the field, against each other
     "rounds/test_pairs.py",  # every pair of settings, library and service
     "service/test_backup.py",
+    "service/test_budget.py",  # the error budget through HTTP and crashes
     "service/test_client.py",  # the clients and a running service
     "service/test_commands.py",
     "service/test_conftest.py",

@@ -51,12 +51,13 @@ def page_rule(rule, looks):
     return answer
 
 
-def alarms(share, answers, seed):
+def alarms(share, answers, seed, **settings):
     """Return how many streams ring, where a share of the questions has no answer, and nothing ever changes."""
     rung = 0
     for stream in range(STREAMS):
         rng = np.random.default_rng([seed, stream])
-        lister = Shortlister(0.9, DELTA, score="raw", on_drift="report", false_alarm_rounds=FALSE_ALARM_ROUNDS)
+        watched = {"on_drift": "report", "false_alarm_rounds": FALSE_ALARM_ROUNDS, **settings}
+        lister = Shortlister(0.9, DELTA, score="raw", **watched)
         table = rng.random((ROUNDS, 20))
         right = (table**8).cumsum(axis=1)
         right = (right < rng.random((ROUNDS, 1)) * right[:, -1:]).sum(axis=1)
@@ -93,9 +94,12 @@ def test_no_more_false_alarms_than_stated(rule, share, people):
     assert rung <= MOST
 
 
-@pytest.mark.parametrize("share", [0.1, 0.2])
-def test_a_rule_that_changes_with_the_threshold_is_noticed(share):
-    """Negative control: absent while lists are complete, a miss once they are cut."""
-    rung = alarms(share, [todays_rule], seed=1)
+@pytest.mark.parametrize(("share", "settings"), [(0.1, {"miss_budget": None}), (0.2, {"miss_budget": None}), (0.2, {})])
+def test_a_rule_that_changes_with_the_threshold_is_noticed(share, settings):
+    """Negative control: absent while lists are complete, a miss once they are cut.
+
+    At a share of 0.1 the error budget is off: it makes lists complete again, and then this rule says absent again.
+    """
+    rung = alarms(share, [todays_rule], seed=1, **settings)
     print(f"{share:.0%} without an answer, the rule of before: {rung} of {STREAMS} streams rang; at most {MOST}")
     assert rung > MOST

@@ -42,7 +42,7 @@ BAD_ANSWERS = [
     (lambda lister: lister.hit(100, "0"), NotShown, "candidate '0' was not in the list"),
     (lambda lister: lister.hit(100, True), NotShown, "candidate True was not in the list"),
     (lambda lister: lister.hit(100, 1.0), NotShown, "candidate 1.0 was not in the list"),
-    (lambda lister: lister.hit(100, [0]), NotShown, "candidate [0] was not in the list"),
+    (lambda lister: lister.hit(100, {0}), NotShown, "candidate {0} was not in the list"),
     (
         lambda lister: lister.hit(777, 0),
         UnknownRound,

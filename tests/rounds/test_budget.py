@@ -27,7 +27,8 @@ class Formula:
         if self.level > full:
             return candidates
         if self.level > self.soft:
-            return math.ceil(float(candidates) ** float((self.level - self.soft) / (full - self.soft)))
+            growth = float(candidates) ** float((self.level - self.soft) / (full - self.soft))
+            return math.ceil(growth - 1e-9)  # whole numbers stay whole on every machine
         return 0
 
     def take(self, answer):
@@ -60,6 +61,15 @@ def test_lists_grow_as_it_is_spent_until_they_are_complete(size, coverage, candi
         assert budget.spent <= size
     assert lengths == sorted(lengths)
     assert lengths[0] == 0
+
+
+@pytest.mark.parametrize("coverage", [5e-324, 1e-308, 0.1 + 0.2, 1 - 2**-53])
+def test_any_coverage_has_its_units(coverage):
+    budget = Budget(20, coverage)
+    for _ in range(30):
+        budget.take(missed=True, everything=budget.more(50) == 50)
+        assert 0 <= budget.spent <= 20
+    assert budget.more(50) >= 0
 
 
 def test_the_burn_rate_is_the_share_of_misses_over_what_coverage_allows():

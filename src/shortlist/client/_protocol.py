@@ -28,7 +28,7 @@ from shortlist.errors import (
 )
 from shortlist.rounds.shown import More, Shown, from_null
 
-__all__ = ["Call", "Calls", "Request", "Result"]
+__all__ = ["Call", "Calls", "Request", "Result", "plain_members"]
 
 #: Answers that say "later".
 _LATER: Final = (429, 502, 503, 504)
@@ -182,7 +182,7 @@ class Calls:
 
     def _answer_many(self, answers: Iterable[tuple[str, dict[str, Any]]]) -> Call[list[ShortlistError | None]]:
         listed = [
-            {"round_id": round_id, **{kind: plain_member(value) for kind, value in answer.items()}}
+            {"round_id": round_id, **{kind: plain_members(value) for kind, value in answer.items()}}
             for round_id, answer in answers
         ]
         found: list[ShortlistError | None] = []
@@ -213,6 +213,13 @@ class Calls:
 
     def _delete(self) -> Call[None]:
         yield from self._send(Request("DELETE", self._path()))
+
+
+def plain_members(member: Any) -> Any:
+    """Return what is right as JSON has it: a candidate, or a list of those that are needed."""
+    if isinstance(member, (list, tuple)):
+        return [plain_member(one) for one in member]
+    return plain_member(member)
 
 
 def _check_round(round_id: Any) -> None:

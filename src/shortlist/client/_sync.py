@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import httpx
 
-from shortlist._validation import Member, plain_member
-from shortlist.client._protocol import Call, Calls, Result
+from shortlist._validation import Member
+from shortlist.client._protocol import Call, Calls, Result, plain_members
 from shortlist.errors import ShortlistError
 from shortlist.rounds.shown import More, Shown
 
@@ -160,9 +160,9 @@ class Client(Calls):
         """Change settings of the stream, from its next list on; `changes` are those of `Shortlister.configure`."""
         return self._do(self._configure(changes))
 
-    def hit(self, round_id: Any, member: Member) -> None:
-        """Take the answer "this one": `member` of the list with this `round_id`."""
-        self._do(self._answer(round_id, {"hit": plain_member(member)}))
+    def hit(self, round_id: Any, member: Member | Sequence[Member]) -> None:
+        """Take the answer "this one", or "all of these": `member` of the list with this `round_id`."""
+        self._do(self._answer(round_id, {"hit": plain_members(member)}))
 
     def miss(self, round_id: Any) -> None:
         """Take the answer "not in this list", for the list with this `round_id`."""

@@ -60,10 +60,11 @@ class GroupedShortlister(BaseLister[GroupShown]):
         The share of rounds, in each group, in which the right answer must be in the list.
     delta
         The probability that any group's threshold may ever pass its optimal one.
-    score, fit_rounds, miss_budget, unanswered, explore_share, patience, on_drift, false_alarm_rounds, at_least, \
-    at_most, shadow, keep
+    score, fit_rounds, miss_budget, unanswered, explore_share, patience, grace
         As in `shortlist.Shortlister`, for each group, each with an error budget of its own; a learned score is learned
-        from all groups together, `patience` counts rounds of the group, and `keep` those of all groups together.
+        from all groups together, and `patience` and `grace` count rounds and answers of the group.
+    on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
+        As in `shortlist.Shortlister`, for each group; `keep` counts rounds of all groups together.
 
     Examples
     --------

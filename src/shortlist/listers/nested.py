@@ -13,7 +13,7 @@ from shortlist.errors import InvalidParameter
 from shortlist.listers._base import BaseLister, shown_fields
 from shortlist.policies import AnytimeSPS, Policy
 from shortlist.rounds.admission import admit, answer_of
-from shortlist.rounds.events import Absent, Cut, Event, Expanded, Hit, Listed, kind_of
+from shortlist.rounds.events import Absent, Answered, Corrected, Cut, Event, Expanded, Hit, Listed, kind_of
 from shortlist.rounds.progress import Counts, Summary, count, summarize
 from shortlist.rounds.settings import OptionsDict, Settings, with_options
 from shortlist.rounds.shown import Shown
@@ -76,10 +76,11 @@ class NestedShortlister(BaseLister[NestedShown]):
     jointly
         False: each guarantee holds with probability 1 - delta, on its own. True: all of them hold at
         once with probability 1 - delta; each then gets its share of delta.
-    score, fit_rounds, miss_budget, unanswered, explore_share, patience, on_drift, false_alarm_rounds, at_least, \
-    at_most, shadow, keep
-        As in `shortlist.Shortlister`, for each coverage: one error budget for each, too; a learned score is the
+    score, fit_rounds, miss_budget, unanswered, explore_share, patience, grace
+        As in `shortlist.Shortlister`, for each coverage, each with an error budget of its own; a learned score is the
         same for all.
+    on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
+        As in `shortlist.Shortlister`, for each coverage.
 
     Examples
     --------
@@ -145,7 +146,7 @@ class NestedShortlister(BaseLister[NestedShown]):
 
     def _tally(self, event: Event) -> None:
         """Count an answer to the list that was shown, whichever coverage it is of."""
-        if isinstance(event, Expanded):
+        if isinstance(event, (Expanded, Corrected)):
             return
         missed = (isinstance(event, Absent) and not event.believed) or (isinstance(event, Hit) and event.after_more)
         kind = "miss" if missed else kind_of(event)
@@ -246,6 +247,8 @@ def _own_event(own: Listed, event: Event) -> Event:
     """Return what an event is to the list of one coverage: there, a pick that only a longer list has is a miss."""
     if isinstance(event, Expanded):
         return event
+    if isinstance(event, Corrected):
+        return Corrected(event.round_id, Answered.of(_own_event(own, event.answer.event)))
     mine = admit(own, answer_of(event))
     assert mine is not None  # noqa: S101 - it is its first answer
     return mine._replace(believed=event.believed) if isinstance(event, Absent) and isinstance(mine, Absent) else mine

@@ -66,6 +66,9 @@ class Shortlister(BaseLister[Shown]):
         Silence holds the count back by at most that many rounds; answers that take longer cost speed
         until they come. Any value is safe; choose the number of rounds in which nearly all answers
         arrive. 200, the default, is a few minutes of a busy search box.
+    grace
+        Answers may be corrected until so many more have come, and count after that: less than `patience`. 0, the
+        default: at once, and for good.
     on_drift
         Watch for a distribution shift after which lists miss more often than they may: ``"report"`` alarms
         in the summary, or ``"restart"`` learning. Restarts share delta between them, the first start

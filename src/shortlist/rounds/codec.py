@@ -171,7 +171,9 @@ def _union(inner: tuple[Any, ...]) -> Decoder:
         return lambda plain, stand: score(plain, stand) if isinstance(plain, dict) else plain
     enums = [kind for kind in inner if isinstance(kind, type) and issubclass(kind, enum.Enum)]
     lists = [kind for kind in inner if typing.get_origin(kind) is list]
-    rest = [_decoder(kind) for kind in inner if kind is not type(None) and kind not in enums + lists]
+    records = [kind for kind in inner if _is_record(kind)]
+    rest = [_decoder(kind) for kind in inner if kind is not type(None) and kind not in enums + lists + records]
+    filled = [_decoder(kind) for kind in records]
     rows = [_decoder(kind) for kind in lists]
     words = {word for kind in inner if typing.get_origin(kind) is typing.Literal for word in typing.get_args(kind)}
 
@@ -182,7 +184,9 @@ def _union(inner: tuple[Any, ...]) -> Decoder:
             return enums[0](plain[0])
         if isinstance(plain, str) and plain in words:
             return plain
-        return (rows if rows and isinstance(plain, list) else rest or rows)[0](plain, stand)
+        if filled and isinstance(plain, dict):
+            return filled[0](plain, stand)
+        return (rows if rows and isinstance(plain, list) else rest or filled or rows)[0](plain, stand)
 
     return decoded
 

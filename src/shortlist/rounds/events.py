@@ -1,6 +1,7 @@
 """What can happen to a round.
 
-`Listed` opens a round, `Expanded` shows more of its list; `Hit`, `Miss`, `Skip`, `Absent` and `Expired` close it.
+`Listed` opens a round, `Expanded` shows more of its list; `Hit`, `Miss`, `Skip`, `Absent` and `Expired` close it, and
+`Corrected` replaces its answer.
 `WarmStarted`, `Configured`, `Restarted` and `Fitted` are about no round. An event says everything that its effect
 depends on: the threshold and the epoch of its list, and what the score made of the pick. So a stream is a fold of its
 events, and the same events give the same bits on any machine.
@@ -21,8 +22,11 @@ __all__ = [
     "EVENTS",
     "LISTED",
     "Absent",
+    "All",
     "Answer",
+    "Answered",
     "Configured",
+    "Corrected",
     "Cut",
     "Event",
     "Expanded",
@@ -46,6 +50,12 @@ class Answer(enum.Enum):
     SKIP = "skip"
     ABSENT = "absent"
     EXPIRED = "expired"
+
+
+class All(NamedTuple):
+    """The answer of who needs several candidates: each of them."""
+
+    members: list[Member]
 
 
 class Cut(NamedTuple):
@@ -168,6 +178,8 @@ class Hit(NamedTuple):
     position: int | None = None
     #: Whether it was shown only after more of the list was asked for.
     after_more: bool = False
+    #: All that were needed, where they were several: `member` is the one that stood lowest.
+    members: list[Member] | None = None
 
 
 class Expanded(NamedTuple):
@@ -220,6 +232,34 @@ class Expired(NamedTuple):
     round_id: RoundName
 
 
+class Answered(NamedTuple):
+    """An answer of any kind: one of its fields is set."""
+
+    hit: Hit | None = None
+    miss: Miss | None = None
+    skip: Skip | None = None
+    absent: Absent | None = None
+
+    @classmethod
+    def of(cls, event: "Event") -> "Answered":
+        """Return the answer that an event is."""
+        return cls(**{kind_of(event): event})  # type: ignore[arg-type]
+
+    @property
+    def event(self) -> Hit | Miss | Skip | Absent:
+        """The event that it is."""
+        event = self.hit or self.miss or self.skip or self.absent
+        assert event is not None  # noqa: S101 - one of them is set
+        return event
+
+
+class Corrected(NamedTuple):
+    """Another answer takes the place of the one that a round has."""
+
+    round_id: RoundName
+    answer: Answered
+
+
 class WarmStarted(NamedTuple):
     """Labelled examples were learned from, before the first list: what the score made of the right answers."""
 
@@ -247,7 +287,9 @@ class Fitted(NamedTuple):
     score: Learned
 
 
-Event = Listed | Expanded | Hit | Miss | Skip | Absent | Expired | WarmStarted | Configured | Restarted | Fitted
+Event = (
+    Listed | Expanded | Hit | Miss | Skip | Absent | Expired | Corrected | WarmStarted | Configured | Restarted | Fitted
+)
 #: Every event by its kind, as it is stored.
 EVENTS: Final[dict[str, Any]] = {
     "listed": Listed,
@@ -257,6 +299,7 @@ EVENTS: Final[dict[str, Any]] = {
     "skip": Skip,
     "absent": Absent,
     "expired": Expired,
+    "corrected": Corrected,
     "warm-started": WarmStarted,
     "configured": Configured,
     "restarted": Restarted,

@@ -156,6 +156,8 @@ class Figures(Counts):
         Rounds in which more of the list was asked for.
     found_after_more
         Those of them in which the right answer was there; the list missed it.
+    held
+        Answers that may still be corrected (`grace`): they are counted nowhere else yet.
     """
 
     threshold: float = -math.inf
@@ -170,6 +172,7 @@ class Figures(Counts):
     would_have_missed: int | None = None
     expanded: int = 0
     found_after_more: int = 0
+    held: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,6 +239,7 @@ def figures(stream: Stream, open_rounds: int) -> dict[str, Any]:
         "would_have_missed": tally.would_have_missed if stream.settings.shadow else None,
         "expanded": tally.expanded,
         "found_after_more": tally.found,
+        "held": len(stream.held),
     }
 
 

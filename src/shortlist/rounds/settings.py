@@ -41,6 +41,7 @@ class OptionsDict(TypedDict, total=False):
     unanswered: Unanswered | None
     explore_share: ExploreShare | None
     patience: int
+    grace: int
     on_drift: OnDrift | None
     false_alarm_rounds: int
     at_least: int
@@ -59,6 +60,7 @@ class Options:
     unanswered: Unanswered | None = None
     explore_share: ExploreShare | None = None
     patience: int = 200
+    grace: int = 0
     on_drift: OnDrift | None = None
     false_alarm_rounds: int = 1_000_000
     at_least: int = 0
@@ -99,6 +101,7 @@ class Settings(Options):
             put(self, "unanswered", "miss" if self.is_orderly and self.explore_share is None else "ignore")
         _check_choice("unanswered", self.unanswered, ("miss", "ignore"))
         put(self, "patience", check_count("patience", self.patience, least=0))
+        put(self, "grace", check_count("grace", self.grace, least=0))
         _check_choice("on_drift", self.on_drift, ("report", "restart", None))
         put(self, "false_alarm_rounds", check_count("false_alarm_rounds", self.false_alarm_rounds))
         put(self, "at_least", check_count("at_least", self.at_least, least=0))
@@ -129,13 +132,12 @@ class Settings(Options):
                 f"{fixed[0]} is fixed when a lister is made; {', '.join(CONFIGURABLE)} may change at any time"
             )
         _check_names(changes, CONFIGURABLE)
-        changed = dataclasses.replace(self, **changes)
-        if (changed.explore_share is None) is not (self.explore_share is None):
+        if (changes.get("explore_share", self.explore_share) is None) is not (self.explore_share is None):
             raise InvalidParameter(
                 f"explore_share is {self.explore_share}, and can change to another share, but not be turned on or off: "
                 "other rounds would count; make a new lister or stream"
             )
-        return changed
+        return dataclasses.replace(self, **changes)
 
 
 #: What a lister is made with besides its settings.
@@ -236,6 +238,31 @@ PAIRS: Final = (
         "shadow",
         lambda given: given.explore_share is not None and given.shadow,
         "explore_share is {self.explore_share}, but shadow mode shows everything anyway: drop one of the two",
+    ),
+    Pair(
+        "at_most",
+        "unanswered",
+        lambda given: (
+            given.at_most is not None
+            and given.unanswered == "ignore"
+            and given.is_orderly
+            and given.explore_share is None
+        ),
+        'at_most is {self.at_most} and unanswered is "ignore": only what is found on the page would count, and lists '
+        'would be cut too short without a sign; use unanswered="miss", and `more` for the rest of a list',
+    ),
+    Pair(
+        "grace",
+        "policy",
+        lambda given: given.grace > 0 and not given.is_orderly,
+        "grace is {self.grace}, which needs an order-statistic policy, and {policy} is none: leave it out",
+    ),
+    Pair(
+        "grace",
+        "patience",
+        lambda given: given.grace > 0 and given.grace >= given.patience,
+        "grace is {self.grace} and patience is {self.patience}: rounds would count before their answers are final; "
+        "grace must be less than patience",
     ),
     Pair(
         "on_drift",

@@ -7,6 +7,7 @@ a restart after an alarm.
 """
 
 import math
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,7 +18,9 @@ from shortlist.errors import InvalidParameter, InvalidScores
 from shortlist.rounds.budget import Budget, BudgetState
 from shortlist.rounds.events import (
     Absent,
+    Answered,
     Configured,
+    Corrected,
     Event,
     Expanded,
     Expired,
@@ -80,6 +83,8 @@ class StreamState:
     #: The names of the scorers, fixed by the first round.
     scorers: tuple[str, ...] | None = None
     budget: BudgetState = field(default_factory=BudgetState)
+    #: Answers that may still be corrected, oldest first.
+    held: deque[Answered] = field(default_factory=deque)
 
 
 class Stream:
@@ -115,6 +120,8 @@ class Stream:
         self.seed = seed
         self.tally = Tally() if state is None else state.tally
         self.tracker = make_tracker(settings, share, None if state is None else state.tracker)
+        #: Answers that may still be corrected, oldest first: they move nothing yet.
+        self.held = deque[Answered]() if state is None else state.held
         self._budget_state = BudgetState() if state is None else state.budget
         #: Which misses may still come; None where none are counted. A restart does not touch it.
         self.budget = self._made_budget()
@@ -130,7 +137,7 @@ class Stream:
     @property
     def state(self) -> StreamState:
         """What it remembers."""
-        return StreamState(self.tally, self.tracker.state, self._scorers, self._budget_state)
+        return StreamState(self.tally, self.tracker.state, self._scorers, self._budget_state, self.held)
 
     def _made_budget(self) -> Budget | None:
         size = self.settings.miss_budget
@@ -317,8 +324,24 @@ class Stream:
         return listed.threshold <= self.threshold
 
     def apply(self, event: Event) -> None:
-        """Take an event."""
+        """Take an event; with `grace`, an answer when so many more have come."""
+        if self.settings.grace and type(event) in _ANSWERS:
+            self.held.append(Answered.of(event))
+            if len(self.held) <= self.settings.grace:
+                return
+            event = self.held.popleft().event
         getattr(self, _MOVES[type(event)])(event)
+
+    def is_held(self, round_id: RoundName, more: int = 0) -> bool:
+        """Return whether a round's answer may still be corrected, after so many more answers than there are now."""
+        last = len(self.held) - self.settings.grace + more  # those before it have become final by then
+        return any(each.event.round_id == round_id for i, each in enumerate(self.held) if i >= last)
+
+    def _corrected(self, event: Corrected) -> None:
+        for index, each in enumerate(self.held):
+            if each.event.round_id == event.round_id:
+                self.held[index] = event.answer
+                return
 
     @property
     def is_due(self) -> bool:
@@ -340,7 +363,7 @@ class Stream:
         """Take an event, and all that must follow it."""
         following: Event | None = event
         while following is not None:
-            getattr(self, _MOVES[type(following)])(following)  # `apply`, without a call for it
+            self.apply(following)
             following = self.due()
 
     def _listed(self, event: Listed) -> None:
@@ -483,12 +506,16 @@ _MOVES: Final[dict[type, str]] = {
     Skip: "_skip",
     Absent: "_absent",
     Expired: "_expired",
+    Corrected: "_corrected",
     WarmStarted: "_warm_started",
     Configured: "_configured",
     Restarted: "_restarted",
     Fitted: "_fitted",
 }
 
+
+#: What `grace` holds back.
+_ANSWERS: Final = frozenset({Hit, Miss, Skip, Absent})
 
 #: Scores that are known to return one finite number for each candidate.
 _OURS: Final = frozenset(KINDS.values())

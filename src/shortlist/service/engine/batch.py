@@ -25,8 +25,8 @@ from shortlist.errors import (
     ShortlistError,
     UnknownRound,
 )
-from shortlist.rounds.admission import admit
-from shortlist.rounds.events import Answer, Configured, Event, Expired, Listed
+from shortlist.rounds.admission import Given, admit
+from shortlist.rounds.events import Configured, Event, Expired, Listed
 from shortlist.service.engine.rounds import Key, Round, scorers_of, table_of
 from shortlist.service.engine.settings import Settings
 from shortlist.service.engine.stream import LoggedStream
@@ -70,8 +70,8 @@ class Close:
 
     stream: LoggedStream
     round_id: str
-    #: A member for a hit.
-    answer: Member | Answer
+    #: A member for a hit, or several.
+    answer: Given
 
 
 @dataclass(slots=True)
@@ -116,6 +116,8 @@ class Batch:
     _versions: dict[int, str | None] = field(default_factory=dict)
     # The scorers of each stream's lists in it.
     _scorers: dict[int, Scorers] = field(default_factory=dict)
+    # The rounds of each stream that it answers, in order.
+    _answered: dict[int, list[str]] = field(default_factory=dict)
     # What streams are set to after it, where that changes.
     _settings: dict[int, Settings] = field(default_factory=dict)
     # By how much each stream's open rounds will have grown.
@@ -201,12 +203,21 @@ class Batch:
         known = self.rounds.get(key)
         if known is None:
             raise UnknownRound(f"round {new.round_id} of stream {stream.name} was never shown")
-        event = admit(known.listed, new.answer, known.given)
+        event = admit(known.listed, new.answer, known.given, held=known.closed is not None and self._is_held(new))
         if event is None:
             return known, False
         self.rounds[key] = known.after(self._add(stream, event))
-        self._grown[stream.id] -= 1
+        if known.closed is None:
+            self._grown[stream.id] -= 1
+            self._answered.setdefault(stream.id, []).append(new.round_id)
         return self.rounds[key], True
+
+    def _is_held(self, new: Close) -> bool:
+        """Return whether a round's answer may still be corrected, after all that the batch has answered so far."""
+        rounds, answered = new.stream.rounds, self._answered.get(new.stream.id, [])
+        if new.round_id in answered:
+            return len(answered) - answered.index(new.round_id) <= rounds.settings.grace
+        return rounds.is_held(new.round_id, len(answered))
 
     def _expand(self, new: Expand) -> tuple[Round, bool]:
         stream, key = new.stream, (new.stream.id, new.round_id)

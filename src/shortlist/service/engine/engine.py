@@ -24,6 +24,7 @@ from shortlist.errors import (
     UnknownRound,
     UnknownStream,
 )
+from shortlist.rounds.admission import Given, needed
 from shortlist.rounds.events import LISTED, Answer
 from shortlist.rounds.settings import CONFIGURABLE
 from shortlist.service.engine.batch import Close, Command, Configure, Expand, Propose
@@ -222,10 +223,12 @@ class Engine:
             ),
         )
 
-    async def answer(self, name: str, round_id: str, kind: str, member: Member | None = None) -> tuple[Round, bool]:
+    async def answer(
+        self, name: str, round_id: str, kind: str, member: Member | list[Member] | None = None
+    ) -> tuple[Round, bool]:
         """Take a round's answer (hit, miss, skip or absent); return the round and whether it is new."""
-        answer = member if kind == "hit" and member is not None else Answer(kind)
-        return await self._submit(name, lambda stream: Close(stream, round_id, answer))
+        given: Given = Answer(kind) if kind != "hit" or member is None else needed(member)
+        return await self._submit(name, lambda stream: Close(stream, round_id, given))
 
     async def configure(self, name: str, changes: dict[str, Any]) -> dict[str, Any]:
         """Change settings of a stream, from its next list on, and return its summary."""

@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from shortlist._validation import UNNAMED, Array, Member, Scorers
-from shortlist.rounds.admission import answer_of
-from shortlist.rounds.events import Answer, Listed
+from shortlist.rounds.admission import Given, answer_of
+from shortlist.rounds.events import All, Answer, Corrected, Listed
 from shortlist.rounds.stream import Stream, comparable
 from shortlist.service.store import Entry, Reader, Text
 
@@ -43,7 +43,7 @@ class Round:
 
     def after(self, entry: Entry) -> "Round":
         """Return the round after another entry of it; one that is known already changes nothing."""
-        if entry.is_answer:
+        if entry.is_answer or isinstance(entry.event, Corrected):
             return dataclasses.replace(self, closed=entry)
         known = entry.is_list or any(each.number >= entry.number for each in self.more)
         return self if known else dataclasses.replace(self, more=(*self.more, entry))
@@ -62,7 +62,7 @@ class Round:
         return self.listed.members
 
     @property
-    def given(self) -> Member | Answer | None:
+    def given(self) -> Given | None:
         """The answer that it has."""
         return None if self.closed is None else answer_of(self.closed.event)
 
@@ -71,7 +71,9 @@ class Round:
         given = self.given
         if given is None:
             return None
-        return {given.value: True} if isinstance(given, Answer) else {"hit": given}
+        if isinstance(given, Answer):
+            return {given.value: True}
+        return {"hit": given.members if isinstance(given, All) else given}
 
 
 #: A round with its texts, and what was compared with the threshold for each candidate.

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from shortlist.errors import DamagedLog, ShortlistError, StoreUnavailable
 from shortlist.rounds.admission import admit, answer_of
-from shortlist.rounds.events import Configured, Event, Expanded, Fitted, Hit, Listed
+from shortlist.rounds.events import Configured, Corrected, Event, Expanded, Fitted, Hit, Listed
 from shortlist.scores import Learned
 from shortlist.service.engine.rounds import scorers_of, table_of
 from shortlist.service.engine.stream import STATE_VERSION, LoggedStream
@@ -112,26 +112,47 @@ def _check(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None], 
         lists[entry.round_id] = entry.event
         yield from _check_budget(stream, entry.event, levels)
         yield from _check_list(stream, entry.event)
-    elif isinstance(entry.event, Configured):
-        try:
-            stream.settings.changed(entry.event.changes)
-        except (ShortlistError, TypeError) as error:
-            yield str(error)
     elif not entry.round_id:
-        due = stream.rounds.due()
-        if not _is_due(entry.event, due):
-            yield f"is {entry.event}, and the log gives {due}"
+        yield from _check_stream(stream, entry.event)
+    elif isinstance(entry.event, Corrected):
+        yield from _check_correction(stream, entry.event, lists[entry.round_id])
     elif entry.round_id not in stream.open:
         yield f"round {entry.round_id} is not open"
     else:
-        listed = lists[entry.round_id]
-        assert listed is not None  # noqa: S101 - it is open
-        if isinstance(entry.event, Expanded):
-            lists[entry.round_id] = listed.expanded(entry.event)
-            yield from _check_more(stream, listed, entry.event)
-            return
+        yield from _check_round(stream, entry, lists)
+
+
+def _check_stream(stream: LoggedStream, event: Event) -> Iterator[str]:
+    """Yield what is wrong with an event that is about no round."""
+    if isinstance(event, Configured):
+        try:
+            stream.settings.changed(event.changes)
+        except (ShortlistError, TypeError) as error:
+            yield str(error)
+        return
+    due = stream.rounds.due()
+    if not _is_due(event, due):
+        yield f"is {event}, and the log gives {due}"
+
+
+def _check_round(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None]) -> Iterator[str]:
+    """Yield what is wrong with an event of an open round."""
+    listed = lists[entry.round_id]
+    assert listed is not None  # noqa: S101 - it is open
+    if isinstance(entry.event, Expanded):
+        lists[entry.round_id] = listed.expanded(entry.event)
+        yield from _check_more(stream, listed, entry.event)
+        return
+    if not stream.settings.grace:
         lists[entry.round_id] = None  # known, and closed
-        yield from _check_answer(listed, entry.event)
+    yield from _check_answer(listed, entry.event)
+
+
+def _check_correction(stream: LoggedStream, event: Corrected, listed: Listed | None) -> Iterator[str]:
+    if listed is None or not stream.rounds.is_held(event.round_id):
+        yield f"corrects round {event.round_id}, whose answer is final"
+        return
+    yield from _check_answer(listed, event.answer.event)
 
 
 def _is_due(event: Event, due: Event | None) -> bool:

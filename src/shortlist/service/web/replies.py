@@ -273,6 +273,8 @@ class StreamView(_Out):
     """Rounds in which more of the list was asked for."""
     found_after_more: int
     """Those of them in which the right answer was there; the list missed it."""
+    held: int
+    """Answers that may still be corrected (`grace`): they are counted nowhere else yet."""
     list_length_median: float | None
     """Median length of the last 200 lists."""
     list_length_p90: float | None

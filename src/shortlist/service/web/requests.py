@@ -222,6 +222,8 @@ class NewStream(_In):
     `on_drift` and `shadow`."""
     patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(_whole)] = Settings.patience
     """After how many later rounds an unanswered one counts as below the threshold; a late answer corrects it."""
+    grace: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(_whole)] = Settings.grace
+    """Answers may be corrected until so many more have come, and count after that; less than `patience`."""
     on_drift: Literal["report", "restart"] | None = Settings.on_drift
     """Watch for a distribution shift after which lists miss too often: `report` an alarm, or `restart` learning."""
     false_alarm_rounds: Annotated[int, Field(ge=1, le=10**12), BeforeValidator(_whole)] = Settings.false_alarm_rounds
@@ -351,7 +353,10 @@ class Answer(_In):
 
     model_config = _one_of(0)
 
-    hit: Annotated[Id, Field(description="This one is right.", json_schema_extra=_only_schema)] = ""
+    hit: Annotated[
+        Id | Annotated[list[Id], Field(min_length=1, max_length=MOST_CANDIDATES)],
+        Field(description="This one is right; or all of these are needed.", json_schema_extra=_only_schema),
+    ] = ""
     miss: Annotated[Literal[True], Field(description="Not in this list.", json_schema_extra=_only_schema)] = True
     skip: Annotated[Literal[True], Field(description="No answer will come.", json_schema_extra=_only_schema)] = True
     absent: Annotated[
@@ -364,8 +369,8 @@ class Answer(_In):
             raise ValueError('give exactly one of {"hit": id}, {"miss": true}, {"skip": true}, {"absent": true}')
         return self
 
-    def outcome(self) -> tuple[str, str | int | None]:
-        """Return which of the four it is, and the candidate of a hit."""
+    def outcome(self) -> tuple[str, str | int | list[str | int] | None]:
+        """Return which of the four it is, and the candidate of a hit, or the candidates."""
         (kind,) = self.model_fields_set - {"round_id"}
         return kind, self.hit if kind == "hit" else None
 
