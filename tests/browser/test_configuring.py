@@ -98,6 +98,21 @@ def test_a_stream_for_people_who_only_click(page, service):
     assert state(service, "clicks")["settings"]["explore_share"] == "auto"
 
 
+def test_answers_that_can_be_corrected_and_several_that_are_needed(page, service):
+    """They are answered, and not in the figures yet; then they are."""
+    with Client(service.url, "docs") as client:
+        client.create(score="raw", grace=2)
+        shown = [client.propose([0.9, 0.8, 0.1], question=f"question {i}") for i in range(3)]
+        for each in shown:
+            client.hit(each.round_id, [0, 1])
+    page.goto(f"{service.url}/page/streams/docs")
+    page.get_by_text("1 picks, 0 misses; 2 more can be corrected").wait_for()
+    page.get_by_text("exploring is off, answers can be corrected for 2 answers.").wait_for()
+    assert page.locator("td", has_text="picked 0 and 1").count() == 3
+    page.goto(f"{service.url}/page/streams/docs/answer")
+    page.get_by_text("3 answered, 0 open").wait_for()
+
+
 #: What is said of `explore_share`, by what is set and by how far it is.
 EXPLORING = [
     (None, 0.5, 100, None, None),

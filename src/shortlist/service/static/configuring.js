@@ -31,10 +31,10 @@ export class Configuring {
     const changed = this.changes().map(([name]) => name);
     this.settings = summary.settings;
     const explores = this.settings.explore_share !== null;
-    for (const [name, given] of [["explore_share", explores], ["miss_budget", !explores], ["shadow", !explores]]) {
+    const offered = { explore_share: explores, miss_budget: !explores, shadow: !explores };
+    for (const name of Object.keys(READ)) {
       const field = this.form.elements[name];
-      field.closest("label").hidden = !given;
-      field.disabled = !given;
+      field.disabled = field.closest("label").hidden = offered[name] === false;
     }
     this.shadowHelp.hidden = explores;
     for (const name of Object.keys(READ).filter((each) => !changed.includes(each))) this.put(name);

@@ -76,7 +76,7 @@ function showSummary() {
     coverageTile(),
     tile("List length", whole(summary.list_length_median), summary.candidates_median === null ? null : `median of the last 200, of ${whole(summary.candidates_median)}${summary.shadow ? ", if it were on" : ""}`),
     tile("Hidden", percent(summary.hidden_share), summary.shadow ? "of all candidates, if it were on" : "of all candidates"),
-    tile("Answered", whole(answered), `${whole(summary.hits)} picks, ${whole(summary.misses)} misses`),
+    tile("Answered", whole(answered), `${whole(summary.hits)} picks, ${whole(summary.misses)} misses${summary.held ? `; ${whole(summary.held)} more can be corrected` : ""}`),
     tile("Open", whole(summary.open), "wait for an answer"),
     tile("Skipped", whole(summary.skipped), `${whole(summary.absent)} without a right one`),
     tile("Expired", whole(summary.expired), "never answered"),
@@ -90,7 +90,11 @@ function showSummary() {
 
 function answerWords({ answer, members, first }) {
   if (answer === null) return "open";
-  if ("hit" in answer) return `picked ${answer.hit}${first !== null && members.indexOf(answer.hit) >= first ? ", after more" : ""}`;
+  if ("hit" in answer) {
+    const picked = [answer.hit].flat(); // all that are needed, where these are several
+    const later = first !== null && picked.some((each) => members.indexOf(each) >= first);
+    return `picked ${picked.join(" and ")}${later ? ", after more" : ""}`;
+  }
   return { miss: "not in the list", skip: "skipped", absent: "there is none", expired: "expired" }[Object.keys(answer)[0]];
 }
 

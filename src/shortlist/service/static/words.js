@@ -34,7 +34,7 @@ export function exploring({ settings, threshold, rounds, fit_picks }) {
 
 // What cannot change.
 export function fixed({ coverage_target, settings, score }) {
-  const { policy, unanswered, explore_share, on_drift } = settings;
+  const { policy, unanswered, explore_share, on_drift, grace } = settings;
   const parts = [
     `coverage ${percent(coverage_target)}`,
     policy.kind === "anytime" ? `delta ${number(policy.delta)}` : `horizon ${whole(policy.horizon)}`,
@@ -42,6 +42,7 @@ export function fixed({ coverage_target, settings, score }) {
     unanswered === "ignore" ? "silence is ignored" : "silence counts as a miss",
     on_drift === null ? "no drift alarm" : on_drift === "restart" ? "drift restarts learning" : "drift is reported",
     explore_share === null ? "exploring is off" : "exploring is on",
+    ...(grace ? [`answers can be corrected for ${plural(grace, "answer")}`] : []),
   ];
   return `Fixed, a change needs a new stream: ${parts.join(", ")}.`;
 }
