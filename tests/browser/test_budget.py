@@ -53,7 +53,7 @@ def test_a_budget_that_runs_out_while_the_page_is_open(page, service):
     assert page.locator("#next.watch").count() == 1
     budget = summary["error_budget"]
     longer = f"{budget['lengthened']} lists were made longer so far, by {budget['added']:.1f}".removesuffix(".0")
-    assert longer in page.locator("#error-budget").text_content()
+    page.locator("#error-budget", has_text=longer).wait_for()
     page.goto(service.url)
     page.locator("td", has_text=re.compile(r"17\.1 of 20")).get_by_text("lists are longer").wait_for()
     spend(service, 0)
