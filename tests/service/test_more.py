@@ -128,7 +128,7 @@ def test_settings_that_change(service):
         ({"score": "auto"}, "invalid-request", "score"),
         ({"at_most": 0}, "invalid-request", "at_most"),
         ({"at_least": 7, "at_most": 5}, "invalid-parameter", "at_most is 5, but at_least is 7"),
-        ({"explore_share": "auto"}, "invalid-parameter", "explore_share is auto"),
+        ({"explore_share": "auto"}, "invalid-parameter", "not be turned on or off"),
         ({"shadow": True, "at_most": 5}, "invalid-parameter", "shadow mode shows everything"),
     ],
     ids=str,
