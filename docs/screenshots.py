@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import uvicorn
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from shortlist.service.demo import ASKED, SIMULATED, Corpus, create_demo
 from shortlist.service.engine import Engine
@@ -21,6 +21,7 @@ PAGES = {
     "overview": "/",
     "stream": f"/page/streams/{SIMULATED}",
     "answer": f"/page/streams/{ASKED}/answer",
+    "others": f"/page/streams/{ASKED}/answer",
 }
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
 QUESTIONS = ("split a string into words", "read a text file line by line", "a random integer", "sort a list by a key")
@@ -43,6 +44,22 @@ async def prepare(engine: Engine) -> None:
             await engine.answer(ASKED, made.shown.round_id, "skip")
 
 
+def find(page: Page) -> None:
+    """Show the others, and find some among them."""
+    page.keyboard.press("m")
+    page.locator("#search:focus").wait_for()
+    page.keyboard.type("str")
+    page.wait_for_timeout(300)
+
+
+def leave(page: Page) -> None:
+    """Answer it, so that the next picture has another question."""
+    page.keyboard.press("Escape")
+    page.keyboard.press("0")
+    page.goto("about:blank")  # which sends it
+    page.wait_for_timeout(500)
+
+
 def shoot(browser: Browser, url: str) -> None:
     """Take all pictures."""
     for scheme in ("light", "dark"):
@@ -58,7 +75,11 @@ def shoot(browser: Browser, url: str) -> None:
                 if name == "demo":
                     page.get_by_label("What do you want to do?").fill(QUESTIONS[0])
                 page.wait_for_timeout(2500)
+                if name == "others":
+                    find(page)
                 page.screenshot(path=OUT / f"page-{name}-{scheme}-{size}.png", full_page=name == "stream")
+                if name == "others":
+                    leave(page)
                 page.close()
                 print(f"page-{name}-{scheme}-{size}.png")
             context.close()

@@ -174,6 +174,7 @@ def test_what_a_search_left_out_is_one_number_for_each_scorer():
     assert check.check_below(0.5, check.UNNAMED) == 0.5
     assert check.check_below({"dense": 0.5}, ("dense",)) == 0.5
     assert check.check_below({"dense": 0.5}, ("bm25", "dense")) == [None, 0.5]
+    assert check.check_below({}, ("dense",)) is None
     for bound, message in (
         (0.5, "there are 2 scorers; give one for each"),
         ({"splade": 0.5}, "truncated_below names 'splade', and the scorers are 'bm25', 'dense'"),

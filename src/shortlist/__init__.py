@@ -35,7 +35,7 @@ from shortlist.policies import (
     ThresholdTracking,
 )
 from shortlist.rounds.progress import Summary
-from shortlist.rounds.shown import Shown
+from shortlist.rounds.shown import More, Shown
 
 __version__ = "0.1.0"
 
@@ -81,6 +81,7 @@ __all__ = [
     "GroupedShortlister",
     "InvalidInput",
     "Lister",
+    "More",
     "NestedShortlister",
     "Oracle",
     "OrderStatistic",

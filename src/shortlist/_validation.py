@@ -257,7 +257,7 @@ def _joined(columns: dict[str, Any], names: Scorers, allow_empty: bool | None) -
     return table
 
 
-def check_below(bound: Any, scorers: Scorers) -> float | list[float | None]:
+def check_below(bound: Any, scorers: Scorers) -> float | list[float | None] | None:
     """Return the score under which candidates were left out: one number, or one for each scorer, None if unknown."""
     rule = "a finite score, or None"
     if isinstance(bound, Mapping):
@@ -268,9 +268,7 @@ def check_below(bound: Any, scorers: Scorers) -> float | list[float | None]:
             )
         each = [bound.get(name) for name in scorers]
         numbers = [None if one is None else check_number("truncated_below", one, rule) for one in each]
-        if len(scorers) == 1 and numbers[0] is not None:
-            return numbers[0]
-        return numbers
+        return numbers[0] if len(scorers) == 1 else numbers
     if len(scorers) > 1:
         raise InvalidParameter(
             f"truncated_below is {bound!r}, and there are {len(scorers)} scorers; give one for each: "

@@ -74,7 +74,7 @@ def test_a_stream_is_made_in_the_browser(page, service):
     assert state(service, "strict")["error_budget"]["size"] == 10
     page.get_by_label("Name").fill("search-box")
     page.get_by_role("button", name="Create").click()  # with other settings
-    page.get_by_role("alert").filter(has_text="settings are fixed").wait_for()
+    page.get_by_role("alert").filter(has_text="choose another name, or delete it first").wait_for()
     page.get_by_role("link", name="search-box").click()
     page.get_by_text(re.compile(r"Lists can become shorter once \d+ more rounds count")).wait_for()
     page.get_by_text("Score: relative(0.4) (as set)").wait_for()
@@ -191,12 +191,13 @@ def test_there_is_none_only_after_looking_through_everything(page, service):
     page.get_by_text("1 of 12 candidates; the other 11 are less likely").wait_for()
     assert page.get_by_role("button", name=re.compile("there is none$")).count() == 0
     page.get_by_role("button", name="There is none …").click()
-    assert page.locator("#others button").count() == 11
+    page.get_by_text("All 12 candidates; the list had the first 1.").wait_for()
+    assert page.get_by_role("option").count() == 12
     page.get_by_role("button", name="I looked through all 12: there is none").click()
     page.get_by_text("whole 1").wait_for()
     page.keyboard.press("n")
-    page.get_by_role("button", name=re.compile("d7")).click()  # found among the others: the list has missed it
-    page.get_by_text("Missed d7: it was not in the list.").wait_for()
+    page.get_by_role("option", name=re.compile("d7")).click()  # found among the others: the list has missed it
+    page.get_by_text("Picked d7, from the others.").wait_for()
     page.get_by_text("whole 2").wait_for()
     page.keyboard.press("1")
     page.get_by_text("part").wait_for()

@@ -4,6 +4,8 @@ The page's rule is read from the page itself. People differ in one thing: whethe
 do not find the answer, and then say that there is none, or just say that it is not in the list.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -19,19 +21,19 @@ MOST = int(binom.isf(1e-6, STREAMS, BOUND))
 
 @pytest.fixture
 def rule(page, service):
-    """What the real page offers: by whether the list is truncated, and whether everything was opened."""
+    """What the real page offers: by whether the list is truncated or some are hidden, and whether all was opened."""
     page.goto(service.url)
     return {
-        (truncated, opened): page.evaluate(
-            "async ([truncated, opened]) => (await import('/static/answering.js')).offered({ truncated }, opened)",
-            [truncated, opened],
+        state: page.evaluate(
+            "async ([truncated, hidden, opened]) => (await import('/static/answering.js'))"
+            ".offered({ truncated, hidden: Number(hidden) }, opened)",
+            list(state),
         )
-        for truncated in (False, True)
-        for opened in (False, True)
+        for state in itertools.product((False, True), repeat=3)
     }
 
 
-def todays_rule(shown):
+def todays_rule(_lister, shown):
     """Return what the page once sent for "none of these": it depends on whether the threshold has moved."""
     return "absent" if shown.complete else "miss"
 
@@ -39,9 +41,12 @@ def todays_rule(shown):
 def page_rule(rule, looks):
     """Return the answer of somebody who does not find it, and looks through everything or not."""
 
-    def answer(shown):
-        before, after = rule[shown.truncated, False], rule[shown.truncated, True]
-        return "absent" if looks and "look" in before and "absent" in after else "miss"
+    def answer(lister, shown):
+        offered = rule[shown.truncated, not shown.complete, False]
+        if looks and "look" in offered:
+            truncated = lister.more(shown.round_id).truncated
+            offered = rule[truncated, False, True]
+        return "absent" if looks and "absent" in offered else "miss"
 
     return answer
 
@@ -62,7 +67,7 @@ def alarms(share, answers, seed, **settings):
             if not none[i] and right[i] in shown.members:
                 lister.hit(shown.round_id, right[i])
             elif none[i]:
-                getattr(lister, answers[kind[i]](shown))(shown.round_id)
+                getattr(lister, answers[kind[i]](lister, shown))(shown.round_id)
             else:
                 lister.miss(shown.round_id)
         rung += lister.summary()["drift"]["alarm_count"] > 0
@@ -70,10 +75,12 @@ def alarms(share, answers, seed, **settings):
 
 
 def test_the_rule(rule):
-    """A miss is always offered; "there is none" only where everything was shown, and never of a truncated list."""
-    assert rule[False, False] == ["miss", "look", "skip"]
-    assert rule[False, True] == ["miss", "absent", "skip"]
-    assert rule[True, False] == rule[True, True] == ["miss", "skip"]
+    """A miss is always offered; "there is none" only where everything is shown, and not where some were left out."""
+    assert rule[False, False, False] == ["miss", "look", "skip"]
+    assert rule[False, False, True] == ["miss", "absent", "skip"]
+    assert rule[True, False, False] == rule[True, False, True] == ["miss", "skip"]
+    for truncated, opened in itertools.product((False, True), repeat=2):  # the first step shows what is hidden
+        assert rule[truncated, True, opened] == ["more", "miss", "look", "skip"]
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_with_at_most_nothing_is_said_that_is_not_so(page, service):
     assert "No threshold yet: the best 10 candidates are shown." in words["next"]
     assert "100.0 % of all lists so far may lack a candidate that reached the threshold (at_most is 10" in words["next"]
     assert "Next: fewer misses" in words["next"]
-    assert "lists of more than 10 are cut short and not covered by it" in words["settings"]
+    assert "; lists of more than 10 are cut short, and not covered by it unless somebody shows" in words["settings"]
     assert words["length-note"] == "Never more than 10."
     low, high = summary["coverage_interval"]
     expected = (

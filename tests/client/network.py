@@ -50,5 +50,6 @@ def shown(round_id, members, threshold=None):
             "reached": len(members),
             "truncated": False,
             "added": 1,
+            "explored": False,
         },
     )

@@ -34,6 +34,22 @@ def test_its_verbs_on_the_wire(monkeypatch):
     assert bodies[1:] == [{"hit": "a"}, {"hit": "b"}, {"miss": True}, {"hit": "b"}]
 
 
+def test_more_and_changed_settings_on_the_wire(monkeypatch):
+    more = {"round_id": "x", "members": ["c"], "left": 0, "truncated": False}
+    network = Network(httpx.Response(200, json=more), httpx.Response(200, json={})).replace(monkeypatch)
+
+    async def main():
+        async with AsyncClient("http://host", "docs") as client:
+            assert (await client.more("x", shown=2)).members == ("c",)
+            assert await client.configure(shadow=True) == {}
+
+    asyncio.run(main())
+    assert network.sent() == [
+        ("POST", "/v1/streams/docs/rounds/x/more", {"shown": 2}),
+        ("PATCH", "/v1/streams/docs", {"shadow": True}),
+    ]
+
+
 def test_while_one_call_waits_others_go_on(monkeypatch):
     """A pause is awaited, so two calls that must be tried again wait at the same time."""
     waiting, most = 0, 0

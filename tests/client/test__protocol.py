@@ -42,6 +42,12 @@ class Dry(Calls):
     def reveal(self, round_id, right, *script):
         return self._run(self._reveal(round_id, right), *script)
 
+    def more(self, round_id, count, shown, *script):
+        return self._run(self._more(round_id, count, shown), *script)
+
+    def configure(self, changes, *script):
+        return self._run(self._configure(changes), *script)
+
     def answer_many(self, answers, *script):
         return self._run(self._answer_many(answers), *script)
 
@@ -191,6 +197,40 @@ def test_the_right_answer_is_a_hit_or_else_a_miss(dry):
         dry.reveal("x", "a", problem(404, "unknown-round"))
 
 
+MORE = {"round_id": "x", "members": ["c", "d"], "left": 3, "truncated": True}
+
+
+def test_more_of_a_list_is_asked_for_again_only_if_that_changes_nothing(dry):
+    """Who does not say how much it has could miss what an answer that was lost had in it."""
+    made = dry.more("x", 2, 4, LOST, problem(503), httpx.Response(200, json=MORE))
+    assert (made.round_id, made.members, made.left, made.truncated, made.scores) == ("x", ("c", "d"), 3, True, ())
+    assert {(step.method, step.path, str(step.json)) for step in dry.requests} == {
+        ("POST", "/v1/streams/my%20docs/rounds/x/more", "{'count': 2, 'shown': 4}")
+    }
+    assert len(dry.requests) == 3
+    with pytest.raises(errors.ServiceUnavailable, match="cannot be reached"):
+        dry.more("x", 2, None, LOST)
+    dry.more("x", None, None, httpx.Response(200, json=MORE))
+    assert [request.json for request in dry.requests[3:]] == [{"count": 2}, {}]
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "error"),
+    [(404, "unknown-round", errors.UnknownRound), (410, "round-closed", errors.RoundClosed)],
+)
+def test_more_of_a_list_that_is_not_open(dry, status, kind, error):
+    with pytest.raises(error):
+        dry.more("x", None, 0, problem(status, kind))
+    assert len(dry.did) == 1
+
+
+def test_settings_are_changed(dry):
+    summary = {"threshold": None, "settings": {"at_most": 5, "miss_budget": None}}
+    assert dry.configure({"at_most": 5, "miss_budget": None}, LOST, httpx.Response(200, json=summary)) == summary
+    assert {(step.method, step.path) for step in dry.requests} == {("PATCH", "/v1/streams/my%20docs")}
+    assert [step.json for step in dry.requests] == [{"at_most": 5, "miss_budget": None}] * 2
+
+
 def test_many_answers_go_a_thousand_at_a_time(dry):
     answers = [(str(i), {"hit": i}) for i in range(1500)]
     wrong = {"problem": {"type": "urn:shortlist:problem:not-shown", "detail": "no", "status": 422}}
@@ -235,6 +275,7 @@ def test_what_cannot_be_sent_is_not_sent(dry):
         (errors.InvalidParameter, lambda: dry.propose([0.5], truncated_below=math.inf)),
         (errors.UnknownRound, lambda: dry.answer("..", {"miss": True})),
         (errors.UnknownRound, lambda: dry.answer(3, {"miss": True})),
+        (errors.UnknownRound, lambda: dry.more("..", None, None)),
     ):
         with pytest.raises(error):
             call()

@@ -50,6 +50,19 @@ def test_a_stream_is_made_asked_for_and_deleted(monkeypatch):
     assert "Authorization" not in network.requests[0].headers
 
 
+def test_more_and_changed_settings_on_the_wire(monkeypatch):
+    more = {"round_id": "x", "members": ["c"], "left": 0, "truncated": False}
+    summary = {"threshold": None, "settings": {"at_most": 5}}
+    network = Network(httpx.Response(200, json=more), httpx.Response(200, json=summary)).replace(monkeypatch)
+    with Client("http://host", "docs") as client:
+        assert client.more("x", 3, shown=2).members == ("c",)
+        assert client.configure(at_most=5) == summary
+    assert network.sent() == [
+        ("POST", "/v1/streams/docs/rounds/x/more", {"count": 3, "shown": 2}),
+        ("PATCH", "/v1/streams/docs", {"at_most": 5}),
+    ]
+
+
 def test_it_waits_and_tries_again(monkeypatch):
     pauses = []
     monkeypatch.setattr("shortlist.client._sync.time.sleep", pauses.append)

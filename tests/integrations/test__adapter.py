@@ -103,6 +103,9 @@ class Remote:
 
     skip = absent = miss
 
+    def more(self, round_id, count=None):
+        return self.local.more(round_id, count)
+
     def reveal(self, round_id, right):
         self.local.reveal(round_id, right)
 

@@ -20,6 +20,7 @@ from shortlist.errors import (
     InvalidScores,
     MissingPolicy,
     NoCandidates,
+    NotShown,
     RoundClosed,
     UnknownRound,
 )
@@ -241,3 +242,153 @@ def test_what_is_passed_to_load_must_be_what_was_saved(tmp_path):
         with pytest.raises(InvalidParameter):
             Shortlister.load(tmp_path / "plain.json", **wrong)
     assert Shortlister.load(tmp_path / "plain.json", policy=AnytimeSPS(0.9)).policy == AnytimeSPS(0.9)
+
+
+def cut(lister, **options):
+    """Return a list that is cut: the lister has learned that the right answer is among the best two of ten."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        shown = lister.propose(np.linspace(0, 1, 10), **options)
+        lister.hit(shown.round_id, int(rng.integers(8, 10)))
+    shown = lister.propose(np.linspace(0, 1, 10), **options)
+    assert len(shown.members) <= 2
+    return shown
+
+
+def test_more_of_a_list_is_shown_best_first():
+    lister = Shortlister(0.9, score="raw")
+    shown = cut(lister)
+    before = lister.summary()
+    first = lister.more(shown.round_id, 3)
+    assert (first.members, first.scores, first.left) == ((7, 6, 5), tuple(np.linspace(0, 1, 10)[[7, 6, 5]]), 5)
+    rest = lister.more(shown.round_id)
+    assert (rest.members, rest.left, rest.truncated) == ((4, 3, 2, 1, 0), 0, False)
+    assert lister.more(shown.round_id).members == ()
+    lister.hit(shown.round_id, 4)
+    after = lister.summary()
+    assert (after.misses - before.misses, after.expanded, after.found_after_more) == (1, 1, 1)
+    assert after.hits == before.hits
+    assert after.error_budget.spent == before.error_budget.spent + 0.9  # the list missed it
+    assert after.threshold == before.threshold
+
+
+def test_more_is_asked_for_before_the_answer():
+    lister = Shortlister(score="raw")
+    shown = lister.propose([0.5, 0.6])
+    lister.hit(shown.round_id, 1)
+    with pytest.raises(RoundClosed, match="round 0 has its answer; more of a list"):
+        lister.more(shown.round_id)
+    with pytest.raises(UnknownRound):
+        lister.more(7)
+    with pytest.raises(InvalidParameter, match="count is 0"):
+        lister.more(lister.propose([0.5]).round_id, 0)
+
+
+def test_a_page_that_is_expanded_is_no_longer_truncated_and_what_it_was_asked_for_is_no_miss():
+    lister = Shortlister(0.9, score="raw", at_most=1)
+    shown = lister.propose([0.1, 0.2, 0.3], ids=["a", "b", "c"])
+    assert (shown.members, shown.truncated) == (("c",), True)
+    more = lister.more(shown.round_id, 1)
+    assert (more.members, more.truncated) == (("b",), True)
+    assert lister.more(shown.round_id).truncated is False
+    lister.hit(shown.round_id, "b")  # the whole list has it, the first page had not
+    summary = lister.summary()
+    assert (summary.misses, summary.found_after_more, summary.error_budget.spent) == (1, 1, 0.0)
+    assert (policy_state(lister).rounds, policy_state(lister).low) == (1, 0)
+
+
+def test_who_has_seen_everything_is_believed_that_there_is_none():
+    lister = Shortlister(0.9, score="raw")
+    shown = cut(lister)
+    counted = lister.summary().counted
+    lister.more(shown.round_id, 2)
+    lister.absent(shown.round_id)
+    assert (lister.summary().absent, lister.summary().misses, lister.summary().counted) == (0, 1, counted + 1)
+    shown = lister.propose(np.linspace(0, 1, 10))
+    lister.more(shown.round_id)
+    lister.absent(shown.round_id)
+    assert (lister.summary().absent, lister.summary().counted) == (1, counted + 1)
+
+
+@pytest.mark.parametrize("kind", [shortlist.GroupedShortlister, shortlist.NestedShortlister])
+def test_more_of_a_group_and_of_several_coverages(kind, tmp_path):
+    lister = kind(score="raw")
+    options = {"group": "g"} if kind is shortlist.GroupedShortlister else {}
+    shown = cut(lister, **options)
+    lister.more(shown.round_id, 2)
+    lister.save(tmp_path / "lister.json")
+    lister = kind.load(tmp_path / "lister.json")
+    rest = lister.more(shown.round_id)
+    assert len(shown.members) + 2 + len(rest.members) == 10
+    lister.hit(shown.round_id, 0)
+    assert lister.summary().misses == 1
+
+
+def test_answers_are_corrected_within_grace(tmp_path):
+    lister, prompt = (Shortlister(0.8, score="raw", grace=grace) for grace in (3, 0))
+    for t in range(100):
+        for one in (lister, prompt):
+            shown = one.propose([0.1, 0.4, 0.7])
+            if one is lister and t % 2:
+                one.miss(shown.round_id)
+            one.hit(shown.round_id, t % 3)
+            one.hit(shown.round_id, t % 3)  # twice is once
+    assert lister.summary().held == 3
+    lister.save(tmp_path / "lister.json")
+    lister = Shortlister.load(tmp_path / "lister.json")
+    with pytest.raises(ConflictingAnswer, match="round 96 was answered hit 0 before; it cannot be answered miss"):
+        lister.miss(96)
+    lister.miss(97)
+    lister.hit(97, 97 % 3)
+    for one in (lister, prompt):  # three more make the last ones final
+        for _ in range(3):
+            one.skip(one.propose([0.5]).round_id)
+    assert lister.threshold == prompt.threshold > 0
+    assert policy_state(lister).rounds == 100
+    assert (lister.summary().hits, lister.summary().skipped, lister.summary().held) == (100, 0, 3)
+
+
+def test_a_correction_must_be_a_candidate_that_was_shown():
+    lister = Shortlister(0.8, score="raw", grace=3)
+    lister.hit(lister.propose([0.1, 0.4]).round_id, 1)
+    with pytest.raises(NotShown):
+        lister.hit(0, 5)
+    lister.reveal(0, 0)
+    assert lister.summary().held == 1
+
+
+def test_where_several_are_needed_the_lowest_counts(tmp_path):
+    lister, lowest = (Shortlister(0.8, score="raw") for _ in range(2))
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        scores = rng.random(10)
+        several = rng.choice(10, size=3, replace=False)
+        shown = lister.propose(scores)
+        if set(several.tolist()) <= set(shown.members):
+            lister.hit(shown.round_id, several)
+            lister.hit(shown.round_id, several[::-1].tolist())  # in any order: twice is once
+        else:
+            lister.miss(shown.round_id)
+        lowest.reveal(lowest.propose(scores).round_id, int(several[scores[several].argmin()]))
+    assert lister.threshold == lowest.threshold > 0.01
+    lister.save(tmp_path / "lister.json")
+    again = Shortlister.load(tmp_path / "lister.json")
+    assert dict(again.summary()) == dict(lister.summary())
+    lister.configure(at_least=2)
+    shown = lister.propose([0.5, 0.6])
+    lister.hit(shown.round_id, [0, 1])
+    with pytest.raises(ConflictingAnswer, match=r"was answered hit \[0, 1\] before; it cannot be answered hit 0 now"):
+        lister.hit(shown.round_id, 0)
+
+
+def test_what_is_needed_must_have_been_shown():
+    lister = Shortlister(score="raw", at_most=2)
+    shown = lister.propose([0.1, 0.2, 0.3], ids=["a", "b", "c"])
+    with pytest.raises(NotShown, match="candidate 'a' was not in the list"):
+        lister.hit(shown.round_id, ["c", "a"])
+    with pytest.raises(InvalidIds, match="there is no candidate in the list"):
+        lister.hit(shown.round_id, [])
+    lister.more(shown.round_id)
+    lister.hit(shown.round_id, ["c", "a"])
+    assert lister.summary().found_after_more == 1
+    lister.hit(shown.round_id, ("a", "c"))

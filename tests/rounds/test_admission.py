@@ -42,7 +42,7 @@ BAD_ANSWERS = [
     (lambda lister: lister.hit(100, "0"), NotShown, "candidate '0' was not in the list"),
     (lambda lister: lister.hit(100, True), NotShown, "candidate True was not in the list"),
     (lambda lister: lister.hit(100, 1.0), NotShown, "candidate 1.0 was not in the list"),
-    (lambda lister: lister.hit(100, [0]), NotShown, "candidate [0] was not in the list"),
+    (lambda lister: lister.hit(100, {0}), NotShown, "candidate {0} was not in the list"),
     (
         lambda lister: lister.hit(777, 0),
         UnknownRound,
@@ -96,7 +96,7 @@ def test_an_answer_is_an_event_that_says_all_that_its_effect_depends_on():
 
 
 def test_an_event_says_what_its_list_was_to_the_error_budget():
-    page = LISTED._replace(paged=True)
+    page = LISTED._replace(asked=3)
     assert admit(page, Answer.MISS) == Miss(7, truncated=True, paged=True)
     every = LISTED._replace(positions=[1, 2, 0], comparable=[1.9, 1.5, 1.2], truncated=False)
     assert admit(every, Answer.MISS) == Miss(7, everything=True)
@@ -104,7 +104,7 @@ def test_an_event_says_what_its_list_was_to_the_error_budget():
     assert admit(every, "a") == Hit(7, "a", 1.2)
     shadow = every._replace(complete=True, reached=2)  # it would have had two members
     assert admit(shadow, "c") == Hit(7, "c", 1.5, complete=True)
-    assert admit(shadow, "a") == Hit(7, "a", 1.2, hidden=True, complete=True)
+    assert admit(shadow, "a") == Hit(7, "a", 1.2, missed=True, complete=True)
     assert admit(shadow, Answer.MISS) == Miss(7, complete=True)
     assert admit(shadow._replace(reached=3), Answer.MISS) == Miss(7, complete=True, everything=True)
 

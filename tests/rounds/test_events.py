@@ -32,9 +32,15 @@ def test_members_are_positions_or_ids_best_first():
 
 @pytest.mark.parametrize(
     ("changes", "believed"),
-    [({}, True), ({"truncated": True}, False), ({"scores": [], "positions": []}, False), ({"complete": True}, True)],
+    [
+        ({}, False),  # two of three are shown
+        ({"positions": [1, 2, 0]}, True),
+        ({"positions": [1, 2, 0], "truncated": True}, False),  # and the search had cut off others
+        ({"scores": [], "positions": []}, False),
+        ({"positions": [1, 2, 0], "complete": True}, True),
+    ],
 )
-def test_absent_is_believed_of_those_who_could_have_seen_everything(changes, believed):
+def test_absent_is_believed_of_those_who_have_seen_everything(changes, believed):
     assert opened(**changes).believes_absent is believed
 
 

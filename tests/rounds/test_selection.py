@@ -88,21 +88,21 @@ def test_what_reaches_the_threshold_comes_first_even_where_a_score_turns_the_ord
 @pytest.mark.parametrize(
     ("options", "more", "expected"),
     [
-        # positions, reached, truncated, added, paged; two of six candidates reach the threshold
-        ({}, 0, (2, 2, False, 0, False)),
-        ({}, 3, (5, 2, False, 3, False)),
-        ({}, 6, (6, 2, False, 4, False)),
-        ({"at_least": 4}, 0, (4, 2, False, 0, False)),
-        ({"at_least": 4}, 1, (4, 2, False, 0, False)),  # they are shown in any case
-        ({"at_least": 4}, 3, (5, 2, False, 1, False)),
-        ({"at_most": 4}, 1, (3, 2, False, 1, False)),
-        ({"at_most": 4}, 2, (4, 2, False, 2, False)),
-        ({"at_most": 4}, 3, (4, 2, False, 2, True)),  # what reaches the threshold is there: not truncated
-        ({"at_most": 1}, 0, (1, 1, True, 0, True)),
-        ({"at_most": 1}, 6, (1, 1, True, 0, True)),
-        ({"shadow": True}, 0, (6, 2, False, 0, False)),
-        ({"shadow": True}, 3, (6, 5, False, 3, False)),
-        ({"shadow": True, "at_least": 4}, 3, (6, 5, False, 1, False)),
+        # positions, reached, truncated, added, asked; two of six candidates reach the threshold
+        ({}, 0, (2, 2, False, 0, None)),
+        ({}, 3, (5, 2, False, 3, None)),
+        ({}, 6, (6, 2, False, 4, None)),
+        ({"at_least": 4}, 0, (4, 2, False, 0, None)),
+        ({"at_least": 4}, 1, (4, 2, False, 0, None)),  # they are shown in any case
+        ({"at_least": 4}, 3, (5, 2, False, 1, None)),
+        ({"at_most": 4}, 1, (3, 2, False, 1, None)),
+        ({"at_most": 4}, 2, (4, 2, False, 2, None)),
+        ({"at_most": 4}, 3, (4, 2, False, 2, 5)),  # what reaches the threshold is there: not truncated
+        ({"at_most": 1}, 0, (1, 1, True, 0, 2)),
+        ({"at_most": 1}, 6, (1, 1, True, 0, 6)),
+        ({"shadow": True}, 0, (6, 2, False, 0, None)),
+        ({"shadow": True}, 3, (6, 5, False, 3, None)),
+        ({"shadow": True, "at_least": 4}, 3, (6, 5, False, 1, None)),
     ],
 )
 def test_what_the_error_budget_adds(options, more, expected):

@@ -40,6 +40,39 @@ def test_it_has_the_verbs_of_a_lister(service):
     client.close()
 
 
+def test_more_and_changed_settings_as_with_a_lister(service):
+    """Lists, what more is shown of them, and what is learned from that: the same to the last bit."""
+    with Client(service.url, "docs", timeout=30) as client:
+        client.create(coverage=0.9, fit_rounds=10, at_most=3)
+        lister = shortlist.Shortlister(coverage=0.9, fit_rounds=10, at_most=3)
+        rng = np.random.default_rng(0)
+        for i in range(160):
+            if i == 120:
+                assert client.configure(at_most=5)["settings"]["at_most"] == 5
+                lister.configure(at_most=5)
+            scores = rng.random(10)
+            right = int(rng.choice(10, p=scores**6 / sum(scores**6)))
+            shown, mine = client.propose(scores), lister.propose(scores)
+            assert shown.members == mine.members
+            seen = list(shown.members)
+            for count in (2, None):
+                if right in seen or i % 5 == 0:
+                    break
+                more, own = client.more(shown.round_id, count, shown=len(seen)), lister.more(mine.round_id, count)
+                assert (more.members, more.left, more.truncated) == (own.members, own.left, own.truncated)
+                seen += more.members
+            client.reveal(shown.round_id, right)
+            lister.reveal(mine.round_id, right)
+        summary, other = client.summary(), lister.summary()
+        assert client.threshold == lister.threshold > 0
+        for name in ("hits", "misses", "expanded", "found_after_more"):
+            assert summary[name] == other[name] > 0
+        with pytest.raises(shortlist.errors.RoundClosed):
+            client.more(shown.round_id)
+        with pytest.raises(shortlist.errors.InvalidParameter, match="shadow mode shows everything"):
+            client.configure(shadow=True)
+
+
 def test_several_scorers_as_with_a_lister_and_the_score_they_gave_as_a_setting(sqlite):
     with running(sqlite) as service, Client(service.url, "hybrid", timeout=30) as client:
         client.create(coverage=0.9, fit_rounds=40)
@@ -100,6 +133,11 @@ def test_the_async_twin_does_the_same(service):
             assert len((await client.rounds(only_open=True))["rounds"]) == 6
             with pytest.raises(shortlist.errors.ConflictingAnswer):
                 await client.hit(shown[10].round_id, "a")
+            await client.configure(at_most=1)
+            last = await client.propose([0.1, 0.9], ids=["a", "b"])
+            assert (await client.more(last.round_id, shown=1)).members == ("a",)
+            await client.hit(last.round_id, "a")
+            assert (await client.summary())["found_after_more"] == 1
             await client.delete()
 
     asyncio.run(main())

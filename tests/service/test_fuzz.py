@@ -35,6 +35,10 @@ KEYS += [
     "allow_empty",
     "skip",
     "absent",
+    "count",
+    "shown",
+    "at_most",
+    "explore_share",
     "answers",
     "name",
     "coverage",
@@ -101,6 +105,10 @@ class Maker:
                 [('{"hit":', "}"), ('{"miss":', "}"), ('{"skip":', "}"), ('{"answers":[{"round_id":"r1","hit":', "}]}")]
             )
             text = start + self.value(3) + end
+        elif kind < 0.53:
+            count = self.rng.choice(["1", "3", "null", *NUMBERS])
+            name = self.rng.choice(["count", "at_most", "at_least", "patience", "miss_budget"])
+            text = f'{{"{name}":{count}}}'
         elif kind < 0.6:
             name = self.rng.choice(['"docs"', '"new"', self.value(3)])
             coverage = self.rng.choice(["0.9", *NUMBERS])
@@ -141,6 +149,8 @@ def fuzz(service, count, seed):
                 ("PUT", "/v1/streams/docs/rounds/r1/feedback"),
                 ("POST", "/v1/streams/docs/feedback"),
                 ("POST", "/v1/streams"),
+                ("POST", "/v1/streams/docs/rounds/r1/more"),
+                ("PATCH", f"/v1/streams/{maker.rng.choice(SCORES)}"),
                 ("POST", "/v1/streams/docs/expire"),
             ]
         )

@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import httpx
 
-from shortlist._validation import Member, plain_member
-from shortlist.client._protocol import Call, Calls, Result
+from shortlist._validation import Member
+from shortlist.client._protocol import Call, Calls, Result, plain_members
 from shortlist.errors import ShortlistError
-from shortlist.rounds.shown import Shown
+from shortlist.rounds.shown import More, Shown
 
 __all__ = ["AsyncClient"]
 
@@ -68,9 +68,17 @@ class AsyncClient(Calls):
         )
         return await self._do(call)
 
-    async def hit(self, round_id: Any, member: Member) -> None:
+    async def more(self, round_id: Any, count: int | None = None, *, shown: int | None = None) -> More:
+        """Show `count` more of the list with this `round_id`; `shown` is how many you have. See `Client.more`."""
+        return await self._do(self._more(round_id, count, shown))
+
+    async def configure(self, **changes: Any) -> dict[str, Any]:
+        """Change settings of the stream, from its next list on; `changes` are those of `Shortlister.configure`."""
+        return await self._do(self._configure(changes))
+
+    async def hit(self, round_id: Any, member: Member | Sequence[Member]) -> None:
         """Take the answer "this one": `member` of the list with this `round_id`."""
-        await self._do(self._answer(round_id, {"hit": plain_member(member)}))
+        await self._do(self._answer(round_id, {"hit": plain_members(member)}))
 
     async def miss(self, round_id: Any) -> None:
         """Take the answer "not in this list", for the list with this `round_id`."""

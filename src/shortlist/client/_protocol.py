@@ -26,9 +26,9 @@ from shortlist.errors import (
     ServiceUnavailable,
     ShortlistError,
 )
-from shortlist.rounds.shown import Shown, from_null
+from shortlist.rounds.shown import More, Shown, from_null
 
-__all__ = ["Call", "Calls", "Request", "Result"]
+__all__ = ["Call", "Calls", "Request", "Result", "plain_members"]
 
 #: Answers that say "later".
 _LATER: Final = (429, 502, 503, 504)
@@ -91,14 +91,14 @@ class Calls:
     def _path(self, *parts: str) -> str:
         return "/".join(("/v1/streams", *(quote(part, safe="") for part in (self.stream, *parts))))
 
-    def _send(self, request: Request) -> Call[Any]:
-        """Send a request, again and again while it may help; return the JSON of its answer."""
-        pause = 0.1
-        for attempt in range(self._retries + 1):
+    def _send(self, request: Request, *, repeatable: bool = True) -> Call[Any]:
+        """Send a request, again and again while it may help and it is `repeatable`; return the JSON of its answer."""
+        pause, retries = 0.1, self._retries if repeatable else 0
+        for attempt in range(retries + 1):
             answer = yield request
             if isinstance(answer, httpx.Response) and answer.status_code not in _LATER:
                 return _read(answer, repeated=attempt > 0 and request.method == "DELETE")
-            if attempt < self._retries:
+            if attempt < retries:
                 wait = _asked_pause(answer) or pause * random.uniform(0.5, 1.0)
                 yield min(wait, _LONGEST_PAUSE)
                 pause = min(2 * pause, _LONGEST_PAUSE)
@@ -152,11 +152,22 @@ class Calls:
             reached=shown["reached"],
             truncated=shown["truncated"],
             added=shown["added"],
+            explored=shown["explored"],
         )
 
+    def _more(self, round_id: Any, count: int | None, shown: int | None) -> Call[More]:
+        _check_round(round_id)
+        body = {name: value for name, value in (("count", count), ("shown", shown)) if value is not None}
+        request = Request("POST", self._path("rounds", round_id, "more"), body)
+        reply = yield from self._send(request, repeatable=shown is not None)
+        return More(reply["round_id"], tuple(reply["members"]), (), reply["left"], reply["truncated"])
+
+    def _configure(self, changes: dict[str, Any]) -> Call[dict[str, Any]]:
+        summary: dict[str, Any] = yield from self._send(Request("PATCH", self._path(), changes))
+        return summary
+
     def _answer(self, round_id: Any, answer: dict[str, Any]) -> Call[None]:
-        if not isinstance(round_id, str) or not round_id.strip("."):
-            raise errors.UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
+        _check_round(round_id)
         yield from self._send(Request("PUT", self._path("rounds", round_id, "feedback"), answer))
 
     def _reveal(self, round_id: Any, right: Member | None) -> Call[None]:
@@ -171,7 +182,7 @@ class Calls:
 
     def _answer_many(self, answers: Iterable[tuple[str, dict[str, Any]]]) -> Call[list[ShortlistError | None]]:
         listed = [
-            {"round_id": round_id, **{kind: plain_member(value) for kind, value in answer.items()}}
+            {"round_id": round_id, **{kind: plain_members(value) for kind, value in answer.items()}}
             for round_id, answer in answers
         ]
         found: list[ShortlistError | None] = []
@@ -204,6 +215,18 @@ class Calls:
         yield from self._send(Request("DELETE", self._path()))
 
 
+def plain_members(member: Any) -> Any:
+    """Return what is right as JSON has it: a candidate, or a list of those that are needed."""
+    if isinstance(member, (list, tuple)):
+        return [plain_member(one) for one in member]
+    return plain_member(member)
+
+
+def _check_round(round_id: Any) -> None:
+    if not isinstance(round_id, str) or not round_id.strip("."):
+        raise errors.UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
+
+
 def _rows(values: Array, scorers: Scorers) -> list[dict[str, Any]]:
     """Return the scores of each candidate as they are sent: one, or one of each scorer, null where it has none."""
     rows = values.tolist()
@@ -220,7 +243,7 @@ def _rows(values: Array, scorers: Scorers) -> list[dict[str, Any]]:
 def _bounds(bound: Any, scorers: Scorers) -> float | dict[str, float]:
     """Return where a search had cut off its candidates as it is sent: a number, or one for each scorer that has one."""
     checked = check_below(bound, scorers)
-    if scorers == UNNAMED and not isinstance(checked, list):
+    if scorers == UNNAMED and isinstance(checked, float):
         return checked
     each = checked if isinstance(checked, list) else [checked]
     return {name: number for name, number in zip(scorers, each, strict=True) if number is not None}

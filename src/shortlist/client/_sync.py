@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import httpx
 
-from shortlist._validation import Member, plain_member
-from shortlist.client._protocol import Call, Calls, Result
+from shortlist._validation import Member
+from shortlist.client._protocol import Call, Calls, Result, plain_members
 from shortlist.errors import ShortlistError
-from shortlist.rounds.shown import Shown
+from shortlist.rounds.shown import More, Shown
 
 __all__ = ["Client"]
 
@@ -141,9 +141,28 @@ class Client(Calls):
         )
         return self._do(call)
 
-    def hit(self, round_id: Any, member: Member) -> None:
-        """Take the answer "this one": `member` of the list with this `round_id`."""
-        self._do(self._answer(round_id, {"hit": plain_member(member)}))
+    def more(self, round_id: Any, count: int | None = None, *, shown: int | None = None) -> More:
+        """Show more of a list: the next candidates, best first; see `Shortlister.more`. Their scores are not returned.
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+        count
+            How many more; all the rest if not given.
+        shown
+            How many candidates you have. With it, a request whose answer is lost is sent again; without it, sending it
+            again could skip candidates, so it is sent once.
+        """
+        return self._do(self._more(round_id, count, shown))
+
+    def configure(self, **changes: Any) -> dict[str, Any]:
+        """Change settings of the stream, from its next list on; `changes` are those of `Shortlister.configure`."""
+        return self._do(self._configure(changes))
+
+    def hit(self, round_id: Any, member: Member | Sequence[Member]) -> None:
+        """Take the answer "this one", or "all of these": `member` of the list with this `round_id`."""
+        self._do(self._answer(round_id, {"hit": plain_members(member)}))
 
     def miss(self, round_id: Any) -> None:
         """Take the answer "not in this list", for the list with this `round_id`."""

@@ -37,9 +37,10 @@ from shortlist.errors import (
 )
 from shortlist.listers import savefile
 from shortlist.policies import POLICIES, Policy, State
-from shortlist.rounds.admission import admit
+from shortlist.rounds.admission import Given, admit, needed
 from shortlist.rounds.codec import decode, encode
 from shortlist.rounds.events import (
+    All,
     Answer,
     Configured,
     Event,
@@ -51,7 +52,7 @@ from shortlist.rounds.events import (
 )
 from shortlist.rounds.learning import LearningState, make_learning
 from shortlist.rounds.settings import Settings
-from shortlist.rounds.shown import RoundName, Shown
+from shortlist.rounds.shown import More, RoundName, Shown
 from shortlist.rounds.stream import Stream, StreamState
 from shortlist.scores import Learned, Score, to_score
 
@@ -68,7 +69,9 @@ class Rounds:
     #: The lists of the rounds without an answer, oldest first.
     open: dict[int, Listed] = field(default_factory=dict)
     #: The answers of the rounds kept, oldest first; None where the round is open.
-    answers: deque[Member | Answer | None] = field(default_factory=deque)
+    answers: deque[Member | All | Answer | None] = field(default_factory=deque)
+    #: The lists of the rounds whose answer may still be corrected, in the order of answers.
+    held: dict[int, Listed] = field(default_factory=dict)
 
     @property
     def oldest(self) -> int:
@@ -105,6 +108,7 @@ def shown_fields(listed: Listed, values: Array) -> dict[str, Any]:
         "reached": listed.reached,
         "truncated": listed.truncated,
         "added": listed.added,
+        "explored": bool(listed.explored),
     }
 
 
@@ -158,7 +162,12 @@ class BaseLister(abc.ABC, Generic[List]):
 
     def _new_stream(self, key: Any, number: int, state: StreamState | None = None) -> Stream:
         settings = dataclasses.replace(self._settings, policy=self._policy(key, number))
-        return Stream(settings, state=state, learning=self._learning, teaches=self._teaches(key))
+        teaches, seed = self._teaches(key), self._seed(key)
+        return Stream(settings, state=state, learning=self._learning, teaches=teaches, seed=seed)
+
+    def _seed(self, key: Any) -> str:  # noqa: ARG002 - all streams have the same rounds
+        """Return what the coins of a stream depend on."""
+        return ""
 
     def _learn_names(self) -> None:
         """Take note of the scorers' names, once they are known."""
@@ -190,28 +199,84 @@ class BaseLister(abc.ABC, Generic[List]):
         if len(rounds.answers) > self._settings.keep:
             self._expire(rounds.next_id - self._settings.keep)
 
-    def _answer(self, round_id: RoundName, answer: Member | Answer) -> None:
+    def _answer(self, round_id: RoundName, answer: Given) -> None:
         with self._lock:
             rounds = self._rounds
             index = rounds.index(round_id, self._settings.keep)
             number, given = int(round_id), rounds.answers[index]
-            listed = rounds.open.get(number)
-            event = admit(listed, answer, given, name=number)
+            listed = rounds.open.get(number) or rounds.held.get(number)
+            event = admit(listed, answer, given, name=number, held=number in rounds.held)
             if event is None:
                 return
             rounds.answers[index] = answer
-            del rounds.open[number]
+            if given is None:
+                del rounds.open[number]
             self._apply(listed, event)  # type: ignore[arg-type]
+            if self._settings.grace:
+                rounds.held[number] = listed  # type: ignore[assignment]
+                self._release()
 
-    def hit(self, round_id: RoundName, member: Member) -> None:
-        """Take the answer "this one".
+    def _release(self) -> None:
+        """Let go of the lists whose answers have become final."""
+        held = self._rounds.held
+        for number in [number for number, listed in held.items() if not self._stream_of(listed).is_held(number)]:
+            del held[number]
+
+    def more(self, round_id: RoundName, count: int | None = None) -> More:
+        """Show more of a list: the next candidates, best first. Any of them may then be picked, too.
+
+        One that is picked there was missed by the list, and its score is known all the same. With `at_most`, a short
+        page that people expand teaches as much as a long list.
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+        count
+            How many more; all the rest if not given.
+
+        Returns
+        -------
+        More
+            The next candidates; none of them if all are shown already.
+
+        Raises
+        ------
+        UnknownRound, RoundClosed
+            No such round was shown, it is too old to be kept, or it has its answer.
+        """
+        count = None if count is None else check_count("count", count)
+        with self._lock:
+            rounds = self._rounds
+            rounds.index(round_id, self._settings.keep)
+            listed = rounds.open.get(int(round_id))
+            if listed is None:
+                raise RoundClosed(f"round {round_id} has its answer; more of a list can be shown only before that")
+            values = np.asarray(listed.scores, dtype=np.float64)
+            event = self._stream_of(listed).expand(listed, values, count)
+            if event is None:
+                return More(listed.round_id, (), (), 0, listed.truncated)
+            rounds.open[int(round_id)] = longer = listed.expanded(event)
+            self._apply(listed, event)
+        new = longer.members[len(listed.positions) :]
+        left = len(values) - len(longer.positions)
+        return More(listed.round_id, tuple(new), scores_of(values, event.positions), left, event.truncated)
+
+    def _stream_of(self, listed: Listed) -> Stream:  # noqa: ARG002 - they have one score
+        """Return a stream that can order the candidates of a list."""
+        return next(iter(self._streams.values()))
+
+    def hit(self, round_id: RoundName, member: Member | Sequence[Member]) -> None:
+        """Take the answer "this one", or "all of these".
 
         Parameters
         ----------
         round_id
             The `round_id` of the list.
         member
-            The candidate that is right, as it stands in ``shown.members``.
+            The candidate that is right, as it stands in ``shown.members``, or in what `more` showed; any right one, if
+            several are. A list of them if all are needed: then the lowest of their scores counts, and the guarantee
+            is that all of them are in the list.
 
         Raises
         ------
@@ -220,10 +285,10 @@ class BaseLister(abc.ABC, Generic[List]):
         NotShown
             The member was not in the list: that is a `miss`.
         ConflictingAnswer
-            The round has another answer. The same one again changes nothing.
+            The round has another answer, which is final (see `grace`). The same one again changes nothing.
         """
         kind = type(member)
-        self._answer(round_id, member if kind is int or kind is str else plain_member(member))
+        self._answer(round_id, member if kind is int or kind is str else needed(member))  # type: ignore[arg-type]
 
     def miss(self, round_id: RoundName) -> None:
         """Take the answer "not in this list", for the list with this `round_id`."""
@@ -269,7 +334,8 @@ class BaseLister(abc.ABC, Generic[List]):
         with self._lock:
             member = None if right is None else plain_member(right)
             index = self._rounds.index(round_id, self._settings.keep)
-            listed, given = self._rounds.open.get(int(round_id)), self._rounds.answers[index]
+            number, given = int(round_id), self._rounds.answers[index]
+            listed = self._rounds.open.get(number) or self._rounds.held.get(number)
             if listed is None:  # its list is gone; a miss says all that is left to say
                 is_hit = not isinstance(given, Answer) or given is not Answer.MISS
             else:

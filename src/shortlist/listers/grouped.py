@@ -60,9 +60,11 @@ class GroupedShortlister(BaseLister[GroupShown]):
         The share of rounds, in each group, in which the right answer must be in the list.
     delta
         The probability that any group's threshold may ever pass its optimal one.
-    score, fit_rounds, miss_budget, unanswered, patience, on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
+    score, fit_rounds, miss_budget, unanswered, explore_share, patience, grace
         As in `shortlist.Shortlister`, for each group, each with an error budget of its own; a learned score is learned
-        from all groups together, `patience` counts rounds of the group, and `keep` those of all groups together.
+        from all groups together, and `patience` and `grace` count rounds and answers of the group.
+    on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
+        As in `shortlist.Shortlister`, for each group; `keep` counts rounds of all groups together.
 
     Examples
     --------
@@ -101,6 +103,12 @@ class GroupedShortlister(BaseLister[GroupShown]):
 
     def _apply(self, listed: Listed, event: Event) -> None:
         self._streams[listed.group].fold(event)
+
+    def _seed(self, key: Group) -> str:
+        return str(key)
+
+    def _stream_of(self, listed: Listed) -> Stream:
+        return self._streams[listed.group]
 
     def _warm_streams(self) -> dict[Any, Stream]:
         raise InvalidParameter("examples have no group; learn a score from them, and pass it as score=")

@@ -13,7 +13,7 @@ from shortlist.errors import InvalidParameter
 from shortlist.listers._base import BaseLister, shown_fields
 from shortlist.policies import AnytimeSPS, Policy
 from shortlist.rounds.admission import admit, answer_of
-from shortlist.rounds.events import Absent, Answer, Cut, Event, Hit, Listed, kind_of
+from shortlist.rounds.events import Absent, Answered, Corrected, Cut, Event, Expanded, Hit, Listed, kind_of
 from shortlist.rounds.progress import Counts, Summary, count, summarize
 from shortlist.rounds.settings import OptionsDict, Settings, with_options
 from shortlist.rounds.shown import Shown
@@ -76,9 +76,11 @@ class NestedShortlister(BaseLister[NestedShown]):
     jointly
         False: each guarantee holds with probability 1 - delta, on its own. True: all of them hold at
         once with probability 1 - delta; each then gets its share of delta.
-    score, fit_rounds, miss_budget, unanswered, patience, on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
-        As in `shortlist.Shortlister`, for each coverage: one error budget for each, too; a learned score is the
+    score, fit_rounds, miss_budget, unanswered, explore_share, patience, grace
+        As in `shortlist.Shortlister`, for each coverage, each with an error budget of its own; a learned score is the
         same for all.
+    on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
+        As in `shortlist.Shortlister`, for each coverage.
 
     Examples
     --------
@@ -144,7 +146,10 @@ class NestedShortlister(BaseLister[NestedShown]):
 
     def _tally(self, event: Event) -> None:
         """Count an answer to the list that was shown, whichever coverage it is of."""
-        kind = "miss" if isinstance(event, Absent) and not event.believed else kind_of(event)
+        if isinstance(event, (Expanded, Corrected)):
+            return
+        missed = (isinstance(event, Absent) and not event.believed) or (isinstance(event, Hit) and event.after_more)
+        kind = "miss" if missed else kind_of(event)
         self._own["shown"][_COUNTED[kind]] = self._own["shown"].get(_COUNTED[kind], 0) + 1
 
     @property
@@ -189,15 +194,26 @@ class NestedShortlister(BaseLister[NestedShown]):
                 coverage: stream.decide(self._rounds.next_id, values, names, below, scorers=scorers)
                 for coverage, stream in self._streams.items()
             }
+            if any(listed.explored for listed in lists.values()):  # then all of it is shown, whatever the others say
+                lists = {coverage: self._uncut(listed) for coverage, listed in lists.items()}
             cuts, lengths, most = {}, {}, 0
             for coverage, listed in lists.items():
                 length = listed.reached if self._settings.shadow else len(listed.positions)
-                cuts[coverage] = Cut(length, listed.reached, listed.truncated, listed.complete, listed.paged)
+                cuts[coverage] = Cut(length, listed.reached, listed.truncated, listed.complete, listed.asked)
                 lengths[coverage] = most = max(most, length)
                 self._streams[coverage].fold(listed)
             longest = _longest(list(lists.values()))._replace(cuts=cuts)
             self._open(longest)
         return NestedShown(**shown_fields(longest, values), cuts=lengths)
+
+    def _uncut(self, listed: Listed) -> Listed:
+        """Return a list that is shown whole, in any order; whether it counts stays as it was."""
+        count = len(listed.scores)
+        return (
+            listed._replace(positions=list(range(count)), reached=count, complete=True, added=0, asked=None)
+            if not listed.explored
+            else listed
+        )
 
     def summary(self) -> NestedSummary:
         """Return what has happened so far, which guarantee holds for what, and more of each coverage."""
@@ -217,6 +233,9 @@ class NestedShortlister(BaseLister[NestedShown]):
 
 def _longest(lists: list[Listed]) -> Listed:
     """Return the list at the lowest threshold, with what an error budget makes another one show beyond it."""
+    explored = next((one for one in lists if one.explored), None)
+    if explored is not None:
+        return explored
     lowest, most = min(lists, key=lambda one: one.threshold), max(lists, key=lambda one: len(one.positions))
     extra = len(most.positions) - len(lowest.positions)
     if not extra:
@@ -225,10 +244,11 @@ def _longest(lists: list[Listed]) -> Listed:
 
 
 def _own_event(own: Listed, event: Event) -> Event:
-    """Return what an event is to the list of one coverage: a pick that only a longer list has is a miss there."""
-    answer = answer_of(event)
-    if isinstance(event, Hit) and event.member not in own.members:
-        answer = Answer.MISS
-    mine = admit(own, answer)
+    """Return what an event is to the list of one coverage: there, a pick that only a longer list has is a miss."""
+    if isinstance(event, Expanded):
+        return event
+    if isinstance(event, Corrected):
+        return Corrected(event.round_id, Answered.of(_own_event(own, event.answer.event)))
+    mine = admit(own, answer_of(event))
     assert mine is not None  # noqa: S101 - it is its first answer
     return mine._replace(believed=event.believed) if isinstance(event, Absent) and isinstance(mine, Absent) else mine

@@ -28,6 +28,9 @@ class Lister(Protocol):
     ) -> Any:
         """Open a round and return its shortlist."""
 
+    def more(self, round_id: Any, count: int | None = None) -> Any:
+        """Show more of a list."""
+
     def hit(self, round_id: Any, member: Member) -> Any:
         """Take the answer "this one"."""
 

@@ -56,12 +56,19 @@ class Shortlister(BaseLister[Shown]):
         What silence means. ``"miss"``: an unanswered round counts as below the threshold until its answer
         comes; always safe, for order-statistic policies only, and their default. ``"ignore"``: a round
         counts when it is answered; safe only if neither silence nor delay depends on the score.
+    explore_share
+        For people who click what they find, and never say that it is not there: the share of rounds, chosen at random,
+        in which everything is shown, in random order; only those count, and only if somebody clicks. A number such as
+        0.05, or ``"auto"``, which is min(0.2, 2 / sqrt(t)). See `shortlist.rounds.exploring` for what it assumes.
     patience
         How many later rounds are shown before an unanswered one is counted as below the threshold. It is
         corrected when its answer comes, but a miss that comes later than that is not seen by `on_drift`.
         Silence holds the count back by at most that many rounds; answers that take longer cost speed
         until they come. Any value is safe; choose the number of rounds in which nearly all answers
         arrive. 200, the default, is a few minutes of a busy search box.
+    grace
+        Answers may be corrected until so many more have come, and count after that: less than `patience`. 0, the
+        default: at once, and for good.
     on_drift
         Watch for a distribution shift after which lists miss more often than they may: ``"report"`` alarms
         in the summary, or ``"restart"`` learning. Restarts share delta between them, the first start
@@ -184,6 +191,7 @@ class Shortlister(BaseLister[Shown]):
             listed.reached,
             listed.truncated,
             listed.added,
+            bool(listed.explored),
         )
 
     def preview(self, scores: Any) -> tuple[int, ...]:

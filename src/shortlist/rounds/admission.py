@@ -1,19 +1,46 @@
 """Which answers are taken.
 
-A round's first answer counts. The same answer again changes nothing; a different one is refused, and so is
-a member that was not shown: each with its own error, before anything has changed.
+A round's first answer counts. The same answer again changes nothing; a different one corrects it within `grace`, and is
+refused after that, and so is a member that was not shown: each with its own error, before anything has changed.
 """
 
-from shortlist._validation import Member
-from shortlist.errors import ConflictingAnswer, NotShown, RoundClosed
-from shortlist.rounds.events import Absent, Answer, Event, Expired, Hit, Listed, Miss, Skip, kind_of
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from shortlist._validation import Member, check_ids, plain_member
+from shortlist.errors import ConflictingAnswer, InvalidIds, NotShown, RoundClosed
+from shortlist.rounds.events import (
+    Absent,
+    All,
+    Answer,
+    Answered,
+    Corrected,
+    Event,
+    Expired,
+    Hit,
+    Listed,
+    Miss,
+    Skip,
+    kind_of,
+)
 from shortlist.rounds.shown import RoundName
 
-__all__ = ["admit", "answer_of"]
+__all__ = ["Given", "admit", "answer_of", "needed"]
+
+
+#: An answer: a member for a hit, several where all of them are needed, or what closes a round without naming one.
+Given = Member | All | Answer
 
 
 def admit(
-    listed: Listed | None, answer: Member | Answer, given: Member | Answer | None = None, *, name: RoundName = ""
+    listed: Listed | None,
+    answer: Given,
+    given: Given | None = None,
+    *,
+    name: RoundName = "",
+    held: bool = False,
 ) -> Event | None:
     """Return the event that an answer is, or None if it changes nothing.
 
@@ -27,6 +54,8 @@ def admit(
         The answer that the round has already, if it has one.
     name
         The round's name, where there is no list.
+    held
+        Whether the answer that it has may still be corrected; then it has its list, too.
 
     Raises
     ------
@@ -38,23 +67,16 @@ def admit(
         The member was not in the list.
     """
     if given is not None:
-        _check_again(name if listed is None else listed.round_id, answer, given)
-        return None
+        if not held or _is_same(answer, given) or answer is Answer.EXPIRED:
+            _check_again(name if listed is None else listed.round_id, answer, given)
+            return None
+        event = admit(listed, answer)
+        assert event is not None  # noqa: S101 - as a first answer it is one
+        return Corrected(event.round_id, Answered.of(event))  # type: ignore[union-attr]
     assert listed is not None  # noqa: S101 - a round without an answer has its list
     if type(answer) is not Answer:
-        shown = listed.positions if listed.ids is None else listed.members
-        if type(answer) not in (int, str) or answer not in shown:
-            raise NotShown(
-                f"candidate {answer!r} was not in the list of round {listed.round_id}; if the right one was not "
-                "shown, the answer is a miss"
-            )
-        place = shown.index(answer)  # type: ignore[arg-type]
-        position = listed.positions[place]
-        score = float(listed.scores[position]) if listed.comparable is None else listed.comparable[place]
-        known = None if listed.fit is None else position
-        hidden = listed.complete and place >= listed.reached  # all are shown, and not all would have been
-        return Hit(listed.round_id, answer, score, hidden, listed.complete, known)  # type: ignore[arg-type]
-    list_was = listed.truncated, listed.complete, listed.is_everything, listed.paged
+        return _hit(listed, answer)  # type: ignore[arg-type]
+    list_was = listed.truncated, listed.complete, listed.is_everything, listed.is_paged
     if answer is Answer.MISS:
         return Miss(listed.round_id, *list_was)
     if answer is Answer.ABSENT:
@@ -62,9 +84,50 @@ def admit(
     return Skip(listed.round_id) if answer is Answer.SKIP else Expired(listed.round_id)
 
 
-def _check_again(name: RoundName, answer: Member | Answer, given: Member | Answer) -> None:
+def needed(member: Any) -> Member | All:
+    """Return a member that is right, or all that are needed."""
+    if isinstance(member, str) or not isinstance(member, (Sequence, np.ndarray)) or not np.ndim(member):
+        one: Member = plain_member(member)
+        return one
+    members = check_ids(list(member), len(member))
+    if not members:
+        raise InvalidIds("there is no candidate in the list of those that are needed; if none is right, it is a miss")
+    return members[0] if len(members) == 1 else All(members)
+
+
+def _hit(listed: Listed, answer: Member | All) -> Hit:
+    """Return the event of a pick; where several are needed, that of the one with the lowest score."""
+    shown = listed.positions if listed.ids is None else listed.members
+    if isinstance(answer, All):
+        places = [_place(listed, shown, one) for one in answer.members]
+        place, last, several = min(places, key=lambda one: (_score(listed, one), -one)), max(places), answer.members
+    else:
+        place = last = _place(listed, shown, answer)
+        several = None
+    known = None if listed.fit is None else listed.positions[place]
+    after_more = listed.first is not None and last >= listed.first
+    score, missed = _score(listed, place), not listed.has(last)
+    return Hit(listed.round_id, shown[place], score, missed, listed.complete, known, after_more, several)
+
+
+def _score(listed: Listed, place: int) -> float:
+    """Return what was compared with the threshold."""
+    return float(listed.scores[listed.positions[place]]) if listed.comparable is None else listed.comparable[place]
+
+
+def _place(listed: Listed, shown: Sequence[Member], member: Any) -> int:
+    """Return where a member stands in a list, or say that it is not in it."""
+    if type(member) not in (int, str) or member not in shown:
+        raise NotShown(
+            f"candidate {member!r} was not in the list of round {listed.round_id}; if the right one was not "
+            "shown, the answer is a miss"
+        )
+    return shown.index(member)
+
+
+def _check_again(name: RoundName, answer: Given, given: Given) -> None:
     """Refuse an answer that differs from the first; one that ends the waiting comes too late, and does not matter."""
-    if answer is Answer.EXPIRED or (type(answer) is type(given) and answer == given):
+    if answer is Answer.EXPIRED or _is_same(answer, given):
         return
     if given is Answer.EXPIRED:
         raise RoundClosed(f"round {name} is closed: its answer was waited for too long")
@@ -73,10 +136,22 @@ def _check_again(name: RoundName, answer: Member | Answer, given: Member | Answe
     )
 
 
-def _in_words(answer: Member | Answer) -> str:
-    return answer.value if isinstance(answer, Answer) else f"hit {answer!r}"
+def _is_same(answer: Given, given: Given) -> bool:
+    if isinstance(answer, All) and isinstance(given, All):
+        return sorted(map(str, answer.members)) == sorted(map(str, given.members))
+    return type(answer) is type(given) and answer == given
 
 
-def answer_of(event: Event) -> Member | Answer:
+def _in_words(answer: Given) -> str:
+    if isinstance(answer, Answer):
+        return answer.value
+    return f"hit {list(answer.members) if isinstance(answer, All) else answer!r}"
+
+
+def answer_of(event: Event) -> Given:
     """Return the answer that an event was."""
-    return event.member if isinstance(event, Hit) else Answer(kind_of(event))
+    if isinstance(event, Corrected):
+        event = event.answer.event
+    if isinstance(event, Hit):
+        return event.member if event.members is None else All(event.members)
+    return Answer(kind_of(event))

@@ -165,21 +165,28 @@ def _numbers(plain: Any, stand: Stand) -> Any:
 
 
 def _union(inner: tuple[Any, ...]) -> Decoder:
-    """Return what tells the types of a union apart: null, a list (also for an enum), and the rest."""
+    """Return what tells the types of a union apart: null, a word, a list (also for an enum), and the rest."""
     if Score in inner:  # by name, or with its parameters
         score = _decoder(Score)
         return lambda plain, stand: score(plain, stand) if isinstance(plain, dict) else plain
     enums = [kind for kind in inner if isinstance(kind, type) and issubclass(kind, enum.Enum)]
     lists = [kind for kind in inner if typing.get_origin(kind) is list]
-    rest = [_decoder(kind) for kind in inner if kind is not type(None) and kind not in enums + lists]
+    records = [kind for kind in inner if _is_record(kind)]
+    rest = [_decoder(kind) for kind in inner if kind is not type(None) and kind not in enums + lists + records]
+    filled = [_decoder(kind) for kind in records]
     rows = [_decoder(kind) for kind in lists]
+    words = {word for kind in inner if typing.get_origin(kind) is typing.Literal for word in typing.get_args(kind)}
 
     def decoded(plain: Any, stand: Stand) -> Any:
         if plain is None and type(None) in inner:
             return None
         if enums and isinstance(plain, list):
             return enums[0](plain[0])
-        return (rows if rows and isinstance(plain, list) else rest or rows)[0](plain, stand)
+        if isinstance(plain, str) and plain in words:
+            return plain
+        if filled and isinstance(plain, dict):
+            return filled[0](plain, stand)
+        return (rows if rows and isinstance(plain, list) else rest or filled or rows)[0](plain, stand)
 
     return decoded
 

@@ -1,9 +1,10 @@
 """What can happen to a round.
 
-`Listed` opens a round; `Hit`, `Miss`, `Skip`, `Absent` and `Expired` close it. `WarmStarted`, `Configured`,
-`Restarted` and `Fitted` are about no round. An event says everything that its effect depends on: the threshold and
-the epoch of its list, and what the score made of the pick. So a stream is a fold of its events, and the
-same events give the same bits on any machine.
+`Listed` opens a round, `Expanded` shows more of its list; `Hit`, `Miss`, `Skip`, `Absent` and `Expired` close it, and
+`Corrected` replaces its answer.
+`WarmStarted`, `Configured`, `Restarted` and `Fitted` are about no round. An event says everything that its effect
+depends on: the threshold and the epoch of its list, and what the score made of the pick. So a stream is a fold of its
+events, and the same events give the same bits on any machine.
 
 The log stores an event as its kind and its fields (`codec`); fields that have their default are left out,
 so a kind can gain one without touching what is stored. JSON has no infinities: minus infinity is null.
@@ -21,10 +22,14 @@ __all__ = [
     "EVENTS",
     "LISTED",
     "Absent",
+    "All",
     "Answer",
+    "Answered",
     "Configured",
+    "Corrected",
     "Cut",
     "Event",
+    "Expanded",
     "Expired",
     "Fitted",
     "Hit",
@@ -47,6 +52,12 @@ class Answer(enum.Enum):
     EXPIRED = "expired"
 
 
+class All(NamedTuple):
+    """The answer of who needs several candidates: each of them."""
+
+    members: list[Member]
+
+
 class Cut(NamedTuple):
     """Where one coverage cuts a list that was shown for several; the fields are those of its own list."""
 
@@ -54,7 +65,7 @@ class Cut(NamedTuple):
     reached: int
     truncated: bool = False
     complete: bool = False
-    paged: bool = False
+    asked: int | None = None
 
 
 class Listed(NamedTuple):
@@ -88,8 +99,12 @@ class Listed(NamedTuple):
     spent: int | None = None
     #: How many candidates the error budget added.
     added: int = 0
-    #: Whether `at_most` left out some that would have been shown otherwise.
-    paged: bool = False
+    #: How many candidates would have been shown, where `at_most` left some of them out.
+    asked: int | None = None
+    #: How many were shown before more of them were; None where no more were. `Expanded` says it, no list does.
+    first: int | None = None
+    #: Whether everything was shown, in random order, because a coin said so; None where no coin is tossed.
+    explored: bool | None = None
     #: The model behind the scores.
     scorer_version: str | None = None
     #: A digest of the texts that go with it: they may be erased, and must still be recognized.
@@ -107,24 +122,45 @@ class Listed(NamedTuple):
 
     @property
     def believes_absent(self) -> bool:
-        """Whether somebody could have looked through everything there is; where not, `absent` is a miss."""
-        return len(self.scores) > 0 and not self.truncated
+        """Whether somebody has seen everything there is; where not, `absent` is a miss."""
+        return 0 < len(self.scores) == len(self.positions) and not self.truncated
 
     @property
     def is_everything(self) -> bool:
         """Whether every candidate was shown; in shadow mode, whether it would have been."""
         return (self.reached if self.complete else len(self.positions)) == len(self.scores)
 
-    def own(self, cut: Cut) -> "Listed":
-        """Return the list of one coverage."""
-        end = len(self.positions) if cut.complete else cut.length
+    @property
+    def is_paged(self) -> bool:
+        """Whether `at_most` left out some that would have been shown otherwise, and nobody asked for them."""
+        return self.asked is not None and len(self.positions) < self.asked
+
+    def has(self, position: int) -> bool:
+        """Return whether the list has the member at this position: whether it would have been shown, uncut."""
+        if self.complete:
+            return position < self.reached  # in shadow mode, all are shown
+        ends = (self.asked, self.first, len(self.positions))  # an empty list that was expanded has a first of 0
+        return position < next(end for end in ends if end is not None)
+
+    def expanded(self, event: "Expanded") -> "Listed":
+        """Return the list with more of it shown."""
+        comparable = None if self.comparable is None else [*self.comparable, *(event.comparable or ())]
         return self._replace(
-            positions=self.positions[:end],
-            comparable=None if self.comparable is None else self.comparable[:end],
+            positions=[*self.positions, *event.positions],
+            comparable=comparable,
+            reached=event.reached,
+            truncated=event.truncated,
+            first=len(self.positions) if self.first is None else self.first,
+        )
+
+    def own(self, cut: Cut) -> "Listed":
+        """Return the list of one coverage: what only a longer list shows is shown after it."""
+        return self._replace(
             reached=cut.reached,
-            truncated=cut.truncated,
+            truncated=cut.truncated and (self.truncated_below is not None or len(self.positions) < (cut.asked or 0)),
             complete=cut.complete,
-            paged=cut.paged,
+            asked=cut.asked,
+            first=None if cut.complete else cut.length,
         )
 
 
@@ -135,11 +171,30 @@ class Hit(NamedTuple):
     member: Member
     #: What was compared with the threshold.
     score: float
-    #: Whether it would not have been shown, but for shadow mode.
-    hidden: bool = False
+    #: Whether the list had it not: it was shown in shadow mode only, or after more of the list was asked for.
+    missed: bool = False
     complete: bool = False
     #: Where it stood among the candidates, if the score is learned from picks.
     position: int | None = None
+    #: Whether it was shown only after more of the list was asked for.
+    after_more: bool = False
+    #: All that were needed, where they were several: `member` is the one that stood lowest.
+    members: list[Member] | None = None
+
+
+class Expanded(NamedTuple):
+    """More of a list was shown."""
+
+    round_id: RoundName
+    #: The positions of those shown in addition, best first.
+    positions: list[int]
+    #: How many of all that are shown now reach the threshold, and whether candidates may be missing that do.
+    reached: int
+    truncated: bool = False
+    #: What the score made of those shown in addition; None where it is the raw score.
+    comparable: list[float] | None = None
+    #: Whether more of it had been shown before.
+    again: bool = False
 
 
 class Miss(NamedTuple):
@@ -177,6 +232,34 @@ class Expired(NamedTuple):
     round_id: RoundName
 
 
+class Answered(NamedTuple):
+    """An answer of any kind: one of its fields is set."""
+
+    hit: Hit | None = None
+    miss: Miss | None = None
+    skip: Skip | None = None
+    absent: Absent | None = None
+
+    @classmethod
+    def of(cls, event: "Event") -> "Answered":
+        """Return the answer that an event is."""
+        return cls(**{kind_of(event): event})  # type: ignore[arg-type]
+
+    @property
+    def event(self) -> Hit | Miss | Skip | Absent:
+        """The event that it is."""
+        event = self.hit or self.miss or self.skip or self.absent
+        assert event is not None  # noqa: S101 - one of them is set
+        return event
+
+
+class Corrected(NamedTuple):
+    """Another answer takes the place of the one that a round has."""
+
+    round_id: RoundName
+    answer: Answered
+
+
 class WarmStarted(NamedTuple):
     """Labelled examples were learned from, before the first list: what the score made of the right answers."""
 
@@ -204,15 +287,19 @@ class Fitted(NamedTuple):
     score: Learned
 
 
-Event = Listed | Hit | Miss | Skip | Absent | Expired | WarmStarted | Configured | Restarted | Fitted
+Event = (
+    Listed | Expanded | Hit | Miss | Skip | Absent | Expired | Corrected | WarmStarted | Configured | Restarted | Fitted
+)
 #: Every event by its kind, as it is stored.
 EVENTS: Final[dict[str, Any]] = {
     "listed": Listed,
+    "expanded": Expanded,
     "hit": Hit,
     "miss": Miss,
     "skip": Skip,
     "absent": Absent,
     "expired": Expired,
+    "corrected": Corrected,
     "warm-started": WarmStarted,
     "configured": Configured,
     "restarted": Restarted,

@@ -152,6 +152,12 @@ class Figures(Counts):
         which everything was shown.
     would_have_missed
         In shadow mode, how many answers would not have been shown.
+    expanded
+        Rounds in which more of the list was asked for.
+    found_after_more
+        Those of them in which the right answer was there; the list missed it.
+    held
+        Answers that may still be corrected (`grace`): they are counted nowhere else yet.
     """
 
     threshold: float = -math.inf
@@ -164,6 +170,9 @@ class Figures(Counts):
     truncated_share: float | None = None
     candidate_recall: float | None = None
     would_have_missed: int | None = None
+    expanded: int = 0
+    found_after_more: int = 0
+    held: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,6 +237,9 @@ def figures(stream: Stream, open_rounds: int) -> dict[str, Any]:
         "truncated_share": tally.truncated / tally.rounds if tally.rounds else None,
         "candidate_recall": tally.recall_hits / complete if complete else None,
         "would_have_missed": tally.would_have_missed if stream.settings.shadow else None,
+        "expanded": tally.expanded,
+        "found_after_more": tally.found,
+        "held": len(stream.held),
     }
 
 

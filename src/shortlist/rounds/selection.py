@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from shortlist._validation import Array
 from shortlist.rounds.settings import Settings
 
-__all__ = ["Selection", "best_first", "select"]
+__all__ = ["Selection", "all_best_first", "best_first", "select"]
 
 Positions = NDArray[np.intp]
 
@@ -24,8 +24,8 @@ class Selection(NamedTuple):
     truncated: bool
     #: How many of them the error budget adds: the last so many, or of those that would be shown in shadow mode.
     added: int = 0
-    #: Whether `at_most` leaves out some that would be shown otherwise.
-    paged: bool = False
+    #: How many would be shown, where `at_most` leaves some of them out.
+    asked: int | None = None
 
 
 def best_first(positions: Positions, values: Array, comparable: Array) -> Positions:
@@ -35,6 +35,13 @@ def best_first(positions: Positions, values: Array, comparable: Array) -> Positi
     if comparable is values or values.ndim > 1:
         return positions[(-comparable[positions]).argsort(kind="stable")]
     return positions[np.lexsort((-values[positions], -comparable[positions]))]
+
+
+def all_best_first(values: Array, comparable: Array, reached: NDArray[np.bool_]) -> Positions:
+    """Return the positions of all candidates, best first."""
+    order = best_first(np.arange(len(values)), values, comparable)
+    # What reaches the threshold comes first, even if a score of your own does not keep the order.
+    return np.concatenate([order[reached[order]], order[~reached[order]]])
 
 
 def select(
@@ -53,11 +60,9 @@ def select(
     if asked == base and not settings.shadow:
         order = best_first(kept, values, comparable)
     else:
-        order = best_first(np.arange(count), values, comparable)
-        # What reaches the threshold comes first, even if a score of your own does not keep the order.
-        order = np.concatenate([order[reached[order]], order[~reached[order]]])
+        order = all_best_first(values, comparable, reached)
         if settings.shadow:
             return Selection(order, asked, False, asked - usual)
     if page < asked:
-        return Selection(order[:page], min(base, page), page < base, max(0, page - usual), True)
+        return Selection(order[:page], min(base, page), page < base, max(0, page - usual), asked)
     return Selection(order[:asked], base, False, asked - usual)

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, NamedTuple, Self, TypedDict
 from shortlist._validation import check_count
 from shortlist.errors import InvalidParameter
 from shortlist.policies import POLICIES, OrderStatistic, Policy
+from shortlist.rounds.exploring import ExploreShare, check_explore_share
 from shortlist.scores import Score, to_score
 
 __all__ = ["CONFIGURABLE", "PAIRS", "OnDrift", "Options", "OptionsDict", "Pair", "Settings", "Unanswered"]
@@ -20,7 +21,15 @@ Unanswered = Literal["miss", "ignore"]
 OnDrift = Literal["report", "restart"]
 
 #: The settings that may change at any time.
-CONFIGURABLE: Final = ("at_least", "at_most", "shadow", "patience", "miss_budget")
+CONFIGURABLE: Final = ("at_least", "at_most", "shadow", "patience", "miss_budget", "explore_share")
+
+
+class _NotGiven(int):
+    """A default that can be told from the same number given on purpose: where it does not fit, it gives way."""
+
+
+#: The misses that a budget holds, if nothing else is said.
+DEFAULT_BUDGET: Final = _NotGiven(20)
 
 
 class OptionsDict(TypedDict, total=False):
@@ -30,7 +39,9 @@ class OptionsDict(TypedDict, total=False):
     fit_rounds: int | None
     miss_budget: int | None
     unanswered: Unanswered | None
+    explore_share: ExploreShare | None
     patience: int
+    grace: int
     on_drift: OnDrift | None
     false_alarm_rounds: int
     at_least: int
@@ -45,9 +56,11 @@ class Options:
 
     score: str | Score | None = None
     fit_rounds: int | None = None
-    miss_budget: int | None = 20
+    miss_budget: int | None = DEFAULT_BUDGET
     unanswered: Unanswered | None = None
+    explore_share: ExploreShare | None = None
     patience: int = 200
+    grace: int = 0
     on_drift: OnDrift | None = None
     false_alarm_rounds: int = 1_000_000
     at_least: int = 0
@@ -78,11 +91,17 @@ class Settings(Options):
         if not (isinstance(self.score, str) and self.score == "auto"):
             put(self, "score", to_score(self.score))
         put(self, "fit_rounds", None if self.fit_rounds is None else check_count("fit_rounds", self.fit_rounds))
-        put(self, "miss_budget", None if self.miss_budget is None else check_count("miss_budget", self.miss_budget))
+        put(self, "explore_share", check_explore_share(self.explore_share))
+        if isinstance(self.miss_budget, _NotGiven) and not (self.is_orderly and self.explore_share is None):
+            put(self, "miss_budget", None)
+        put(
+            self, "miss_budget", None if self.miss_budget is None else check_count("miss_budget", int(self.miss_budget))
+        )
         if self.unanswered is None:
-            put(self, "unanswered", "miss" if self.is_orderly else "ignore")
+            put(self, "unanswered", "miss" if self.is_orderly and self.explore_share is None else "ignore")
         _check_choice("unanswered", self.unanswered, ("miss", "ignore"))
         put(self, "patience", check_count("patience", self.patience, least=0))
+        put(self, "grace", check_count("grace", self.grace, least=0))
         _check_choice("on_drift", self.on_drift, ("report", "restart", None))
         put(self, "false_alarm_rounds", check_count("false_alarm_rounds", self.false_alarm_rounds))
         put(self, "at_least", check_count("at_least", self.at_least, least=0))
@@ -98,8 +117,6 @@ class Settings(Options):
     def of(cls, policy: Policy, options: OptionsDict, lister: str = "shortlister", others: Sequence[str] = ()) -> Self:
         """Return the settings that a lister was given as keywords, besides `others` of its own."""
         _check_names(options, [*others, *_NAMES])
-        if not isinstance(policy, OrderStatistic):
-            options = {"miss_budget": None, **options}
         return cls(policy=policy, lister=lister, **options)
 
     @property
@@ -115,6 +132,11 @@ class Settings(Options):
                 f"{fixed[0]} is fixed when a lister is made; {', '.join(CONFIGURABLE)} may change at any time"
             )
         _check_names(changes, CONFIGURABLE)
+        if (changes.get("explore_share", self.explore_share) is None) is not (self.explore_share is None):
+            raise InvalidParameter(
+                f"explore_share is {self.explore_share}, and can change to another share, but not be turned on or off: "
+                "other rounds would count; make a new lister or stream"
+            )
         return dataclasses.replace(self, **changes)
 
 
@@ -182,6 +204,65 @@ PAIRS: Final = (
         "policy",
         lambda given: given.miss_budget is not None and not given.is_orderly,
         "miss_budget is {self.miss_budget}, which needs an order-statistic policy, and {policy} is none: leave it out",
+    ),
+    Pair(
+        "explore_share",
+        "policy",
+        lambda given: given.explore_share is not None and not given.is_orderly,
+        "explore_share is {self.explore_share}, which needs an order-statistic policy, and {policy} is none: leave it "
+        "out",
+    ),
+    Pair(
+        "explore_share",
+        "unanswered",
+        lambda given: given.explore_share is not None and given.unanswered == "miss",
+        'explore_share is {self.explore_share} and unanswered is "miss": only explored rounds count, and of these the '
+        "silent ones never do; leave unanswered out",
+    ),
+    Pair(
+        "explore_share",
+        "miss_budget",
+        lambda given: given.explore_share is not None and given.miss_budget is not None,
+        "explore_share is {self.explore_share} and miss_budget is {self.miss_budget}, which needs misses that are "
+        "reported: drop one of the two",
+    ),
+    Pair(
+        "explore_share",
+        "on_drift",
+        lambda given: given.explore_share is not None and given.on_drift is not None,
+        'explore_share is {self.explore_share} and on_drift is "{self.on_drift}", which needs misses that are '
+        "reported: drop one of the two",
+    ),
+    Pair(
+        "explore_share",
+        "shadow",
+        lambda given: given.explore_share is not None and given.shadow,
+        "explore_share is {self.explore_share}, but shadow mode shows everything anyway: drop one of the two",
+    ),
+    Pair(
+        "at_most",
+        "unanswered",
+        lambda given: (
+            given.at_most is not None
+            and given.unanswered == "ignore"
+            and given.is_orderly
+            and given.explore_share is None
+        ),
+        'at_most is {self.at_most} and unanswered is "ignore": only what is found on the page would count, and lists '
+        'would be cut too short without a sign; use unanswered="miss", and `more` for the rest of a list',
+    ),
+    Pair(
+        "grace",
+        "policy",
+        lambda given: given.grace > 0 and not given.is_orderly,
+        "grace is {self.grace}, which needs an order-statistic policy, and {policy} is none: leave it out",
+    ),
+    Pair(
+        "grace",
+        "patience",
+        lambda given: given.grace > 0 and given.grace >= given.patience,
+        "grace is {self.grace} and patience is {self.patience}: rounds would count before their answers are final; "
+        "grace must be less than patience",
     ),
     Pair(
         "on_drift",

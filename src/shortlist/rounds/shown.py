@@ -6,7 +6,7 @@ from typing import Any
 
 from shortlist._validation import Member
 
-__all__ = ["RoundName", "Shown", "from_null", "to_null"]
+__all__ = ["More", "RoundName", "Shown", "from_null", "to_null"]
 
 #: What a round is called: a lister numbers them, a service has ids.
 RoundName = int | str
@@ -36,6 +36,8 @@ class Shown:
         were cut off before; the guarantee does not cover such a list.
     added
         How many members the error budget added (`miss_budget`); in shadow mode, would have added.
+    explored
+        Whether everything is shown, in random order, to learn from (`explore_share`): keep that order.
     """
 
     round_id: RoundName
@@ -46,11 +48,37 @@ class Shown:
     reached: int
     truncated: bool = False
     added: int = 0
+    explored: bool = False
 
     @property
     def complete(self) -> bool:
         """Whether every candidate that was passed in is shown."""
         return len(self.members) == self.candidates
+
+
+@dataclass(slots=True)
+class More:
+    """What is shown when more of a list is asked for.
+
+    Attributes
+    ----------
+    round_id
+        The round's name.
+    members
+        The next candidates, best first: those after all that were shown before.
+    scores
+        Their scores, as they were passed in.
+    left
+        How many candidates are still hidden.
+    truncated
+        Whether candidates may still be missing that reach the threshold.
+    """
+
+    round_id: RoundName
+    members: tuple[Member, ...]
+    scores: tuple[Any, ...]
+    left: int = 0
+    truncated: bool = False
 
 
 def to_null(number: float) -> float | None:

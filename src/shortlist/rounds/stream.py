@@ -7,6 +7,7 @@ a restart after an alarm.
 """
 
 import math
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,8 +18,11 @@ from shortlist.errors import InvalidParameter, InvalidScores
 from shortlist.rounds.budget import Budget, BudgetState
 from shortlist.rounds.events import (
     Absent,
+    Answered,
     Configured,
+    Corrected,
     Event,
+    Expanded,
     Expired,
     Fitted,
     Hit,
@@ -28,11 +32,12 @@ from shortlist.rounds.events import (
     Skip,
     WarmStarted,
 )
+from shortlist.rounds.exploring import coin, share_at, shuffled
 from shortlist.rounds.learning import Learning
-from shortlist.rounds.selection import select
+from shortlist.rounds.selection import all_best_first, select
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import RoundName
-from shortlist.rounds.tracker import TrackerState, make_tracker
+from shortlist.rounds.tracker import ExploringTracker, TrackerState, make_tracker
 from shortlist.scores import KINDS, Learned, Raw, Score, name_of
 from shortlist.scores.learned import Example
 
@@ -55,6 +60,11 @@ class Tally:
     truncated: int = 0
     #: Answers that the list would not have had in it, but for shadow mode.
     would_have_missed: int = 0
+    #: Rounds in which more was asked for, and those of them in which it was found there.
+    expanded: int = 0
+    found: int = 0
+    #: Rounds that were explored: everything was shown, in random order.
+    explored: int = 0
     #: Lists that the error budget made longer, and the candidates that it added.
     lengthened: int = 0
     added: int = 0
@@ -73,6 +83,8 @@ class StreamState:
     #: The names of the scorers, fixed by the first round.
     scorers: tuple[str, ...] | None = None
     budget: BudgetState = field(default_factory=BudgetState)
+    #: Answers that may still be corrected, oldest first.
+    held: deque[Answered] = field(default_factory=deque)
 
 
 class Stream:
@@ -90,6 +102,8 @@ class Stream:
         What learns its score, where one is learned; streams may share it.
     teaches
         Whether the score learns from this stream's answers. Of streams that have the same rounds, one does.
+    seed
+        What coins depend on besides the rounds' names. Streams that have the same rounds have the same.
     """
 
     def __init__(
@@ -100,10 +114,14 @@ class Stream:
         learning: Learning | None = None,
         *,
         teaches: bool = True,
+        seed: str = "",
     ) -> None:
         self.settings = settings
+        self.seed = seed
         self.tally = Tally() if state is None else state.tally
         self.tracker = make_tracker(settings, share, None if state is None else state.tracker)
+        #: Answers that may still be corrected, oldest first: they move nothing yet.
+        self.held = deque[Answered]() if state is None else state.held
         self._budget_state = BudgetState() if state is None else state.budget
         #: Which misses may still come; None where none are counted. A restart does not touch it.
         self.budget = self._made_budget()
@@ -119,7 +137,7 @@ class Stream:
     @property
     def state(self) -> StreamState:
         """What it remembers."""
-        return StreamState(self.tally, self.tracker.state, self._scorers, self._budget_state)
+        return StreamState(self.tally, self.tracker.state, self._scorers, self._budget_state, self.held)
 
     def _made_budget(self) -> Budget | None:
         size = self.settings.miss_budget
@@ -186,11 +204,13 @@ class Stream:
             A decision to be made again, at its own thresholds.
         """
         settings, state, learning = self.settings, self.tracker.state.policy, self.learning
+        if settings.explore_share is not None and self._explores(round_id, again):
+            return self._everything(round_id, values, ids, truncated_below, scorers)
         score = self._score if learning is None else self.score_of(scorers, None if again is None else again.fit)
         threshold: float = state.carry[0] if again is None else again.threshold
         made = values if score is None and values.ndim == 1 else comparable(score, values)
         more, spent = self._lengthening(len(values), again)
-        order, reached, truncated, added, paged = select(values, made, made >= threshold, settings, more)
+        order, reached, truncated, added, asked = select(values, made, made >= threshold, settings, more)
         if truncated_below is not None and not truncated:
             truncated = threshold <= highest_missing(score, truncated_below, values, made)
         fit = None if learning is None else learning.number
@@ -211,7 +231,47 @@ class Stream:
             fit if again is None else again.fit,
             spent,
             added,
-            paged,
+            asked,
+            explored=None if settings.explore_share is None else False,
+        )
+
+    def _explores(self, round_id: RoundName, again: Listed | None) -> bool:
+        """Toss the coin of a round; while the score is learned everything is shown, and nothing counts anyway."""
+        if again is not None:
+            return bool(again.explored)
+        assert self.settings.explore_share is not None  # noqa: S101 - for the type checker
+        if self.learning is not None and self.learning.state.fitting:
+            return False
+        share = share_at(self.settings.explore_share, self.tally.rounds, self.threshold)
+        return coin(self.seed, round_id) < share
+
+    def _everything(
+        self,
+        round_id: RoundName,
+        values: Array,
+        ids: list[Member] | None,
+        truncated_below: float | list[float | None] | None,
+        scorers: Scorers,
+    ) -> Listed:
+        """Return a list that is explored: all candidates, in random order."""
+        order = shuffled(self.seed, round_id, len(values))
+        learning = self.learning
+        made = comparable(self.score_of(scorers), values)
+        return Listed(
+            round_id,
+            ids,
+            values,
+            order.tolist(),
+            -math.inf,
+            self.tracker.epoch,
+            len(values),
+            truncated_below is not None,
+            True,
+            made[order].tolist(),
+            truncated_below,
+            None if scorers == UNNAMED else list(scorers),
+            None if learning is None else learning.number,
+            explored=True,
         )
 
     def _lengthening(self, candidates: int, again: Listed | None) -> tuple[int, int | None]:
@@ -224,13 +284,64 @@ class Stream:
             return more, budget.state.spent if more else None
         return (0, None) if again.spent is None else (budget.more(candidates, again.spent), again.spent)
 
+    def expand(self, listed: Listed, values: Array, count: int | None = None) -> Expanded | None:
+        """Return what to show when more of a list is asked for, None if all of it is shown; change nothing.
+
+        Parameters
+        ----------
+        listed
+            The list as it is shown now.
+        values
+            The candidates' scores.
+        count
+            How many more; all the rest if not given.
+        """
+        left = len(values) - len(listed.positions)
+        if not left:
+            return None
+        scorers = UNNAMED if listed.scorers is None else tuple(listed.scorers)
+        made = comparable(self.score_of(scorers, listed.fit if self.knows(listed) else None), values)
+        reached = made >= listed.threshold
+        shown = set(listed.positions)
+        order = [one for one in all_best_first(values, made, reached).tolist() if one not in shown]
+        more = order[:count]
+        shown.update(more)
+        total = int(reached[list(shown)].sum())
+        beyond = listed.truncated_below is not None and listed.threshold <= highest_missing(
+            self.score_of(scorers, listed.fit if self.knows(listed) else None), listed.truncated_below, values, made
+        )
+        return Expanded(
+            listed.round_id,
+            more,
+            max(total, listed.reached),
+            beyond or total < int(reached.sum()),
+            made[more].tolist(),
+            again=listed.first is not None,
+        )
+
     def allows(self, listed: Listed) -> bool:
         """Return whether the threshold of a list of this epoch is not above today's."""
         return listed.threshold <= self.threshold
 
     def apply(self, event: Event) -> None:
-        """Take an event."""
+        """Take an event; with `grace`, an answer when so many more have come."""
+        if self.settings.grace and type(event) in _ANSWERS:
+            self.held.append(Answered.of(event))
+            if len(self.held) <= self.settings.grace:
+                return
+            event = self.held.popleft().event
         getattr(self, _MOVES[type(event)])(event)
+
+    def is_held(self, round_id: RoundName, more: int = 0) -> bool:
+        """Return whether a round's answer may still be corrected, after so many more answers than there are now."""
+        last = len(self.held) - self.settings.grace + more  # those before it have become final by then
+        return any(each.event.round_id == round_id for i, each in enumerate(self.held) if i >= last)
+
+    def _corrected(self, event: Corrected) -> None:
+        for index, each in enumerate(self.held):
+            if each.event.round_id == event.round_id:
+                self.held[index] = event.answer
+                return
 
     @property
     def is_due(self) -> bool:
@@ -252,7 +363,7 @@ class Stream:
         """Take an event, and all that must follow it."""
         following: Event | None = event
         while following is not None:
-            getattr(self, _MOVES[type(following)])(following)  # `apply`, without a call for it
+            self.apply(following)
             following = self.due()
 
     def _listed(self, event: Listed) -> None:
@@ -274,25 +385,37 @@ class Stream:
                 learning.show(event)
             if not counts:
                 return  # it was shown to learn the score, and is never used for the threshold
+        if isinstance(self.tracker, ExploringTracker):
+            self.tracker.tick()
+            tally.explored += bool(event.explored)
+            if not event.explored:
+                return
         self.tracker.show(event.round_id, event.threshold, event.epoch)
+
+    def _expanded(self, event: Expanded) -> None:
+        self.tally.expanded += not event.again
 
     def _counts(self, event: Hit | Miss | Absent | Skip | Expired) -> bool:
         """Teach the score, where it is learned; return whether the round is one for the threshold."""
-        if self.learning is None:
-            return True
-        if self.teaches:
+        if self.learning is not None and self.teaches:
             self.learning.answer(event)
+        if self.learning is None and self.settings.explore_share is None:
+            return True
         return self.tracker.is_open(event.round_id)
 
     def _hit(self, event: Hit) -> None:
         tally = self.tally
-        tally.hits += 1
-        tally.would_have_missed += event.hidden
+        if event.after_more:  # the list that was shown had it not
+            tally.misses += 1
+            tally.found += 1
+        else:
+            tally.hits += 1
+        tally.would_have_missed += event.missed
         if event.complete:
             self._remember(1, 0)
         if self.budget is not None:
-            self.budget.take(missed=event.hidden)
-        if self.learning is None or self._counts(event):
+            self.budget.take(missed=event.missed)
+        if self._counts(event):
             self.tracker.hit(event.round_id, event.score)
 
     def _miss(self, event: Miss | Absent) -> None:
@@ -377,17 +500,22 @@ class Stream:
 
 _MOVES: Final[dict[type, str]] = {
     Listed: "_listed",
+    Expanded: "_expanded",
     Hit: "_hit",
     Miss: "_miss",
     Skip: "_skip",
     Absent: "_absent",
     Expired: "_expired",
+    Corrected: "_corrected",
     WarmStarted: "_warm_started",
     Configured: "_configured",
     Restarted: "_restarted",
     Fitted: "_fitted",
 }
 
+
+#: What `grace` holds back.
+_ANSWERS: Final = frozenset({Hit, Miss, Skip, Absent})
 
 #: Scores that are known to return one finite number for each candidate.
 _OURS: Final = frozenset(KINDS.values())
@@ -422,6 +550,8 @@ def comparable(score: Score | None, values: Array) -> Array:
 def highest_missing(score: Score | None, bound: float | list[float | None], values: Array, made: Array) -> float:
     """Return the most that a candidate which is missing can have: with it in the list, or as its equal there."""
     row = np.array(bound, dtype=np.float64)  # None is NaN: that scorer leaves nothing out, or nothing is known
+    if not len(values):
+        values = values.reshape(0, *row.shape)  # an empty list has no scorers
     added = comparable(score, np.concatenate([values, row[None]]))[-1]
     equal = values == row if values.ndim == 1 else ((values == row) | (np.isnan(values) & np.isnan(row))).all(axis=1)
     return float(np.maximum.reduce(made[equal], initial=added))

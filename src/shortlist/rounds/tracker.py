@@ -44,6 +44,11 @@ class TrackerState:
     names: deque[RoundName] = field(default_factory=deque)
     #: Unanswered rounds of a policy that counts answers only, each with the threshold it was shown with.
     open: dict[RoundName, float] = field(default_factory=dict)
+    #: Rounds shown, explored or not, where some are.
+    seen: int = 0
+    #: Explored rounds that are waited for, each with its number; and those that were waited for too long.
+    explored: deque[tuple[RoundName, int]] = field(default_factory=deque)
+    late: set[RoundName] = field(default_factory=set)
     #: Rounds of this epoch that will never be answered.
     silent: int = 0
     #: Misses of truncated lists: the right answer may have been among what was left out.
@@ -217,8 +222,64 @@ class PromptTracker(Tracker):
         return policy.init()
 
 
+class ExploringTracker(Tracker):
+    """The threshold of an order-statistic policy that explored rounds count for: in the order shown, if answered.
+
+    A round that is silent for `patience` later ones leaves the order; if it is answered after that, it enters then.
+    """
+
+    def is_open(self, name: RoundName) -> bool:
+        """Return whether a round was shown to it, and has no answer."""
+        return name in self.state.policy.open or name in self.state.late
+
+    def show(self, name: RoundName, threshold: float, epoch: int) -> None:
+        """Take note of an explored round."""
+        state = self.state
+        self.policy.show(state.policy, name, threshold, epoch)
+        state.explored.append((name, state.seen))
+
+    def tick(self) -> None:
+        """Take note that a round was shown, explored or not: those that it is too late to wait for leave the order."""
+        state = self.state
+        state.seen += 1
+        while state.explored and state.explored[0][1] < state.seen - self.settings.patience:
+            name, _ = state.explored.popleft()
+            if name in state.policy.open:
+                self.policy.withdraw(state.policy, name)
+                state.late.add(name)
+
+    def hit(self, name: RoundName, score: float) -> None:
+        """Take a round's answer: the score of what was picked."""
+        self._take(name, score)
+
+    def miss(self, name: RoundName, *, truncated: bool = False) -> None:  # noqa: ARG002 - all of it was shown
+        """Take a miss that somebody reports all the same."""
+        self._take(name, None)
+
+    def silence(self, name: RoundName) -> None:
+        """Forget a round that will never be answered."""
+        self.withdraw(name)
+
+    def withdraw(self, name: RoundName) -> None:
+        """Forget a round in which no candidate was right."""
+        if name in self.state.late:
+            self.state.late.discard(name)
+        else:
+            self.policy.withdraw(self.state.policy, name)
+
+    def _take(self, name: RoundName, score: float | None) -> None:
+        state = self.state
+        if name in state.late:
+            state.late.discard(name)
+            self.policy.update(state.policy, score)
+        else:
+            self.policy.answer(state.policy, name, score)
+
+
 def make_tracker(settings: Settings, share: float = 1.0, state: TrackerState | None = None) -> Tracker:
     """Return the tracker for these settings."""
+    if settings.explore_share is not None:
+        return ExploringTracker(settings, share, state)
     kind = Tracker if settings.unanswered == "miss" else PromptTracker
     return kind(settings, share, state)
 

@@ -152,7 +152,7 @@ def test_answers_are_judged_against_the_threshold_stored_with_the_round(sqlite):
             made, new = await engine.answer("a", "old", "hit", "low")  # today it would be hidden
             after = await engine.summary("a")
             assert new
-            assert made.closed.event == Hit("old", "low", 0.001, hidden=False, complete=True)
+            assert made.closed.event == Hit("old", "low", 0.001, missed=False, complete=True)
             assert (after["hits"], after["misses"]) == (before["hits"] + 1, before["misses"])
 
     asyncio.run(main())

@@ -38,7 +38,7 @@ FIELDS = {
     "a list that says it is truncated": (1, {"truncated": True}, "says that truncated is True"),
     "fewer that reach the threshold": (1, {"reached": 3}, "says that reached is 3"),
     "an answer to a round that was never shown": (2, {"round_id": "other"}, "and is of other"),
-    "an answer that says more than its list": (2, {"hidden": True}, "and its list gives"),
+    "an answer that says more than its list": (2, {"missed": True}, "and its list gives"),
 }
 
 
@@ -182,7 +182,7 @@ SPENT = {
         {"spent": None, "added": 0, "positions": [0]},
         "says that None of the error budget is spent, and the log gives {{{spent}}}",
     ),
-    "a page that was cut": ({"paged": True}, "says that paged is True"),
+    "a page that was cut": ({"asked": 11}, "says that asked is 11"),
 }
 
 

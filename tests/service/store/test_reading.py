@@ -5,7 +5,19 @@ import math
 import pytest
 
 from shortlist.errors import DamagedLog
-from shortlist.rounds.events import LISTED, Absent, Expired, Fitted, Hit, Listed, Miss, Restarted, Skip
+from shortlist.rounds.events import (
+    LISTED,
+    Absent,
+    Configured,
+    Expanded,
+    Expired,
+    Fitted,
+    Hit,
+    Listed,
+    Miss,
+    Restarted,
+    Skip,
+)
 from shortlist.scores import Learned
 from shortlist.service.store import Entry, Text
 from tests.service.store.entries import hit, listed
@@ -26,7 +38,7 @@ def test_every_event_comes_back_as_it_was(store, row):
     table = [[0.1 + 0.2, None], [5e-324, 7.0], [None, -1.0]]
     events = [
         Listed("r0", ["1", 1, "x"], scores, [2, 0], -math.inf, 0, 2, complete=True),
-        Hit("r0", 1, 0.1 + 0.2, hidden=True),
+        Hit("r0", 1, 0.1 + 0.2, missed=True),
         Listed("r1", ["x"], [0.5], [], 0.7, 2, 0, True, comparable=[], truncated_below=0.5, scorer_version="v1"),
         Miss("r1", truncated=True),
         Listed("r2", ["1", 1, "x"], scores, [0], -math.inf, 0, 1, comparable=[0.25], text_digest="0a", fit=0),
@@ -40,6 +52,11 @@ def test_every_event_comes_back_as_it_was(store, row):
         Listed("r6", [1, 2, 3], table, [1], 0.1, 0, 1, scorers=["dense", "bm25"], truncated_below=[None, 0.5]),
         Fitted(1, Learned(("dense", "bm25"), (1.0, 0.1 + 0.2), (0.5, 5e-324), rounds=100, steps=5)),
         Restarted(2),
+        Configured({"at_most": 5, "miss_budget": None, "explore_share": "auto"}),
+        Listed("r7", [1, 2, 3], [0.3, 0.2, 0.1], [0], 0.25, 0, 1, asked=2, explored=False),
+        Expanded("r7", [1], 1, truncated=True, comparable=[0.1 + 0.2]),
+        Expanded("r7", [2], 1, again=True),
+        Hit("r7", 3, 0.1, missed=True, after_more=True),
     ]
     entries = [Entry(row.id, number, number / 3, event) for number, event in enumerate(events, 1)]
     store.append(entries)
@@ -48,6 +65,7 @@ def test_every_event_comes_back_as_it_was(store, row):
         (fitted,) = [entry.event.score for entry in reader.events(row.id, kind="fitted")]
         assert (fitted.rounds, fitted.steps) == (100, 5)  # which make no difference to the score
         assert reader.rounds(row.id, ["r3", "r0", "nothing"]) == [*entries[:2], *entries[6:8]]
+        assert reader.rounds(row.id, ["r7"]) == entries[-4:]
 
 
 def test_pages_go_either_way_and_have_gaps_where_a_kind_is_asked_for(store, row):

@@ -15,8 +15,8 @@ def test_a_stream_from_first_to_last(service):
     problem(service.http.post("/v1/streams", json={"name": "docs", "coverage": 0.8}), 409, "conflicting-stream")
     shown = service.propose(round_id="r1", question="Where?", truncated_below=-5)
     assert shown.status_code == 201
-    listed = {"members": ["b", "a"], "reached": 2, "truncated": True, "added": 0}
-    assert shown.json() == {"round_id": "r1", "threshold": None, **listed}
+    listed = {"round_id": "r1", "threshold": None, "members": ["b", "a"], "reached": 2, "truncated": True}
+    assert shown.json() == listed | {"added": 0, "explored": False}
     again = service.propose(round_id="r1", question="Where?", truncated_below=-5)
     assert again.status_code == 200
     assert again.json() == shown.json()

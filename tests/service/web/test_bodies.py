@@ -10,7 +10,7 @@ BODY = b'{"candidates": [{"id": "a", "score": 0.5}]}'
 
 
 def test_the_busy_routes_take_it():
-    assert {route.operation_id for route in rounds.router.routes} == {"propose", "answer", "answer_many"}
+    assert {route.operation_id for route in rounds.router.routes} == {"propose", "more", "answer", "answer_many"}
     assert all(isinstance(route, BodyRoute) for route in rounds.router.routes)
 
 

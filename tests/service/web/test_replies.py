@@ -35,6 +35,17 @@ def test_replies_fit_their_models(sqlite_service):
         strict(model).model_validate_json(sqlite_service.http.get(path).text)
 
 
+def test_replies_about_more_of_a_list_fit_their_models(sqlite_service):
+    sqlite_service.make("paged", at_most=1)
+    sqlite_service.propose(stream="paged", round_id="r1")
+    more = sqlite_service.http.post("/v1/streams/paged/rounds/r1/more", json={})
+    strict(replies.MoreShown).model_validate_json(more.text)
+    changed = sqlite_service.http.patch("/v1/streams/paged", json={"at_most": None})
+    strict(replies.StreamView).model_validate_json(changed.text)
+    for path, model in PATHS.items():
+        strict(model).model_validate_json(sqlite_service.http.get(path.replace("docs", "paged")).text)
+
+
 def test_replies_about_a_learned_score_fit_their_models(sqlite_service):
     sqlite_service.make("hybrid", fit_rounds=2)
     for i in range(3):

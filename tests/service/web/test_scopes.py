@@ -11,11 +11,13 @@ NEEDED = {
     "create_stream": "admin",
     "list_streams": "read",
     "get_stream": "read",
+    "configure_stream": "admin",
     "delete_stream": "admin",
     "live": "read",
     "propose": "propose",
     "get_rounds": "read",
     "get_round": "read",
+    "more": "feedback",
     "answer": "feedback",
     "answer_many": "feedback",
     "expire": "admin",
@@ -31,7 +33,19 @@ OPEN = {"healthz", "readyz"}
 
 
 #: Names that are also the last part of some route.
-RESERVED = ["feedback", "rounds", "live", "texts", "expire", "export", "series", "streams", "metrics", "healthz"]
+RESERVED = [
+    "feedback",
+    "more",
+    "rounds",
+    "live",
+    "texts",
+    "expire",
+    "export",
+    "series",
+    "streams",
+    "metrics",
+    "healthz",
+]
 
 
 def routes(app):
@@ -99,6 +113,8 @@ def test_a_name_is_not_a_scope(sqlite, tmp_path):
         ("DELETE", "/v1/streams/{name}/texts"): "admin",
         ("POST", "/v1/streams/{name}/expire"): "admin",
         ("POST", "/v1/streams/{name}/rounds"): "propose",
+        ("POST", "/v1/streams/{name}/rounds/{round_id}/more"): "feedback",
+        ("PATCH", "/v1/streams/{name}"): "admin",
         ("POST", "/v1/streams/{name}/feedback"): "feedback",
         ("PUT", "/v1/streams/{name}/rounds/{round_id}/feedback"): "feedback",
         ("PUT", "/v1/streams/{name}/{round_id}"): "admin",

@@ -23,6 +23,41 @@ def test_a_round_says_why_each_candidate_was_shown(sqlite_service):
     assert {each["why"] for each in found["candidates"]} == {"no threshold yet: everything is shown"}
 
 
+def test_a_round_says_what_was_shown_when_more_was_asked_for(sqlite_service):
+    sqlite_service.make("raw", score="raw", miss_budget=5)
+    candidates = [(f"d{i}", 0.9 - 0.05 * i) for i in range(10)]
+    for i in range(84):
+        sqlite_service.propose(candidates, stream="raw", round_id=f"r{i}")
+        sqlite_service.answer(f"r{i}", {"hit": "d0"} if i < 80 else {"miss": True}, stream="raw")
+    shown = sqlite_service.propose(candidates, stream="raw", round_id="last").json()
+    assert (shown["reached"], shown["added"]) == (1, len(shown["members"]) - 1)
+    assert 0 < shown["added"] < 9
+    sqlite_service.http.post("/v1/streams/raw/rounds/last/more", json={})
+    found = sqlite_service.http.get("/v1/streams/raw/rounds/last").json()
+    assert (found["first"], found["explored"]) == (len(shown["members"]), False)
+    assert found["members"] == [f"d{i}" for i in range(10)]
+    added = [f"{0.9 - 0.05 * i:.4g} is below the threshold 0.9; added by the error budget" for i in range(1, 10)]
+    later = ["shown when more of the list was asked for"] * 9
+    assert [each["why"] for each in found["candidates"]] == [
+        "0.9 reaches the threshold 0.9",
+        *added[: shown["added"]],
+        *later[shown["added"] :],
+    ]
+
+
+def test_a_round_that_was_explored_says_so(sqlite_service):
+    sqlite_service.make("clicks", score="raw", explore_share="auto")
+    candidates = [(f"d{i}", 0.9 - 0.05 * i) for i in range(12)]
+    shown = [sqlite_service.propose(candidates, stream="clicks", round_id=f"r{i}").json() for i in range(20)]
+    assert {each["explored"] for each in shown} == {False, True}
+    for each in shown:
+        found = sqlite_service.http.get(f"/v1/streams/clicks/rounds/{each['round_id']}").json()
+        assert (found["explored"], found["members"]) == (each["explored"], each["members"])
+        whys = {candidate["why"] for candidate in found["candidates"]}
+        explored = "explored: everything is shown, in random order"
+        assert whys == {explored if each["explored"] else "no threshold yet: everything is shown"}
+
+
 def shown_by_budget(service, stream, **settings):
     """Spend an error budget of 3, and return the next round of ten candidates, in the log and as it was shown."""
     service.make(stream, score="raw", miss_budget=3, **settings)

@@ -11,18 +11,28 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from shortlist._validation import UNNAMED, Array, Member, Scorers, align_table, check_below
-from shortlist.errors import ConflictingRound, InvalidInput, ScorerChanged, ShortlistError, UnknownRound
-from shortlist.rounds.admission import admit
-from shortlist.rounds.events import Answer, Event, Expired, Listed
+from shortlist.errors import (
+    ConflictingRound,
+    InvalidInput,
+    InvalidParameter,
+    RoundClosed,
+    ScorerChanged,
+    ShortlistError,
+    UnknownRound,
+)
+from shortlist.rounds.admission import Given, admit
+from shortlist.rounds.events import Configured, Event, Expired, Listed
 from shortlist.service.engine.rounds import Key, Round, scorers_of, table_of
+from shortlist.service.engine.settings import Settings
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Entry, Text
 
-__all__ = ["Batch", "Close", "Command", "Propose"]
+__all__ = ["Batch", "Close", "Command", "Configure", "Expand", "Propose"]
 
 
 @dataclass(slots=True)
@@ -60,11 +70,33 @@ class Close:
 
     stream: LoggedStream
     round_id: str
-    #: A member for a hit.
-    answer: Member | Answer
+    #: A member for a hit, or several.
+    answer: Given
 
 
-Command = Propose | Close
+@dataclass(slots=True)
+class Expand:
+    """More of a list."""
+
+    stream: LoggedStream
+    round_id: str
+    #: How many more than were seen; all the rest if not given.
+    count: int | None = None
+    #: How many were seen; all that are shown if not given. So asking twice is asking once.
+    seen: int | None = None
+
+
+@dataclass(slots=True)
+class Configure:
+    """Settings to be changed."""
+
+    stream: LoggedStream
+    changes: dict[str, Any]
+    #: It is about no round.
+    round_id: str = ""
+
+
+Command = Propose | Close | Expand | Configure
 
 
 @dataclass
@@ -84,13 +116,21 @@ class Batch:
     _versions: dict[int, str | None] = field(default_factory=dict)
     # The scorers of each stream's lists in it.
     _scorers: dict[int, Scorers] = field(default_factory=dict)
+    # The rounds of each stream that it answers, in order.
+    _answered: dict[int, list[str]] = field(default_factory=dict)
+    # What streams are set to after it, where that changes.
+    _settings: dict[int, Settings] = field(default_factory=dict)
     # By how much each stream's open rounds will have grown.
     _grown: Counter[int] = field(default_factory=Counter)
 
-    def judge(self, command: Command) -> tuple[Round, bool] | ShortlistError:
-        """Return the round and whether this changes it, or the reason why it cannot be."""
+    def judge(self, command: Command) -> tuple[Round | None, bool] | ShortlistError:
+        """Return the round, if it is about one, and whether this changes it, or the reason why it cannot be."""
         try:
-            return self._propose(command) if isinstance(command, Propose) else self._close(command)
+            if isinstance(command, Propose):
+                return self._propose(command)
+            if isinstance(command, Configure):
+                return None, self._configure(command)
+            return self._close(command) if isinstance(command, Close) else self._expand(command)
         except ShortlistError as error:
             return error
 
@@ -151,7 +191,7 @@ class Batch:
                 self._grown[stream.id] -= 1
                 entry = self._add(stream, Expired(round_id))
                 if key in self.rounds:
-                    self.rounds[key] = Round(self.rounds[key].shown, entry)
+                    self.rounds[key] = self.rounds[key].after(entry)
                 return
 
     def _is_open(self, key: Key) -> bool:
@@ -163,12 +203,55 @@ class Batch:
         known = self.rounds.get(key)
         if known is None:
             raise UnknownRound(f"round {new.round_id} of stream {stream.name} was never shown")
-        event = admit(known.listed, new.answer, known.given)
+        event = admit(known.listed, new.answer, known.given, held=known.closed is not None and self._is_held(new))
         if event is None:
             return known, False
-        self.rounds[key] = Round(known.shown, self._add(stream, event))
-        self._grown[stream.id] -= 1
+        self.rounds[key] = known.after(self._add(stream, event))
+        if known.closed is None:
+            self._grown[stream.id] -= 1
+            self._answered.setdefault(stream.id, []).append(new.round_id)
         return self.rounds[key], True
+
+    def _is_held(self, new: Close) -> bool:
+        """Return whether a round's answer may still be corrected, after all that the batch has answered so far."""
+        rounds, answered = new.stream.rounds, self._answered.get(new.stream.id, [])
+        if new.round_id in answered:
+            return len(answered) - answered.index(new.round_id) <= rounds.settings.grace
+        return rounds.is_held(new.round_id, len(answered))
+
+    def _expand(self, new: Expand) -> tuple[Round, bool]:
+        stream, key = new.stream, (new.stream.id, new.round_id)
+        known = self.rounds.get(key)
+        if known is None:
+            raise UnknownRound(f"round {new.round_id} of stream {stream.name} was never shown")
+        listed = known.listed
+        shown = len(listed.positions)
+        if new.seen is not None and new.seen > shown:
+            raise InvalidParameter(f"shown is {new.seen}, and {shown} candidates of round {new.round_id} are shown")
+        count = None if new.count is None else (shown if new.seen is None else new.seen) + new.count - shown
+        if count is not None and count <= 0:
+            return known, False  # it is shown already
+        if known.closed is not None:
+            if len(listed.scores) == shown:
+                return known, False
+            raise RoundClosed(f"round {new.round_id} has its answer; more of a list can be shown only before that")
+        event = stream.rounds.expand(listed, table_of(listed), count)
+        if event is None:
+            return known, False
+        if stream.rounds.is_raw:  # the raw scores are there already
+            event = event._replace(comparable=None)
+        self.rounds[key] = known.after(self._add(stream, event))
+        return self.rounds[key], True
+
+    def _configure(self, new: Configure) -> bool:
+        """Change settings; lists of the same batch are cut as before, as if they had come first."""
+        now = self._settings.get(new.stream.id, new.stream.settings)
+        changed = now.changed(new.changes)
+        if changed == now:
+            return False
+        self._settings[new.stream.id] = changed
+        self._add(new.stream, Configured(new.changes))
+        return True
 
     def _add(self, stream: LoggedStream, event: Event) -> Entry:
         number = self._numbers.get(stream.id, stream.number) + 1

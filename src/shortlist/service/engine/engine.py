@@ -24,8 +24,10 @@ from shortlist.errors import (
     UnknownRound,
     UnknownStream,
 )
+from shortlist.rounds.admission import Given, needed
 from shortlist.rounds.events import LISTED, Answer
-from shortlist.service.engine.batch import Close, Command, Propose
+from shortlist.rounds.settings import CONFIGURABLE
+from shortlist.service.engine.batch import Close, Command, Configure, Expand, Propose
 from shortlist.service.engine.export import export_extent, export_page
 from shortlist.service.engine.memory import Memory, damage, load
 from shortlist.service.engine.rounds import Round, Seen, compared, with_texts
@@ -119,9 +121,10 @@ class Engine:
             raise damage(name, error) from None
         other = next((key for key in wanted if wanted[key] != mine[key]), None)
         if other is not None:
+            remedy = "configure the stream to change it" if other in CONFIGURABLE else "choose another name"
             raise ConflictingStream(
-                f"stream {name} exists with {other} {json.dumps(mine[other])}, not {json.dumps(wanted[other])}; "
-                "settings are fixed when a stream is made: choose another name, or delete it first"
+                f"stream {name} was made with {other} {json.dumps(mine[other])}, not {json.dumps(wanted[other])}; "
+                f"{remedy}, or delete it first"
             )
         return (await self._fresh(name)).summary(), created
 
@@ -220,10 +223,23 @@ class Engine:
             ),
         )
 
-    async def answer(self, name: str, round_id: str, kind: str, member: Member | None = None) -> tuple[Round, bool]:
+    async def answer(
+        self, name: str, round_id: str, kind: str, member: Member | list[Member] | None = None
+    ) -> tuple[Round, bool]:
         """Take a round's answer (hit, miss, skip or absent); return the round and whether it is new."""
-        answer = member if kind == "hit" and member is not None else Answer(kind)
-        return await self._submit(name, lambda stream: Close(stream, round_id, answer))
+        given: Given = Answer(kind) if kind != "hit" or member is None else needed(member)
+        return await self._submit(name, lambda stream: Close(stream, round_id, given))
+
+    async def configure(self, name: str, changes: dict[str, Any]) -> dict[str, Any]:
+        """Change settings of a stream, from its next list on, and return its summary."""
+        await self._ask(name, lambda stream: Configure(stream, changes))
+        return await self.summary(name)
+
+    async def more(
+        self, name: str, round_id: str, count: int | None = None, seen: int | None = None
+    ) -> tuple[Round, bool]:
+        """Show more of a list: `count` more than were `seen`; return the round and whether more of it is shown now."""
+        return await self._submit(name, lambda stream: Expand(stream, round_id, count, seen))
 
     async def rounds(
         self, name: str, *, after: int = 0, limit: int = 100, only_open: bool = False, newest: bool = False
@@ -352,6 +368,12 @@ class Engine:
     # How it is done.
 
     async def _submit(self, name: str, make: Callable[[LoggedStream], Command]) -> tuple[Round, bool]:
+        """Return the round that a command is about, and whether it changed it."""
+        shown, new = await self._ask(name, make)
+        assert shown is not None  # noqa: S101 - the command is about one
+        return shown, new
+
+    async def _ask(self, name: str, make: Callable[[LoggedStream], Command]) -> tuple[Round | None, bool]:
         stream = await self._stream(name)
         try:
             return await self._writer.submit(make(stream))

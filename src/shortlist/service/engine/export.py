@@ -107,7 +107,7 @@ def _rows(reader: Reader, extent: Extent, shown: list[Entry]) -> Iterator[dict[s
     closed = {
         entry.round_id: entry
         for entry in reader.rounds(stream.id, [entry.round_id for entry in shown])
-        if not entry.is_list and entry.number <= stream.last_number
+        if entry.is_answer and entry.number <= stream.last_number
     }
     for entry in shown:
         listed, answer = entry.event, closed.get(entry.round_id)

@@ -1,15 +1,16 @@
 """Rounds as they were shown, kept at hand while they are likely to be asked for."""
 
+import dataclasses
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
 from shortlist._validation import UNNAMED, Array, Member, Scorers
-from shortlist.rounds.admission import answer_of
-from shortlist.rounds.events import Answer, Listed
+from shortlist.rounds.admission import Given, answer_of
+from shortlist.rounds.events import All, Answer, Corrected, Listed
 from shortlist.rounds.stream import Stream, comparable
 from shortlist.service.store import Entry, Reader, Text
 
@@ -23,15 +24,36 @@ _CAPACITY: Final = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A round: the entry of the log that opened it, and the one that closed it, if one has."""
+    """A round: the entry of the log that opened it, the one that closed it, if one has, and those that showed more."""
 
     shown: Entry
     closed: Entry | None = None
+    more: tuple[Entry, ...] = ()
+
+    @classmethod
+    def of(cls, entries: Iterable[Entry]) -> "dict[str, Round]":
+        """Return the rounds of some entries of one stream, by their names: those whose list is among them."""
+        rounds: dict[str, Round] = {}
+        for entry in sorted(entries, key=lambda entry: entry.number):
+            if entry.is_list:
+                rounds[entry.round_id] = cls(entry)
+            elif entry.round_id in rounds:
+                rounds[entry.round_id] = rounds[entry.round_id].after(entry)
+        return rounds
+
+    def after(self, entry: Entry) -> "Round":
+        """Return the round after another entry of it; one that is known already changes nothing."""
+        if entry.is_answer or isinstance(entry.event, Corrected):
+            return dataclasses.replace(self, closed=entry)
+        known = entry.is_list or any(each.number >= entry.number for each in self.more)
+        return self if known else dataclasses.replace(self, more=(*self.more, entry))
 
     @property
     def listed(self) -> Listed:
-        """Its list."""
+        """Its list, with all that was shown of it."""
         listed: Listed = self.shown.event  # type: ignore[assignment]
+        for entry in self.more:
+            listed = listed.expanded(entry.event)  # type: ignore[arg-type]
         return listed
 
     @property
@@ -40,7 +62,7 @@ class Round:
         return self.listed.members
 
     @property
-    def given(self) -> Member | Answer | None:
+    def given(self) -> Given | None:
         """The answer that it has."""
         return None if self.closed is None else answer_of(self.closed.event)
 
@@ -49,7 +71,9 @@ class Round:
         given = self.given
         if given is None:
             return None
-        return {given.value: True} if isinstance(given, Answer) else {"hit": given}
+        if isinstance(given, Answer):
+            return {given.value: True}
+        return {"hit": given.members if isinstance(given, All) else given}
 
 
 #: A round with its texts, and what was compared with the threshold for each candidate.
@@ -75,11 +99,9 @@ class RoundCache:
         """Take an entry of a round: its first, or the one that closes it."""
         key = (entry.stream_id, entry.round_id)
         known = self._rounds.get(key)
-        if not entry.is_list:
-            if known is not None:
-                self._rounds[key] = Round(known.shown, entry)
-            return
         if known is not None:
+            self._rounds[key] = known.after(entry)
+        if known is not None or not entry.is_list:
             return
         self._rounds[key] = Round(entry)
         self._size += len(self._rounds[key].listed.scores)
@@ -96,13 +118,9 @@ class RoundCache:
 def with_texts(reader: Reader, stream_id: int, entries: list[Entry]) -> list[tuple[Round, Text | None]]:
     """Return the rounds that events have shown, with their answers and texts."""
     shown = sorted((entry for entry in entries if entry.is_list), key=lambda entry: entry.number)
-    closed = {
-        entry.round_id: entry
-        for entry in reader.rounds(stream_id, [entry.round_id for entry in shown])
-        if not entry.is_list
-    }
+    rounds = Round.of(reader.rounds(stream_id, [entry.round_id for entry in shown]))
     texts = reader.texts(stream_id, [entry.number for entry in shown])
-    return [(Round(entry, closed.get(entry.round_id)), texts.get(entry.number)) for entry in shown]
+    return [(rounds.get(entry.round_id, Round(entry)), texts.get(entry.number)) for entry in shown]
 
 
 def scorers_of(listed: Listed) -> Scorers:

@@ -2,7 +2,7 @@
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from shortlist.errors import InvalidParameter
 from shortlist.policies import order_statistic_kinds
@@ -41,7 +41,6 @@ class Settings(settings.Options):
     score: Any = "auto"
     policy: dict[str, Any] = field(default_factory=lambda: {"kind": "anytime"})
     scorer_version: str | None = None
-    unanswered: settings.Unanswered = "miss"
     #: The settings of the rounds, checked.
     rounds: settings.Settings = field(init=False, repr=False, compare=False)
 
@@ -61,6 +60,13 @@ class Settings(settings.Options):
             options["score"] = _score(self.score)
             put(self, "score", encode(options["score"]))
         put(self, "rounds", settings.Settings(policy=make(self.coverage, *values), **options))
+        for name in ("unanswered", "miss_budget", "explore_share"):  # what was not given depends on the others
+            put(self, name, getattr(self.rounds, name))
+
+    def changed(self, changes: dict[str, Any]) -> Self:
+        """Return the settings with some of them changed, if these may be."""
+        self.rounds.changed(**changes)
+        return dataclasses.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings that a stream may be given, as plain data."""

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from shortlist.policies import State
 from shortlist.rounds.codec import encode, from_json, to_json
-from shortlist.rounds.events import Absent, Hit, Listed, kind_of
+from shortlist.rounds.events import Absent, Configured, Event, Hit, Listed, kind_of
 from shortlist.rounds.learning import LearningState, make_learning
 from shortlist.rounds.progress import figures, is_fitting, summarize
 from shortlist.rounds.stream import Stream, StreamState
@@ -25,7 +25,7 @@ __all__ = ["STATE_VERSION", "LoggedStream"]
 _log = logging.getLogger("shortlist.service")
 
 #: Raised when the state changes its form: older snapshots are then not used, and the log is.
-STATE_VERSION: Final = 7
+STATE_VERSION: Final = 8
 
 
 @dataclass
@@ -37,6 +37,8 @@ class Remembered:
     open: dict[str, int]
     scorer_version: str | None
     last_at: float | None
+    #: The settings that were changed since it was made.
+    changes: dict[str, Any] = field(default_factory=dict)
     series: Series = field(default_factory=Series)
     charts_dropped: int = 0
 
@@ -46,7 +48,9 @@ class LoggedStream:
 
     def __init__(self, row: StreamRow) -> None:
         self.id, self.name, self.created = row.id, row.name, row.created
+        #: As they are now; `changes` are those of them that were changed since it was made.
         self.settings = Settings(**row.settings)
+        self.changes: dict[str, Any] = {}
         #: The number of the last entry in it.
         self.number = 0
         self.rounds = self._made(None, None)
@@ -65,7 +69,7 @@ class LoggedStream:
     def _made(self, state: StreamState | None, learning: LearningState | None) -> Stream:
         """Return the rounds with what they, and the score that they may learn, remember."""
         settings = self.settings.rounds
-        return Stream(settings, state=state, learning=make_learning(settings, learning))
+        return Stream(settings, state=state, learning=make_learning(settings, learning), seed=self.name)
 
     @property
     def threshold(self) -> float:
@@ -81,8 +85,11 @@ class LoggedStream:
         if isinstance(event, Listed):
             self.open[entry.round_id] = entry.number
             self.scorer_version = event.scorer_version if self.rounds.tally.rounds == 0 else self.scorer_version
-        elif entry.round_id:
+        elif entry.is_answer:
             del self.open[entry.round_id]
+        elif isinstance(event, Configured):
+            self.changes |= event.changes
+            self.settings = self.settings.changed(event.changes)
         self.rounds.apply(event)
         self.number, self.last_at = entry.number, entry.at
         try:
@@ -98,8 +105,8 @@ class LoggedStream:
         if isinstance(event, Listed):
             length = event.reached if self.settings.shadow else len(event.positions)
             self.series.show(length, len(event.scores))
-        elif entry.round_id:
-            self.series.answer("miss" if isinstance(event, Absent) and not event.believed else kind_of(event))
+        elif entry.is_answer:
+            self.series.answer("miss" if _is_miss(event) else kind_of(event))
             if counts and isinstance(event, Hit):  # what was picked while the score was learned is on another scale
                 self.series.pick(0 if self.rounds.learning is None else self.rounds.learning.number, event.score)
         level = None if tracker.detector is None else tracker.detector.level(tracker.state.drift)
@@ -114,6 +121,7 @@ class LoggedStream:
             self.open,
             self.scorer_version,
             self.last_at,
+            self.changes,
             self.series,
             self.charts_dropped,
         )
@@ -123,6 +131,8 @@ class LoggedStream:
         """Go to the state of a snapshot."""
         policy = self.settings.rounds.policy
         state: Remembered = from_json(Remembered, snapshot.state, {State: policy.state_type})
+        self.changes = state.changes
+        self.settings = self.settings.changed(state.changes)
         self.rounds = self._made(state.rounds, state.learning)
         self.open, self.scorer_version, self.last_at = state.open, state.scorer_version, state.last_at
         self.series, self.charts_dropped = state.series, state.charts_dropped
@@ -171,6 +181,11 @@ class LoggedStream:
             "coverage_interval": list(wilson(hits, answered)) if answered else None,
             **self.series.recent(),
         }
+
+
+def _is_miss(event: Event) -> bool:
+    """Return whether the list that was shown had it not, though the event is no miss by name."""
+    return (isinstance(event, Absent) and not event.believed) or (isinstance(event, Hit) and event.after_more)
 
 
 def wilson(hits: int, of: int, z: float = 1.959963984540054) -> tuple[float, float]:

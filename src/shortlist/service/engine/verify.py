@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from shortlist.errors import DamagedLog, ShortlistError, StoreUnavailable
 from shortlist.rounds.admission import admit, answer_of
-from shortlist.rounds.events import Event, Fitted, Hit, Listed
+from shortlist.rounds.events import Configured, Corrected, Event, Expanded, Fitted, Hit, Listed
 from shortlist.scores import Learned
 from shortlist.service.engine.rounds import scorers_of, table_of
 from shortlist.service.engine.stream import STATE_VERSION, LoggedStream
@@ -113,16 +113,46 @@ def _check(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None], 
         yield from _check_budget(stream, entry.event, levels)
         yield from _check_list(stream, entry.event)
     elif not entry.round_id:
-        due = stream.rounds.due()
-        if not _is_due(entry.event, due):
-            yield f"is {entry.event}, and the log gives {due}"
+        yield from _check_stream(stream, entry.event)
+    elif isinstance(entry.event, Corrected):
+        yield from _check_correction(stream, entry.event, lists[entry.round_id])
     elif entry.round_id not in stream.open:
         yield f"round {entry.round_id} is not open"
     else:
-        listed = lists[entry.round_id]
+        yield from _check_round(stream, entry, lists)
+
+
+def _check_stream(stream: LoggedStream, event: Event) -> Iterator[str]:
+    """Yield what is wrong with an event that is about no round."""
+    if isinstance(event, Configured):
+        try:
+            stream.settings.changed(event.changes)
+        except (ShortlistError, TypeError) as error:
+            yield str(error)
+        return
+    due = stream.rounds.due()
+    if not _is_due(event, due):
+        yield f"is {event}, and the log gives {due}"
+
+
+def _check_round(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None]) -> Iterator[str]:
+    """Yield what is wrong with an event of an open round."""
+    listed = lists[entry.round_id]
+    assert listed is not None  # noqa: S101 - it is open
+    if isinstance(entry.event, Expanded):
+        lists[entry.round_id] = listed.expanded(entry.event)
+        yield from _check_more(stream, listed, entry.event)
+        return
+    if not stream.settings.grace:
         lists[entry.round_id] = None  # known, and closed
-        assert listed is not None  # noqa: S101 - it is open
-        yield from _check_answer(listed, entry.event)
+    yield from _check_answer(listed, entry.event)
+
+
+def _check_correction(stream: LoggedStream, event: Corrected, listed: Listed | None) -> Iterator[str]:
+    if listed is None or not stream.rounds.is_held(event.round_id):
+        yield f"corrects round {event.round_id}, whose answer is final"
+        return
+    yield from _check_answer(listed, event.answer.event)
 
 
 def _is_due(event: Event, due: Event | None) -> bool:
@@ -175,12 +205,24 @@ def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
     again = rounds.decide(
         listed.round_id, table_of(listed), listed.ids, listed.truncated_below, scorers=scorers, again=listed
     )
-    for name in ("threshold", "positions", "reached", "truncated", "complete", "added", "paged"):
+    for name in ("threshold", "positions", "reached", "truncated", "complete", "added", "asked", "explored"):
         if getattr(again, name) != getattr(listed, name):
             yield f"says that {name} is {getattr(listed, name)}, and its scores give {getattr(again, name)}"
     stored = rounds.is_raw and listed.comparable is None  # as they came
     if not stored and not _near(again.comparable or (), listed.comparable or ()):
         yield "has other comparable scores than its scores give"
+
+
+def _check_more(stream: LoggedStream, listed: Listed, event: Expanded) -> Iterator[str]:
+    if not stream.rounds.knows(listed):
+        return  # it was cut with the score of an earlier fit
+    again = stream.rounds.expand(listed, table_of(listed), max(1, len(event.positions)))
+    if again is None or again._replace(comparable=event.comparable) != event:
+        yield f"is {event}, and its list gives {again}"
+        return
+    stored = stream.rounds.is_raw and event.comparable is None  # as they came
+    if not stored and not _near(again.comparable or (), event.comparable or ()):
+        yield "has other comparable scores than its list gives"
 
 
 def _check_answer(listed: Listed, event: Event) -> Iterator[str]:

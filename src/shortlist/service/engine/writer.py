@@ -15,12 +15,12 @@ whether a broken connection had committed, the streams are read again from the l
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from shortlist.errors import ServiceUnavailable, ShortlistError, UnknownStream
-from shortlist.service.engine.batch import Batch, Command, Propose
+from shortlist.service.engine.batch import Batch, Command, Configure, Propose
 from shortlist.service.engine.memory import Memory
 from shortlist.service.engine.rounds import Key, Round
 from shortlist.service.engine.stream import LoggedStream
@@ -32,7 +32,7 @@ _log = logging.getLogger("shortlist.service")
 
 Result = TypeVar("Result")
 #: What came of a request: the round, and whether this changed it.
-Outcome = tuple[Round, bool]
+Outcome = tuple[Round | None, bool]
 #: What is asked, and where the answer goes.
 Request = tuple[Command, asyncio.Future[Outcome]]
 
@@ -145,7 +145,8 @@ class Writer:
     async def _store_all(self, commands: list[Command]) -> tuple[list[Outcome | ShortlistError], int]:
         """Return what came of each request, and how many events were written."""
         draft = Batch(await self._settled(commands), time.time(), self._open_limit)
-        outcomes = [self._judge(draft, command) for command in commands]
+        judged = {i: self._judge(draft, commands[i]) for i in _in_order(commands)}
+        outcomes = [judged[i] for i in range(len(commands))]
         if draft.entries:
             await self.do(self._store.append, draft.entries, draft.texts)
             failed = self._memory.fold(draft.entries)
@@ -207,7 +208,7 @@ class Writer:
         keys = {
             (command.stream.id, command.round_id)
             for command in commands
-            if not (isinstance(command, Propose) and command.fresh)
+            if command.round_id and not (isinstance(command, Propose) and command.fresh)
         }
         rounds = {key: memory.cache.get(key) for key in keys}  # held here: what is read can push them out of the cache
         missing = [key for key, known in rounds.items() if known is None]
@@ -241,6 +242,11 @@ class Writer:
         self._memory.snapshots[stream.id] = snapshot.number
 
 
+def _in_order(commands: Sequence[Command]) -> list[int]:
+    """Return the order in which requests of a batch are judged: settings change after its lists are cut."""
+    return sorted(range(len(commands)), key=lambda i: isinstance(commands[i], Configure))
+
+
 def _update(rounds: dict[Key, Round | None], entries: Iterable[Entry]) -> None:
     """Take entries into the rounds that they are about: a round's list comes before what closes it."""
     for entry in entries:
@@ -249,7 +255,7 @@ def _update(rounds: dict[Key, Round | None], entries: Iterable[Entry]) -> None:
         if entry.is_list and key in rounds:
             rounds[key] = known or Round(entry)
         elif known is not None:
-            rounds[key] = Round(known.shown, entry)
+            rounds[key] = known.after(entry)
 
 
 def _refuse(batch: list[Request], error: ShortlistError) -> None:

@@ -15,7 +15,7 @@ const answering = new Answering({ place: at("round"), toast: at("toast"), unsave
 let summary = null;
 function progress() {
   if (summary === null) return;
-  const answered = summary.hits + summary.misses + summary.skipped + summary.absent;
+  const answered = summary.hits + summary.misses + summary.skipped + summary.absent + summary.held;
   const pending = answering.pending ? `, ${whole(answering.pending)} of them not saved yet` : "";
   at("left").textContent = `${whole(answered)} answered, ${whole(summary.open)} open${pending}`;
   at("progress").max = Math.max(1, answered + summary.open);

@@ -2,15 +2,38 @@
 // seconds, in which it can be undone; then it is sent, and it is final. What cannot be saved is sent again.
 
 import { Problem, ask, fill, make, path, scoreLines } from "/static/common.js";
+import { Finding, findBox } from "/static/finding.js";
 
 export const HELD_BACK = 10_000;
 const LATER = new Set([429, 502, 503, 504]); // a 500 does not heal by waiting: it is told
+const GONE = new Set([404, 410]); // somebody else has answered it
+
+// From how many candidates on there is a box to find one in.
+const MANY = 16;
+const ROOM = 96; // pixels below the buttons that the words about the last answer need
 
 // Which answers a list offers. "Not in this list" is always there and always means a miss, so that what people say does
-// not change when lists become shorter. "There is none" takes a second step that is the same for short and for complete
-// lists: look through everything, then say so. Of a truncated list, or of an empty search, nobody can see everything.
-export function offered({ truncated, empty = false }, opened) {
-  return ["miss", ...(truncated || empty ? [] : [opened ? "absent" : "look"]), "skip"];
+// not change when lists become shorter. "There is none" takes two steps that are the same for short and for complete
+// lists: look through everything, then say so. Where some are hidden, the first step shows them. Of what a search left
+// out, or of an empty search, nobody can see everything.
+export function offered({ truncated, empty = false, hidden = 0 }, opened) {
+  const none = hidden ? ["look"] : truncated || empty ? [] : [opened ? "absent" : "look"];
+  return [...(hidden ? ["more"] : []), "miss", ...none, "skip"];
+}
+
+// The candidates that are shown, in the order given: an explored list has a random one, and must keep it.
+function shownOf({ candidates, members }) {
+  const byId = new Map(candidates.map((each) => [`${typeof each.id}:${each.id}`, each]));
+  return members.map((id) => byId.get(`${typeof id}:${id}`));
+}
+
+function words({ candidates, members, first, explored }) {
+  const all = candidates.length;
+  const hidden = all - members.length;
+  if (all === 0) return "The search found nothing.";
+  if (hidden) return `Which one is right? ${members.length} of ${all} candidates; the other ${hidden} are less likely.`;
+  if (explored) return `Which one is right? All ${all} candidates, in random order.`;
+  return `Which one is right? All ${all} candidates${first === null ? "" : first ? `; the list had the first ${first}` : "; the list had none of them"}.`;
 }
 
 export class Answering {
@@ -22,6 +45,9 @@ export class Answering {
     this.held = []; // given, and can be undone
     this.failing = new Set(); // sent, and not saved yet
     this.refusal = "";
+    this.opened = this.opening = false;
+    new ResizeObserver(() => this.keepOff()).observe(place);
+    addEventListener("scroll", () => this.keepOff(), { passive: true });
     toast.querySelector("button").addEventListener("click", () => this.undo());
     document.addEventListener("keydown", (event) => this.key(event));
     // Leaving the page means it: what is held back is sent. What could not be saved is asked about.
@@ -32,48 +58,93 @@ export class Answering {
     });
   }
 
+  // The buttons stay in sight, so what can be undone is said below them where there is room, and above them elsewhere.
+  keepOff() {
+    const { top, bottom } = this.place.querySelector(".dock")?.getBoundingClientRect() ?? { top: 0, bottom: 0 };
+    document.documentElement.style.setProperty("--dock", `${innerHeight - bottom < ROOM ? innerHeight - top : 0}px`);
+  }
+
   get pending() {
     return this.held.length + this.failing.size;
   }
 
-  show(name, round, opened = false) {
-    this.name = name;
-    this.round = round;
-    const byId = new Map(round.candidates.map((each) => [`${typeof each.id}:${each.id}`, each]));
-    const members = round.members.map((id) => byId.get(`${typeof id}:${id}`));
-    const others = round.candidates.filter((each) => !each.shown).sort((a, b) => b.comparable - a.comparable);
+  // Shows a round; `opened` once somebody has asked to see everything, `focus` is where to go on: the first of these that is there.
+  show(name, round, { opened = false, focus = [".question"] } = {}) {
+    Object.assign(this, { name, round, opened });
+    const members = shownOf(round);
     const all = round.candidates.length;
-    const item = (each, i, give) => {
-      const label = make("span", {}, make("span", { class: "name" }, String(each.id)), each.text ? make("span", { class: "text" }, each.text) : null);
-      const key = make("kbd", { "aria-hidden": "true" }, i < 9 ? String(i + 1) : " ");
-      return make("li", {}, make("button", { type: "button", "data-member": i, onclick: give }, key, label, make("span", { class: each.score === null ? "score several" : "score" }, ...scoreLines(each).map((line) => make("span", {}, line)))));
-    };
-    const list = members.map((each, i) => item(each, i, () => this.give({ hit: each.id }, `picked ${each.id}`)));
-    const rest = others.map((each) => item(each, "other", () => this.give({ miss: true }, `missed ${each.id}: it was not in the list`)));
-    const button = (id, key, words, onclick) => make("button", { type: "button", id, onclick }, make("kbd", { "aria-hidden": "true" }, key), ` ${words}`);
+    const hidden = all - members.length;
+    const many = opened || members.length >= MANY;
+    const list = members.map((each, i) => this.item(each, i, many));
+    const button = (id, key, label, onclick, mark = "") => make("button", { type: "button", id, class: mark, onclick }, make("kbd", { "aria-hidden": "true" }, key), ` ${label}`);
     const buttons = {
+      more: () => button("more", "m", `Show the other ${hidden}`, () => this.open(["#search"])),
       miss: () => button("miss", "0", "Not in this list", () => this.give({ miss: true }, "not in this list")),
       skip: () => button("skip", "s", "Skip", () => this.give({ skip: true }, "skipped: counts as not found")),
-      look: () => button("look", "n", "There is none …", () => this.show(name, round, true)),
-      absent: () => button("absent", "n", `I looked through all ${all}: there is none`, () => this.give({ absent: true }, "there is none")),
+      look: () => button("look", "n", "There is none …", () => this.open(["#absent", "#miss"])),
+      absent: () => button("absent", "n", `I looked through all ${all}: there is none`, () => this.give({ absent: true }, "there is none"), "long"),
     };
-    const words = others.length ? `${members.length} of ${all} candidates; the other ${others.length} are less likely.` : `All ${all} candidates.`;
+    const roles = many ? { role: "listbox", "aria-label": "Candidates", "aria-live": "off" } : {};
     fill(
       this.place,
       make("p", { class: "question", tabindex: "-1" }, round.question ?? `Round ${round.round_id}`),
-      make("p", { class: "soft small" }, all ? `Which one is right? ${words}` : "The search found nothing."),
-      round.truncated ? make("p", { class: "soft small" }, "Candidates may be missing here: say that it is not in this list if you do not find it.") : "",
-      list.length ? make("ol", { class: "pick" }, ...list) : make("p", {}, all ? "No candidate reaches the threshold." : ""),
-      opened && rest.length ? make("p", { class: "soft small" }, `The other ${rest.length}. If it is one of these, pick it: the list has missed it.`) : "",
-      opened && rest.length ? make("ol", { class: "pick", id: "others" }, ...rest) : "",
-      make("p", { class: "buttons" }, ...offered({ ...round, empty: all === 0 }, opened).map((each) => buttons[each]())),
+      make("p", { class: "soft small" }, words(round)),
+      round.truncated && !hidden ? make("p", { class: "soft small" }, "Candidates may be missing here: say that it is not in this list if you do not find it.") : "",
+      many ? findBox(hidden ? `Find among these ${members.length}` : `Find among all ${all}`) : "",
+      list.length ? make("ol", { class: "pick", id: "members", ...roles }, ...list) : make("p", {}, all ? "No candidate reaches the threshold." : ""),
+      make("p", { class: "buttons dock" }, ...offered({ ...round, empty: all === 0, hidden }, opened).map((each) => buttons[each]())),
     );
-    this.place.querySelector(opened ? "#absent" : ".question").focus({ preventScroll: !opened });
+    if (many) new Finding(this.place, () => this.place.querySelector(".question").focus({ preventScroll: true }));
+    focus.map((each) => this.place.querySelector(each)).find(Boolean).focus({ preventScroll: true });
+  }
+
+  // A candidate as a button; in a long list as an option, which is reached from the box above it.
+  item(each, i, many) {
+    const { first, explored } = this.round;
+    const beyond = first !== null && i >= first;
+    const label = make("span", {}, make("span", { class: "name" }, String(each.id)), each.text ? make("span", { class: "text" }, each.text) : null);
+    const key = i < 9 ? make("kbd", { "aria-hidden": "true" }, String(i + 1)) : make("span");
+    // Where the order is random, scores would undo it.
+    const score = explored ? null : make("span", { class: each.score === null ? "score several" : "score" }, ...scoreLines(each).map((line) => make("span", {}, line)));
+    const roles = many ? { role: "option", id: `member-${i}`, "aria-selected": "false", tabindex: "-1" } : {};
+    const give = () => this.give({ hit: each.id }, `picked ${each.id}${beyond ? ", from the others" : ""}`);
+    return make("li", { role: many ? "presentation" : null, class: beyond && i === first ? "beyond" : null }, make("button", { type: "button", "data-member": i, onclick: give, ...roles }, key, label, score));
+  }
+
+  // Shows everything. What was hidden is shown once the service knows of it: a pick there was missed by the list.
+  async open(focus) {
+    const { name, round } = this;
+    if (round === null || this.opening) return;
+    this.opening = true;
+    try {
+      if (round.members.length < round.candidates.length) await this.expand(name, round);
+    } catch (error) {
+      this.refusal = `The others cannot be shown now: ${error instanceof Problem ? error.message : "the service is out of reach"}.`;
+      this.showState();
+      if (this.round === round && GONE.has(error.status)) {
+        this.round = null;
+        this.done(round);
+      }
+      return;
+    } finally {
+      this.opening = false;
+    }
+    if (this.round !== round) return;
+    this.refusal = "";
+    this.showState();
+    this.show(name, round, { opened: true, focus });
+  }
+
+  async expand(name, round) {
+    const more = await ask(path(name, "rounds", encodeURIComponent(round.round_id), "more"), { method: "POST", body: { shown: round.members.length } });
+    round.first ??= round.members.length;
+    round.members.push(...more.members);
+    round.truncated = more.truncated;
   }
 
   give(answer, words) {
     if (this.round === null) return;
-    const held = { name: this.name, round: this.round, answer, words };
+    const held = { name: this.name, round: this.round, opened: this.opened, answer, words };
     held.timer = setTimeout(() => this.send(held), HELD_BACK);
     this.held.push(held);
     this.round = null;
@@ -97,7 +168,7 @@ export class Answering {
     if (held === undefined) return;
     clearTimeout(held.timer);
     this.undone(held.round);
-    this.show(held.name, held.round);
+    this.show(held.name, held.round, { opened: held.opened });
     this.showState();
   }
 
@@ -134,9 +205,11 @@ export class Answering {
 
   key(event) {
     if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName)) return;
-    const pick = /^[1-9]$/.test(event.key) ? `[data-member="${event.key - 1}"]` : { 0: "#miss", n: "#look, #absent", s: "#skip" }[event.key];
+    const pick = /^[1-9]$/.test(event.key) ? `li:not([hidden]) > [data-member="${event.key - 1}"]` : { 0: "#miss", m: "#more", n: "#look, #absent", s: "#skip" }[event.key];
     const button = pick ? this.place.querySelector(pick) : null;
+    const box = event.key === "/" && this.round !== null ? this.place.querySelector("#search") : null;
     if (event.key === "u") this.undo();
+    else if (box) box.focus();
     else if (button && this.round !== null) button.click();
     else return;
     event.preventDefault();

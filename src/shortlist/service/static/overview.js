@@ -16,10 +16,15 @@ function budgetCell({ error_budget }) {
   return make("td", { "data-label": "Error budget" }, make("span", {}, `${tenths(spent)} of ${whole(size)}`, words ? make("div", {}, make("span", { class: lengthening ? "badge watch" : "badge" }, words)) : ""));
 }
 
+function coverage({ coverage_seen, coverage_interval, coverage_target, settings }) {
+  if (coverage_interval === null) return percent(null);
+  if (settings.explore_share !== null) return make("span", {}, "not known", make("div", { class: "soft small" }, "misses are not reported"));
+  const [low, high] = coverage_interval;
+  return make("span", {}, percent(coverage_seen), high < coverage_target ? " (low)" : "", make("div", { class: "soft small" }, `${percent(low)} to ${percent(high)}`));
+}
+
 function row(stream) {
   const link = make("a", { href: `/page/streams/${encodeURIComponent(stream.name)}` }, stream.name);
-  const interval = stream.coverage_interval;
-  const good = interval === null || interval[1] >= stream.coverage_target;
   const length =
     stream.list_length_median === null ? "–" : `${whole(stream.list_length_median)} of ${whole(stream.candidates_median)}`;
   const cells = [
@@ -29,7 +34,7 @@ function row(stream) {
     make(
       "td",
       { "data-label": "Coverage so far" },
-      make("span", {}, percent(stream.coverage_seen), good ? "" : " (low)", interval === null ? "" : make("div", { class: "soft small" }, `${percent(interval[0])} to ${percent(interval[1])}`)),
+      coverage(stream),
     ),
     make("td", { "data-label": "Target" }, percent(stream.coverage_target)),
     make("td", { "data-label": "List length" }, length),
@@ -80,11 +85,21 @@ async function show() {
   }
 }
 
-document.querySelector("#new").addEventListener("submit", async (event) => {
+// What needs misses that are reported is off where people only click.
+const creating = document.querySelector("#new");
+function showExcluded() {
+  const explores = creating.elements.explore_share.value !== "null";
+  for (const each of ["miss_budget", "on_drift"]) creating.elements[each].disabled = explores;
+}
+creating.elements.explore_share.addEventListener("change", showExcluded);
+creating.addEventListener("reset", () => setTimeout(showExcluded));
+
+creating.addEventListener("submit", async (event) => {
   event.preventDefault();
   const form = new FormData(event.target);
   const body = { name: form.get("name"), coverage: Number(form.get("coverage")), score: form.get("score") };
   body.miss_budget = JSON.parse(form.get("miss_budget")); // null turns it off
+  body.explore_share = JSON.parse(form.get("explore_share"));
   if (form.get("on_drift")) body.on_drift = form.get("on_drift");
   const error = document.querySelector("#new-error");
   try {

@@ -1,5 +1,6 @@
 import { ask, download, fill, live, make, path, percent, scoreLines, seldom, streamName, threshold, whole } from "/static/common.js";
 import { drawAll } from "/static/charts.js";
+import { Configuring } from "/static/configuring.js";
 import * as words from "/static/words.js";
 
 const name = streamName();
@@ -9,6 +10,7 @@ at("name").textContent = name;
 at("answer-link").href = `/page/streams/${encodeURIComponent(name)}/answer`;
 
 let summary = null;
+const configuring = new Configuring(at("configure"), name);
 const tile = (title, value, small) => make("div", {}, make("dt", {}, title), make("dd", {}, value, small ? make("small", {}, small) : null));
 
 // A share as a bar; the words beside it say the same.
@@ -35,6 +37,20 @@ function budgetTile() {
   return [make("div", { id: "error-budget", class: budget.lengthening ? "row low" : "row" }, make("dt", {}, "Error budget"), value)];
 }
 
+function expandedTile() {
+  if (!summary.expanded) return [];
+  const note = make("small", {}, "A pick after more counts as a miss of the list, and its score is known.");
+  return [make("div", { id: "expanded", class: "row" }, make("dt", {}, "Show the others"), make("dd", {}, words.expanded(summary), note))];
+}
+
+// Where misses are not reported, the share of picks is no coverage.
+function coverageTile() {
+  const { coverage_seen, coverage_interval, settings } = summary;
+  if (coverage_interval === null) return tile("Coverage so far", percent(coverage_seen), "no answer yet");
+  if (settings.explore_share !== null) return tile("Coverage so far", "not known", "misses are not reported");
+  return tile("Coverage so far", percent(coverage_seen), coverage_interval.map(percent).join(" to "));
+}
+
 function showSummary() {
   const warnings = words.warnings(summary);
   at("settings").textContent = words.target(summary);
@@ -47,23 +63,24 @@ function showSummary() {
     at("next"),
     make("p", {}, learning ?? words.progress(summary)),
     ...(bar ? [bar] : []),
-    ...(lengthening ? [make("p", {}, lengthening)] : []),
+    ...[words.exploring(summary), lengthening].filter(Boolean).map((each) => make("p", {}, each)),
     ...warnings.map((each) => make("p", {}, each)),
     make("p", { class: "soft small" }, learning ? words.score(summary) : `${words.score(summary)} Next: ${summary.waiting_for}.`),
   );
   showShares();
-  const interval = summary.coverage_interval;
+  configuring.show(summary);
   const answered = summary.hits + summary.misses;
   fill(
     at("tiles"),
     tile("Threshold", threshold(summary.threshold), summary.epoch ? `epoch ${summary.epoch}` : null),
-    tile("Coverage so far", percent(summary.coverage_seen), interval ? `${percent(interval[0])} to ${percent(interval[1])}` : "no answer yet"),
+    coverageTile(),
     tile("List length", whole(summary.list_length_median), summary.candidates_median === null ? null : `median of the last 200, of ${whole(summary.candidates_median)}${summary.shadow ? ", if it were on" : ""}`),
     tile("Hidden", percent(summary.hidden_share), summary.shadow ? "of all candidates, if it were on" : "of all candidates"),
-    tile("Answered", whole(answered), `${whole(summary.hits)} picks, ${whole(summary.misses)} misses`),
+    tile("Answered", whole(answered), `${whole(summary.hits)} picks, ${whole(summary.misses)} misses${summary.held ? `; ${whole(summary.held)} more can be corrected` : ""}`),
     tile("Open", whole(summary.open), "wait for an answer"),
     tile("Skipped", whole(summary.skipped), `${whole(summary.absent)} without a right one`),
     tile("Expired", whole(summary.expired), "never answered"),
+    ...expandedTile(),
     ...budgetTile(),
   );
   at("drift-card").hidden = summary.drift === null;
@@ -71,9 +88,13 @@ function showSummary() {
   for (const chart of ["threshold", "coverage", "length", "chosen", "drift"]) at(`${chart}-note`).textContent = words[`${chart}Note`](summary);
 }
 
-function answerWords(answer) {
+function answerWords({ answer, members, first }) {
   if (answer === null) return "open";
-  if ("hit" in answer) return `picked ${answer.hit}`;
+  if ("hit" in answer) {
+    const picked = [answer.hit].flat(); // all that are needed, where these are several
+    const later = first !== null && picked.some((each) => members.indexOf(each) >= first);
+    return `picked ${picked.join(" and ")}${later ? ", after more" : ""}`;
+  }
   return { miss: "not in the list", skip: "skipped", absent: "there is none", expired: "expired" }[Object.keys(answer)[0]];
 }
 
@@ -83,13 +104,13 @@ function recentRow(round) {
     make("li", { class: each.shown ? "" : "hidden" }, make("b", {}, `${each.shown ? "shown" : "hidden"}: ${each.id}`), make("span", {}, each.why, each.score === null ? make("span", { class: "scores" }, scoreLines(each).join(" · ")) : null)),
   );
   const more = order.length > 30 ? [make("li", { class: "hidden" }, `… and ${order.length - 30} more`)] : [];
-  const inner = make("details", { "data-round": round.round_id }, make("summary", {}, `${round.members.length} of ${round.candidates.length} shown`), make("ul", { class: "why" }, ...listed, ...more));
+  const inner = make("details", { "data-round": round.round_id }, make("summary", {}, `${round.first ?? round.members.length} of ${round.candidates.length} shown${round.first === null ? "" : `, then ${round.members.length - round.first} more`}`), make("ul", { class: "why" }, ...listed, ...more));
   return make(
     "tr",
     {},
     make("td", { "data-label": "When" }, new Date(1000 * round.shown_at).toLocaleTimeString()),
     make("td", { class: "plain" }, round.question ?? make("span", { class: "soft" }, `round ${round.round_id.slice(0, 12)}`)),
-    make("td", { "data-label": "Answer" }, answerWords(round.answer), round.truncated ? make("div", { class: "soft small" }, "truncated") : null),
+    make("td", { "data-label": "Answer" }, answerWords(round), round.truncated ? make("div", { class: "soft small" }, "truncated") : null),
     make("td", { class: "plain" }, inner),
   );
 }

@@ -5,10 +5,12 @@ import { number, percent, tenths, whole } from "/static/common.js";
 const plural = (count, word, several = `${word}s`) => `${whole(count)} ${count === 1 ? word : several}`;
 
 export function target({ coverage_target, settings }) {
-  const { policy, at_most, unanswered } = settings;
+  const { policy, at_most, unanswered, explore_share } = settings;
   const guarantee = policy.kind === "anytime" ? `with probability ${number(1 - policy.delta, 6)} the threshold never passes the optimum` : `a guarantee for ${plural(policy.horizon, "round")}`;
-  const condition = unanswered === "ignore" ? ", if neither silence nor delay depends on the score" : "";
-  const page = at_most === null ? "" : `; lists of more than ${whole(at_most)} are cut short and not covered by it`;
+  const clicks = ", if where everything is shown, right answers with low scores are clicked at least as often as others";
+  const silence = unanswered === "ignore" ? ", if neither silence nor delay depends on the score" : "";
+  const condition = explore_share === null ? silence : clicks;
+  const page = at_most === null ? "" : `; ${explore_share === null ? "lists" : "other lists"} of more than ${whole(at_most)} are cut short, and not covered by it unless somebody shows the others`;
   return `Target: the right answer in ${percent(coverage_target)} of lists; ${guarantee}${condition}${page}.`;
 }
 
@@ -20,6 +22,30 @@ export function learning({ fit_picks, fit_rounds, settings, shadow }) {
 }
 
 const share = (value) => `${Math.round(100 * value)} %`;
+
+// What `explore_share` does, in a sentence; null where it is off.
+export function exploring({ settings, threshold, rounds, fit_picks }) {
+  const { explore_share } = settings;
+  if (explore_share === null) return null;
+  const now = explore_share === "auto" ? Math.min(0.2, 2 / Math.sqrt(rounds + 1)) : explore_share;
+  const lists = fit_picks !== null ? "once the score is learned, some lists" : threshold === null ? "half of the lists" : `${explore_share === "auto" ? "now " : ""}${percent(now)} of lists`;
+  return `Made for people who only click: ${lists}, chosen at random, show everything in random order, and only clicks on those count.`;
+}
+
+// What cannot change.
+export function fixed({ coverage_target, settings, score }) {
+  const { policy, unanswered, explore_share, on_drift, grace } = settings;
+  const parts = [
+    `coverage ${percent(coverage_target)}`,
+    policy.kind === "anytime" ? `delta ${number(policy.delta)}` : `horizon ${whole(policy.horizon)}`,
+    `score ${score}`,
+    unanswered === "ignore" ? "silence is ignored" : "silence counts as a miss",
+    on_drift === null ? "no drift alarm" : on_drift === "restart" ? "drift restarts learning" : "drift is reported",
+    explore_share === null ? "exploring is off" : "exploring is on",
+    ...(grace ? [`answers can be corrected for ${plural(grace, "answer")}`] : []),
+  ];
+  return `Fixed, a change needs a new stream: ${parts.join(", ")}.`;
+}
 
 // The score in use, and by how much a fresh fit would shorten lists.
 export function score({ score, score_why, refit_gain, fit_picks }) {
@@ -37,6 +63,11 @@ export function shares({ scorers }) {
 }
 
 export const scoreName = (name) => (name === "auto" || name === "learned" ? "learned score" : name);
+
+// How often more of a list was asked for, and what came of it.
+export function expanded({ expanded, found_after_more }) {
+  return `${plural(expanded, "list")} expanded; the right one was found after more in ${whole(found_after_more)}`;
+}
 
 // The error budget in a line, where there is one: what is spent, and how fast.
 export function spent({ size, spent, burn_rate }) {
@@ -72,7 +103,8 @@ export function lengthening(summary) {
 
 export function progress(summary) {
   const { threshold, rounds_needed, settings, shadow, open, unanswered_counted } = summary;
-  const { at_most } = settings;
+  const { at_most, explore_share } = settings;
+  const but = explore_share === null ? "" : ", unless they are explored";
   if (shadow) {
     return threshold === null ? "Shadow mode: everything is shown, and nothing is learned yet." : "Shadow mode: everything is shown, and what would be hidden is counted.";
   }
@@ -81,8 +113,8 @@ export function progress(summary) {
     if (at_most !== null) return `${budget}: lists are longer for now, but never longer than ${whole(at_most)}.`;
     return `${budget}: lists are ${isComplete(summary) ? "complete" : "longer"} for now.`;
   }
-  if (threshold !== null) return at_most === null ? "Lists are cut at the threshold." : `Lists are cut at the threshold, and after ${whole(at_most)} candidates.`;
-  const shown = at_most === null ? "Everything is shown so far." : `No threshold yet: the best ${whole(at_most)} candidates are shown.`;
+  if (threshold !== null) return at_most === null ? `Lists are cut at the threshold${but}.` : `Lists are cut at the threshold, and after ${whole(at_most)} candidates${but}.`;
+  const shown = at_most === null ? "Everything is shown so far." : `No threshold yet: the best ${whole(at_most)} candidates are shown${explore_share === null ? "" : ", or all where a list is explored"}.`;
   if (rounds_needed === null) return shown;
   const next = at_most === null ? "Lists can become shorter" : "There can be a threshold";
   const late = open || unanswered_counted ? "; answers to open rounds can make it sooner" : "";
@@ -99,8 +131,9 @@ export function warnings({ truncated_share, settings, drift }) {
   return found;
 }
 
-export function coverageNote({ coverage_interval, coverage_target, coverage_seen, truncated_share, threshold, shadow, would_have_missed, hits, misses }) {
+export function coverageNote({ coverage_interval, coverage_target, coverage_seen, truncated_share, threshold, shadow, would_have_missed, hits, misses, settings }) {
   if (coverage_interval === null) return "No answer yet.";
+  if (settings.explore_share !== null) return "Misses are not reported here, so this is not the coverage of the lists.";
   if (shadow) return `Everything is shown. With the threshold, ${whole(would_have_missed)} of ${whole(hits + misses)} right answers (${percent(would_have_missed / (hits + misses))}) would have been missing.`;
   const [low, high] = coverage_interval;
   if (high < coverage_target) {
@@ -116,7 +149,7 @@ export function thresholdNote({ threshold, epoch, fit_picks }) {
   if (threshold === null) return "There is none yet.";
   return `It never falls${epoch ? " within an epoch: it started again with the last one" : ""}.`;
 }
-export const lengthNote = ({ settings }) => (settings.at_most === null ? "The shorter the better, as long as coverage holds." : `Never more than ${whole(settings.at_most)}.`);
+export const lengthNote = ({ settings }) => (settings.at_most === null ? "The shorter the better, as long as coverage holds." : `Never more than ${whole(settings.at_most)}${settings.explore_share === null ? "" : ", unless explored"}.`);
 export function chosenNote({ threshold, fit_picks }) {
   if (fit_picks !== null) return "Picks are drawn once the score is learned.";
   return threshold === null ? "Scores of what was picked." : "Picks left of the line are below today's threshold.";

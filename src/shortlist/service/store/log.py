@@ -271,7 +271,7 @@ def _entry_row(entry: Entry) -> dict[str, Any]:
     return {
         "stream_id": entry.stream_id,
         "number": entry.number,
-        "phase": int(not entry.is_list) if entry.round_id else None,
+        "phase": 0 if entry.is_list else 1 if entry.is_answer else None,
         "kind": kind_of(event),
         "round_id": entry.round_id or None,
         "at": entry.at,

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from shortlist.errors import DamagedLog
-from shortlist.rounds.events import Event, Listed, round_of
+from shortlist.rounds.events import Corrected, Event, Expanded, Listed, round_of
 
 __all__ = ["Entry", "Snapshot", "StreamRow", "Text", "View"]
 
@@ -36,6 +36,11 @@ class Entry(NamedTuple):
     def is_list(self) -> bool:
         """Whether it opens a round."""
         return type(self.event) is Listed
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it closes a round; a correction is none, for its round is closed."""
+        return bool(self.round_id) and type(self.event) not in (Listed, Expanded, Corrected)
 
 
 class Text(NamedTuple):

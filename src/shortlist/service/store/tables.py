@@ -1,6 +1,6 @@
 """The tables. The migrations make them; a test holds the two to each other.
 
-An event's `phase` is 0 where a list was shown and 1 where its round was closed, so that one unique
+An event's `phase` is 0 where a list was shown, 1 where its round was closed and null elsewhere, so that one unique
 constraint gives every round one list and one answer, whoever writes.
 """
 

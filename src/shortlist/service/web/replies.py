@@ -71,6 +71,7 @@ class RoundShown(_Out):
     reached: Annotated[int, Field(description="How many of them, from the first, reach the threshold.")]
     truncated: Annotated[bool, Field(description="The guarantee does not cover this list.")]
     added: Annotated[int, Field(description="How many the error budget added; in shadow mode, would have added.")]
+    explored: Annotated[bool, Field(description="Everything is shown, in random order, to learn from: keep the order.")]
 
 
 class AnswerTaken(_Out):
@@ -103,6 +104,19 @@ class AnswerResults(_Out):
     """One for each answer."""
 
 
+class MoreShown(_Out):
+    """What is shown when more of a list is asked for."""
+
+    round_id: str
+    """The round."""
+    members: list[str | int]
+    """The next candidates, best first: those after the ones that you have."""
+    left: int
+    """How many candidates are still hidden."""
+    truncated: bool
+    """Whether candidates may still be missing that reach the threshold."""
+
+
 class CandidateView(_Out):
     """A candidate of a round, and whether it was shown."""
 
@@ -115,7 +129,7 @@ class CandidateView(_Out):
     comparable: float | None
     """What was compared with the threshold; null if it is not known any more."""
     shown: bool
-    """Whether it was in the list."""
+    """Whether it was shown, in the list or after it."""
     why: Annotated[str, Field(description="Why it was shown or hidden, in words.")]
     text: str | None
     """Its text, if there was one and it was not erased."""
@@ -141,8 +155,12 @@ class RoundView(_Out):
     """How many of the members, from the first, reach the threshold; in shadow mode, how many would have been shown."""
     added: int
     """How many the error budget added; in shadow mode, would have added."""
+    explored: bool
+    """Everything was shown, in random order, to learn from: keep the order."""
+    first: int | None
+    """How many of the members were in the list, where more of it was shown later; null where no more was."""
     members: list[str | int]
-    """What was shown, best first."""
+    """What was shown so far: the list, best first unless it was explored, and then what more was shown of it."""
     candidates: list[CandidateView]
     """All candidates, with why each was shown or hidden."""
     answer: dict[str, Any] | None
@@ -185,11 +203,11 @@ class StreamView(_Out):
     created: float
     """When, in seconds since 1970."""
     settings: dict[str, Any]
-    """As given when it was created, with defaults filled in."""
+    """As they are now, with defaults filled in."""
     scorer_version: str | None
     """The model behind the scores, once one was named."""
     events: int
-    """Rounds, answers, closings, restarts and fits in the log."""
+    """Rounds, answers, closings, restarts, fits, more of lists and changed settings in the log."""
     last_event: float | None
     """When the last of them was."""
     rounds: int
@@ -251,6 +269,12 @@ class StreamView(_Out):
     """Whether everything is shown while the threshold is learned."""
     would_have_missed: int | None
     """In shadow mode, how many right answers would have been hidden; null otherwise."""
+    expanded: int
+    """Rounds in which more of the list was asked for."""
+    found_after_more: int
+    """Those of them in which the right answer was there; the list missed it."""
+    held: int
+    """Answers that may still be corrected (`grace`): they are counted nowhere else yet."""
     list_length_median: float | None
     """Median length of the last 200 lists."""
     list_length_p90: float | None

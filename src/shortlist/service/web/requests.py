@@ -30,6 +30,9 @@ __all__ = [
     "Answer",
     "Answers",
     "Candidate",
+    "Changes",
+    "ExploreShare",
+    "MoreAsked",
     "NewRound",
     "NewStream",
     "OlderThan",
@@ -185,8 +188,13 @@ class LearnedScore(_In):
     """After how many steps it stopped."""
 
 
+MissBudget = Annotated[int, Field(ge=1, le=MOST_MISS_BUDGET), BeforeValidator(_whole)]
+#: A share of rounds, or the schedule that falls with time.
+ExploreShare = Annotated[float, Field(gt=0, le=1)] | Literal["auto"]
+
+
 class NewStream(_In):
-    """A stream to create; its settings are fixed from then on."""
+    """A stream to create. Most of its settings are fixed from then on."""
 
     name: Name
     coverage: Annotated[float, Field(gt=0, lt=1, description="The share of rounds with the right answer in the list.")]
@@ -200,13 +208,22 @@ class NewStream(_In):
     first picks, while everything is shown, and then freezes it; for one scorer or several."""
     fit_rounds: Annotated[int, Field(ge=1, le=MOST_FIT_ROUNDS), BeforeValidator(_whole)] | None = Settings.fit_rounds
     """How many picks `auto` learns the score from; null: 30 with one scorer, 100 with several."""
-    miss_budget: Annotated[int, Field(ge=1, le=MOST_MISS_BUDGET), BeforeValidator(_whole)] | None = Settings.miss_budget
+    miss_budget: MissBudget | None = Field(
+        default_factory=lambda: Settings.miss_budget, json_schema_extra={"default": Settings.miss_budget}
+    )
     """The error budget: in any W answered rounds in a row at most (1 - coverage) W + `miss_budget` lists miss that were
     cut, under any distribution shift. As misses spend it, lists get longer, in the end complete; null: off."""
-    unanswered: Literal["miss", "ignore"] = Settings.unanswered
-    """What silence means: `miss` is always safe; `ignore` only if silence and delay do not depend on the score."""
+    unanswered: Literal["miss", "ignore"] | None = Settings.unanswered
+    """What silence means: `miss`, the default, is always safe; `ignore` only if silence and delay do not depend on the
+    score."""
+    explore_share: ExploreShare | None = Settings.explore_share
+    """For users who click and never report a miss: the share of rounds in which everything is shown, in random order,
+    or `auto`, which is min(0.2, 2/sqrt(t)). Only those rounds count. It excludes `unanswered`, `miss_budget`,
+    `on_drift` and `shadow`."""
     patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(_whole)] = Settings.patience
     """After how many later rounds an unanswered one counts as below the threshold; a late answer corrects it."""
+    grace: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(_whole)] = Settings.grace
+    """Answers may be corrected until so many more have come, and count after that; less than `patience`."""
     on_drift: Literal["report", "restart"] | None = Settings.on_drift
     """Watch for a distribution shift after which lists miss too often: `report` an alarm, or `restart` learning."""
     false_alarm_rounds: Annotated[int, Field(ge=1, le=10**12), BeforeValidator(_whole)] = Settings.false_alarm_rounds
@@ -219,6 +236,48 @@ class NewStream(_In):
     """Show everything, and learn the threshold anyway."""
     scorer_version: Version | None = Settings.scorer_version
     """The model behind the scores; rounds that name another are refused."""
+
+
+#: The default of a setting that is left out of a change: it is not read.
+_UNCHANGED: Final[Any] = Field(default=None, json_schema_extra=_only_schema)
+
+
+class Changes(_In):
+    """Settings to change; those that are left out stay as they are, and all others are fixed."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
+    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(_whole)] = _UNCHANGED
+    """Always show at least this many: safe."""
+    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(_whole)] | None = _UNCHANGED
+    """Never show more on the first page; null: no limit."""
+    shadow: bool = _UNCHANGED
+    """Show everything, and learn the threshold anyway."""
+    patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(_whole)] = _UNCHANGED
+    """After how many later rounds an unanswered one counts as below the threshold."""
+    miss_budget: MissBudget | None = _UNCHANGED
+    """The error budget; null: off."""
+    explore_share: ExploreShare | None = _UNCHANGED
+    """The share of rounds to explore; it can change, but not be turned on or off."""
+
+    def given(self) -> dict[str, Any]:
+        """Return the settings that were given."""
+        return self.model_dump(include=self.model_fields_set)
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("give at least one setting to change")
+        return self
+
+
+class MoreAsked(_In):
+    """How much more of a list to show."""
+
+    count: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(_whole)] | None = None
+    """How many more; null: all the rest."""
+    shown: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(_whole)] | None = None
+    """How many candidates you have: then the same request again gives the same answer. Null: all that are shown."""
 
 
 class Candidate(_In):
@@ -294,7 +353,10 @@ class Answer(_In):
 
     model_config = _one_of(0)
 
-    hit: Annotated[Id, Field(description="This one is right.", json_schema_extra=_only_schema)] = ""
+    hit: Annotated[
+        Id | Annotated[list[Id], Field(min_length=1, max_length=MOST_CANDIDATES)],
+        Field(description="This one is right; or all of these are needed.", json_schema_extra=_only_schema),
+    ] = ""
     miss: Annotated[Literal[True], Field(description="Not in this list.", json_schema_extra=_only_schema)] = True
     skip: Annotated[Literal[True], Field(description="No answer will come.", json_schema_extra=_only_schema)] = True
     absent: Annotated[
@@ -307,8 +369,8 @@ class Answer(_In):
             raise ValueError('give exactly one of {"hit": id}, {"miss": true}, {"skip": true}, {"absent": true}')
         return self
 
-    def outcome(self) -> tuple[str, str | int | None]:
-        """Return which of the four it is, and the candidate of a hit."""
+    def outcome(self) -> tuple[str, str | int | list[str | int] | None]:
+        """Return which of the four it is, and the candidate of a hit, or the candidates."""
         (kind,) = self.model_fields_set - {"round_id"}
         return kind, self.hit if kind == "hit" else None
 

@@ -14,7 +14,7 @@ from shortlist.rounds.shown import to_null
 from shortlist.service.engine.rounds import Round, scorers_of, table_of
 from shortlist.service.store import Text
 
-__all__ = ["as_json", "round_view", "shown_view"]
+__all__ = ["as_json", "more_view", "round_view", "shown_view"]
 
 
 def as_json(content: Any, status: int = 200) -> Response:
@@ -23,8 +23,8 @@ def as_json(content: Any, status: int = 200) -> Response:
 
 
 def shown_view(shown: Round) -> dict[str, Any]:
-    """Return what is shown of a round."""
-    listed = shown.listed
+    """Return what was shown of a round at first."""
+    listed: Listed = shown.shown.event  # type: ignore[assignment]
     return {
         "round_id": listed.round_id,
         "threshold": to_null(listed.threshold),
@@ -32,6 +32,21 @@ def shown_view(shown: Round) -> dict[str, Any]:
         "reached": listed.reached,
         "truncated": listed.truncated,
         "added": listed.added,
+        "explored": bool(listed.explored),
+    }
+
+
+def more_view(shown: Round, new: bool, seen: int | None) -> dict[str, Any]:
+    """Return what is shown after the candidates that somebody has seen; without `seen`, after those shown before."""
+    listed = shown.listed
+    count = len(listed.positions)
+    last: Any = shown.more[-1].event if new else None
+    start = seen if seen is not None else count if last is None else count - len(last.positions)
+    return {
+        "round_id": listed.round_id,
+        "members": listed.members[start:],
+        "left": len(listed.scores) - count,
+        "truncated": listed.truncated,
     }
 
 
@@ -51,6 +66,8 @@ def round_view(logged: Round, text: Text | None, comparable: Sequence[float]) ->
         "truncated": listed.truncated,
         "reached": listed.reached,
         "added": listed.added,
+        "explored": bool(listed.explored),
+        "first": listed.first,
         "members": listed.members,
         "candidates": [
             {
@@ -84,6 +101,10 @@ def _sent(listed: Listed) -> list[dict[str, Any]]:
 def _why(listed: Listed, place: int | None, value: float) -> str:
     """Say why a candidate was shown, at its place in the list, or hidden, where it has none."""
     threshold = listed.threshold
+    if place is not None and listed.first is not None and place >= listed.first:
+        return "shown when more of the list was asked for"
+    if listed.explored:
+        return "explored: everything is shown, in random order"
     if listed.fit == 0:
         reached = "the score is being learned: everything is shown"
     elif threshold == -math.inf:
@@ -100,7 +121,7 @@ def _why(listed: Listed, place: int | None, value: float) -> str:
 
 def _why_below(listed: Listed, place: int) -> str:
     """Say why a candidate below the threshold was shown: what the error budget adds comes last."""
-    end = listed.reached if listed.complete else len(listed.positions)
+    end = listed.reached if listed.complete else listed.first or len(listed.positions)
     if not end - listed.added <= place < end:
         return "shown because more are always shown"
     return "the error budget would have added it" if listed.complete else "added by the error budget"

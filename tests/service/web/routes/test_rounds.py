@@ -40,6 +40,22 @@ def test_a_search_that_found_nothing_is_a_round_if_it_says_so(sqlite_service):
     assert (after["rounds"], after["misses"]) == (before["rounds"] + 1, before["misses"] + 1)
 
 
+def test_a_search_that_found_nothing_of_several_scorers(sqlite_service):
+    sqlite_service.make("hybrid")
+    path = "/v1/streams/hybrid/rounds"
+    first = {"candidates": [{"id": "a", "scores": {"bm25": 7.0, "dense": 0.5}}]}
+    assert sqlite_service.http.post(path, json=first).status_code == 201
+    body = {"candidates": [], "allow_empty": True, "truncated_below": {"bm25": 3.0}}
+    shown = sqlite_service.http.post(path, json=body)
+    assert (shown.status_code, shown.json()["members"], shown.json()["truncated"]) == (201, [], True)
+
+
+def test_bounds_of_no_scorer_are_no_bounds(sqlite_service):
+    for body in ({"candidates": [], "allow_empty": True}, {"candidates": [{"id": "a", "score": 0.5}]}):
+        shown = sqlite_service.http.post("/v1/streams/docs/rounds", json=body | {"truncated_below": {}})
+        assert (shown.status_code, shown.json()["truncated"]) == (201, False)
+
+
 def test_several_scores_for_each_candidate(service):
     """Missing where null or left out; the names of the first list are those of the stream."""
     service.make()

@@ -12,7 +12,7 @@ from shortlist.service.web.bodies import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine
 from shortlist.service.web.problems import EVERYWHERE, problem, responses
 from shortlist.service.web.requests import RoundPath, StreamPath
-from shortlist.service.web.views import as_json, shown_view
+from shortlist.service.web.views import as_json, more_view, shown_view
 
 __all__ = ["router"]
 
@@ -55,6 +55,22 @@ async def propose(engine: CurrentEngine, name: StreamPath, body: requests.NewRou
         allow_empty=body.allow_empty,
     )
     return as_json(shown_view(shown), 201 if created else 200)
+
+
+@router.post(
+    "/v1/streams/{name}/rounds/{round_id}/more",
+    operation_id="more",
+    response_model=replies.MoreShown,
+    responses=responses(404, 410),
+)
+async def more(engine: CurrentEngine, name: StreamPath, round_id: RoundPath, body: requests.MoreAsked) -> Response:
+    """Show more of a list: the next candidates, best first. Any of them may then be picked.
+
+    One that is picked there was missed by the list, and its score is known all the same. Say how many candidates you
+    have (`shown`), and the same request again changes nothing.
+    """
+    shown, new = await engine.more(name, round_id, body.count, body.shown)
+    return as_json(more_view(shown, new, body.shown))
 
 
 @router.put(

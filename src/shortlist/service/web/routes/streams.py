@@ -63,6 +63,17 @@ async def get_stream(engine: CurrentEngine, name: StreamPath) -> Response:
     return as_json(await engine.summary(name))
 
 
+@router.patch(
+    "/v1/streams/{name}",
+    operation_id="configure_stream",
+    response_model=replies.StreamView,
+    responses=responses(404),
+)
+async def configure_stream(engine: CurrentEngine, name: StreamPath, body: requests.Changes) -> Response:
+    """Change settings of a stream, from its next list on. What is not in the body stays as it is."""
+    return as_json(await engine.configure(name, body.given()))
+
+
 @router.delete("/v1/streams/{name}", operation_id="delete_stream", status_code=204, responses=responses(404))
 async def delete_stream(engine: CurrentEngine, name: StreamPath) -> Response:
     """Erase a stream, its log, and all questions and texts."""

@@ -1,0 +1,74 @@
+// The settings of a stream that may change at any time. What is sent is what was changed, and nothing else.
+
+import { ask, path } from "/static/common.js";
+import { fixed } from "/static/words.js";
+
+// How each setting is read from its field; an empty one is null: no limit, or off.
+const READ = {
+  at_least: ({ value }) => Number(value),
+  at_most: ({ value }) => (value === "" ? null : Number(value)),
+  patience: ({ value }) => Number(value),
+  miss_budget: ({ value }) => (value === "" ? null : Number(value)),
+  explore_share: ({ value }) => (value === "auto" ? value : Number(value)),
+  shadow: ({ checked }) => checked,
+};
+
+export class Configuring {
+  constructor(place, name) {
+    this.name = name;
+    this.form = place.querySelector("form");
+    this.shadowHelp = place.querySelector("#shadow-help");
+    this.fixed = place.querySelector("#fixed");
+    this.error = place.querySelector(".error");
+    this.status = place.querySelector(".done");
+    this.settings = null;
+    this.form.addEventListener("input", () => this.mark());
+    this.form.addEventListener("submit", (event) => this.send(event));
+  }
+
+  // What somebody is typing is left alone.
+  show(summary) {
+    const changed = this.changes().map(([name]) => name);
+    this.settings = summary.settings;
+    const explores = this.settings.explore_share !== null;
+    const offered = { explore_share: explores, miss_budget: !explores, shadow: !explores };
+    for (const name of Object.keys(READ)) {
+      const field = this.form.elements[name];
+      field.disabled = field.closest("label").hidden = offered[name] === false;
+    }
+    this.shadowHelp.hidden = explores;
+    for (const name of Object.keys(READ).filter((each) => !changed.includes(each))) this.put(name);
+    this.fixed.textContent = fixed(summary);
+    this.mark();
+  }
+
+  put(name) {
+    const field = this.form.elements[name];
+    if (name === "shadow") field.checked = this.settings.shadow;
+    else field.value = this.settings[name] ?? "";
+  }
+
+  changes() {
+    if (this.settings === null) return [];
+    const fields = Object.entries(READ).filter(([name]) => !this.form.elements[name].disabled);
+    return fields.map(([name, read]) => [name, read(this.form.elements[name])]).filter(([name, value]) => value !== this.settings[name]);
+  }
+
+  mark() {
+    this.form.querySelector("button").disabled = this.changes().length === 0;
+  }
+
+  async send(event) {
+    event.preventDefault();
+    const changes = Object.fromEntries(this.changes());
+    this.error.textContent = this.status.textContent = "";
+    try {
+      const summary = await ask(path(this.name), { method: "PATCH", body: changes });
+      this.settings = summary.settings;
+      this.show(summary);
+      this.status.textContent = `Changed: ${Object.keys(changes).join(", ")}.`;
+    } catch (problem) {
+      this.error.textContent = problem instanceof TypeError ? "The service is out of reach: nothing was changed." : `Not changed: ${problem.message}.`;
+    }
+  }
+}
