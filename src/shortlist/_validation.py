@@ -40,6 +40,7 @@ __all__ = [
     "check_true_scores",
     "miss_rate",
     "plain_member",
+    "plain_members",
 ]
 
 Array = NDArray[np.float64]
@@ -332,6 +333,12 @@ def plain_member(member: Any) -> Any:
     if isinstance(member, (int, np.integer)) and not isinstance(member, bool):
         return int(member)
     return member
+
+
+def plain_members(member: Any) -> Any:
+    """Return what is right as plain data: a member, or a list of those that are needed."""
+    several = isinstance(member, (Sequence, np.ndarray)) and not isinstance(member, str) and np.ndim(member) > 0
+    return [plain_member(one) for one in member] if several else plain_member(member)
 
 
 def _is_unicode(text: str) -> bool:

@@ -122,3 +122,19 @@ def test_each_coverage_counts_as_in_a_run_of_its_own(options, score):
     assert whole.rounds == whole.hits + whole.misses == 1200
     assert whole.hits >= whole.coverages[0.95].hits >= inner.hits
     assert nested.summary().waiting_for == nested.summary().coverages[0.95].waiting_for
+
+
+def test_a_corrected_answer_is_counted_as_it_ends(tmp_path):
+    lister = NestedShortlister((0.8, 0.9), score="raw", grace=2)
+    for _ in range(10):
+        shown = lister.propose([0.1, 0.9])
+        lister.miss(shown.round_id)
+        lister.hit(shown.round_id, 1)
+    summary = lister.summary()
+    assert (summary.hits, summary.misses, summary.held) == (8, 0, 2)
+    lister.save(tmp_path / "lister.json")
+    again = NestedShortlister.load(tmp_path / "lister.json")
+    for _ in range(2):
+        again.skip(again.propose([0.5]).round_id)
+    summary = again.summary()
+    assert (summary.hits, summary.misses, summary.skipped, summary.held) == (10, 0, 0, 2)

@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import httpx
 
-from shortlist._validation import Member
-from shortlist.client._protocol import Call, Calls, Result, plain_members
+from shortlist._validation import Member, plain_members
+from shortlist.client._protocol import Call, Calls, Result
 from shortlist.errors import ShortlistError
 from shortlist.rounds.shown import More, Shown
 
@@ -77,7 +77,7 @@ class AsyncClient(Calls):
         return await self._do(self._configure(changes))
 
     async def hit(self, round_id: Any, member: Member | Sequence[Member]) -> None:
-        """Take the answer "this one": `member` of the list with this `round_id`."""
+        """Take the answer "this one", or "all of these": `member` of the list with this `round_id`."""
         await self._do(self._answer(round_id, {"hit": plain_members(member)}))
 
     async def miss(self, round_id: Any) -> None:

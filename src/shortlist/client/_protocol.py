@@ -16,7 +16,17 @@ from urllib.parse import quote
 import httpx
 
 from shortlist import errors
-from shortlist._validation import UNNAMED, Array, Member, Scorers, check_below, check_ids, check_table, plain_member
+from shortlist._validation import (
+    UNNAMED,
+    Array,
+    Member,
+    Scorers,
+    check_below,
+    check_ids,
+    check_table,
+    plain_member,
+    plain_members,
+)
 from shortlist.errors import (
     ConflictingAnswer,
     InvalidParameter,
@@ -28,7 +38,7 @@ from shortlist.errors import (
 )
 from shortlist.rounds.shown import More, Shown, from_null
 
-__all__ = ["Call", "Calls", "Request", "Result", "plain_members"]
+__all__ = ["Call", "Calls", "Request", "Result"]
 
 #: Answers that say "later".
 _LATER: Final = (429, 502, 503, 504)
@@ -213,13 +223,6 @@ class Calls:
 
     def _delete(self) -> Call[None]:
         yield from self._send(Request("DELETE", self._path()))
-
-
-def plain_members(member: Any) -> Any:
-    """Return what is right as JSON has it: a candidate, or a list of those that are needed."""
-    if isinstance(member, (list, tuple)):
-        return [plain_member(one) for one in member]
-    return plain_member(member)
 
 
 def _check_round(round_id: Any) -> None:

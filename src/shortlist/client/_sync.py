@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import httpx
 
-from shortlist._validation import Member
-from shortlist.client._protocol import Call, Calls, Result, plain_members
+from shortlist._validation import Member, plain_members
+from shortlist.client._protocol import Call, Calls, Result
 from shortlist.errors import ShortlistError
 from shortlist.rounds.shown import More, Shown
 

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._replay import replay
-from shortlist._validation import miss_rate
 from shortlist.policies import Policy
 from shortlist.rounds.budget import Budget
-from shortlist.rounds.settings import Settings
+from shortlist.rounds.settings import DEFAULT_BUDGET, Settings
 from shortlist.rounds.tracker import make_tracker
 
 __all__ = ["MISS_BUDGET", "Bases", "Spent", "spend", "thresholds_of"]
@@ -23,7 +22,7 @@ Array = NDArray[np.float64]
 Sizes = NDArray[np.int64]
 
 #: The size of the budget as shipped.
-MISS_BUDGET: Final = 20
+MISS_BUDGET: Final = int(DEFAULT_BUDGET)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,12 +107,11 @@ def spend(bases: Bases, size: int, coverage: float, *, lengthened: bool = True) 
     lengthened
         Whether there is anything between the base list and everything; not so for a reserve price.
     """
-    budget, p0 = Budget(size, coverage), miss_rate(coverage)
-    full = (size - 1) * p0.denominator + p0.numerator
+    budget = Budget(size, coverage)
     lengths, covered = [], []
     rounds = zip(bases.lengths.tolist(), bases.places.tolist(), bases.counts.tolist(), strict=True)
     for base, place, count in rounds:
-        more = budget.more(count) if lengthened else count * (budget.state.spent > full)
+        more = budget.more(count) if lengthened else count * budget.is_full
         length = min(count, base + more)
         missed = place >= length
         budget.take(missed=missed, everything=length == count)

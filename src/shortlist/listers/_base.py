@@ -5,9 +5,7 @@ import copy
 import dataclasses
 import os
 import threading
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -27,20 +25,17 @@ from shortlist._validation import (
 )
 from shortlist.errors import (
     DamagedFile,
-    InvalidIds,
     InvalidParameter,
-    MissingPolicy,
     MissingScore,
     RoundClosed,
     ShortlistError,
-    UnknownRound,
 )
 from shortlist.listers import savefile
-from shortlist.policies import POLICIES, Policy, State
+from shortlist.listers._rounds import Rounds, check_right, scores_of
+from shortlist.policies import Policy, State
 from shortlist.rounds.admission import Given, admit, needed
 from shortlist.rounds.codec import decode, encode
 from shortlist.rounds.events import (
-    All,
     Answer,
     Configured,
     Event,
@@ -54,68 +49,11 @@ from shortlist.rounds.learning import LearningState, make_learning
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import More, RoundName, Shown
 from shortlist.rounds.stream import Stream, StreamState
-from shortlist.scores import Learned, Score, to_score
+from shortlist.scores import Learned, Score
 
-__all__ = ["BaseLister", "Rounds", "scores_of", "shown_fields"]
+__all__ = ["BaseLister"]
 
 List = TypeVar("List", bound=Shown)
-
-
-@dataclass(slots=True)
-class Rounds:
-    """Rounds numbered from 0, of which the last ones are kept: which are open, and how the others were answered."""
-
-    next_id: int = 0
-    #: The lists of the rounds without an answer, oldest first.
-    open: dict[int, Listed] = field(default_factory=dict)
-    #: The answers of the rounds kept, oldest first; None where the round is open.
-    answers: deque[Member | All | Answer | None] = field(default_factory=deque)
-    #: The lists of the rounds whose answer may still be corrected, in the order of answers.
-    held: dict[int, Listed] = field(default_factory=dict)
-
-    @property
-    def oldest(self) -> int:
-        """The id of the oldest round that is kept."""
-        return self.next_id - len(self.answers)
-
-    def index(self, round_id: RoundName, keep: int) -> int:
-        """Return where a round's answer is, or say why it is not among those kept."""
-        if isinstance(round_id, Shown):
-            raise UnknownRound("round id is a list that was shown; pass its round_id: shown.round_id")
-        if isinstance(round_id, bool) or not isinstance(round_id, (int, np.integer)):
-            raise UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
-        if not 0 <= round_id < self.next_id:
-            so_far = f"round ids run from 0 to {self.next_id - 1} so far" if self.next_id else "there is none so far"
-            raise UnknownRound(f"round {round_id} was never shown; {so_far}")
-        index = int(round_id) - self.next_id + len(self.answers)
-        if index < 0:
-            raise RoundClosed(
-                f"round {round_id} is closed: it was expired, or is older than the last {keep} rounds (keep=); "
-                f"answers are taken from round {self.oldest} on"
-            )
-        return index
-
-
-def shown_fields(listed: Listed, values: Array) -> dict[str, Any]:
-    """Return the fields of what is shown of a list."""
-    positions = listed.positions
-    return {
-        "round_id": listed.round_id,
-        "threshold": listed.threshold,
-        "members": tuple(positions if listed.ids is None else listed.members),
-        "scores": scores_of(values, positions),
-        "candidates": len(values),
-        "reached": listed.reached,
-        "truncated": listed.truncated,
-        "added": listed.added,
-        "explored": bool(listed.explored),
-    }
-
-
-def scores_of(values: Array, positions: list[int]) -> tuple[Any, ...]:
-    """Return the scores of some candidates as they were passed in: numbers, or a tuple for each."""
-    rows = values[positions].tolist()
-    return tuple(rows) if values.ndim == 1 else tuple(map(tuple, rows))
 
 
 class BaseLister(abc.ABC, Generic[List]):
@@ -204,8 +142,8 @@ class BaseLister(abc.ABC, Generic[List]):
             rounds = self._rounds
             index = rounds.index(round_id, self._settings.keep)
             number, given = int(round_id), rounds.answers[index]
-            listed = rounds.open.get(number) or rounds.held.get(number)
-            event = admit(listed, answer, given, name=number, held=number in rounds.held)
+            listed = rounds.listed(number)
+            event = admit(listed, answer, given, name=number, held=self._is_held(listed, number))
             if event is None:
                 return
             rounds.answers[index] = answer
@@ -213,14 +151,11 @@ class BaseLister(abc.ABC, Generic[List]):
                 del rounds.open[number]
             self._apply(listed, event)  # type: ignore[arg-type]
             if self._settings.grace:
-                rounds.held[number] = listed  # type: ignore[assignment]
-                self._release()
+                rounds.hold(number, listed, self._streams.values())  # type: ignore[arg-type]
 
-    def _release(self) -> None:
-        """Let go of the lists whose answers have become final."""
-        held = self._rounds.held
-        for number in [number for number, listed in held.items() if not self._stream_of(listed).is_held(number)]:
-            del held[number]
+    def _is_held(self, listed: Listed | None, number: int) -> bool:
+        """Return whether a round's answer may still be corrected."""
+        return self._settings.grace > 0 and listed is not None and self._stream_of(listed).holding.has(number)
 
     def more(self, round_id: RoundName, count: int | None = None) -> More:
         """Show more of a list: the next candidates, best first. Any of them may then be picked, too.
@@ -335,11 +270,11 @@ class BaseLister(abc.ABC, Generic[List]):
             member = None if right is None else plain_member(right)
             index = self._rounds.index(round_id, self._settings.keep)
             number, given = int(round_id), self._rounds.answers[index]
-            listed = self._rounds.open.get(number) or self._rounds.held.get(number)
+            listed = self._rounds.listed(number)
             if listed is None:  # its list is gone; a miss says all that is left to say
                 is_hit = not isinstance(given, Answer) or given is not Answer.MISS
             else:
-                _check_right(listed, member)
+                check_right(listed, member)
                 is_hit = any(member == one and type(member) is type(one) for one in listed.members)
             self._answer(round_id, Answer.MISS if member is None or not is_hit else member)
 
@@ -475,7 +410,10 @@ class BaseLister(abc.ABC, Generic[List]):
         return self._streams
 
     def configure(self, **changes: Any) -> None:
-        """Change settings, from the next list on: `at_least`, `at_most`, `shadow`, `patience`, `miss_budget`.
+        """Change settings, from the next list on.
+
+        Those that may change are `at_least`, `at_most`, `shadow`, `patience`, `miss_budget`, and `explore_share` to
+        another share.
 
         Parameters
         ----------
@@ -515,7 +453,7 @@ class BaseLister(abc.ABC, Generic[List]):
         """
         content = savefile.read(path, cls.kind)
         own = {Score: score, Policy: policy}
-        _check_own(content, policy, score)
+        savefile.check_own(content, policy, score)
         try:
             settings = decode(Settings, content["settings"], own)
             lister = cls.__new__(cls)
@@ -540,41 +478,3 @@ class BaseLister(abc.ABC, Generic[List]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _lock=threading.RLock())
-
-
-def _check_right(listed: Listed, right: Any) -> None:
-    """Refuse as the right answer what cannot have been a candidate, rather than take it for a miss."""
-    if right is None:
-        return
-    if listed.ids is None:
-        if type(right) is not int or not 0 <= right < len(listed.scores):
-            raise InvalidIds(
-                f"right is {right!r}, and the list has the positions 0 to {len(listed.scores) - 1}; pass one of them, "
-                "or None if no candidate is right"
-            )
-    elif listed.ids and all(type(right) is not type(name) for name in listed.ids):
-        raise InvalidIds(
-            f"right is {right!r}, a {type(right).__name__}, and the list's ids are like {listed.ids[0]!r}; pass an id "
-            "of that type, or None if no candidate is right"
-        )
-
-
-def _check_own(content: dict[str, Any], policy: Any, score: Any) -> None:
-    """Say that a policy of one's own is missing, or that what is passed is not what was saved."""
-    if policy is not None and not isinstance(policy, Policy):
-        raise InvalidParameter(f"policy is {policy!r}; it must be the policy that the lister was saved with")
-    if score is not None:
-        to_score(score)
-    settings = content.get("settings")
-    if not isinstance(settings, dict) or not isinstance(settings.get("policy"), dict):
-        return  # damaged: what reads it says so
-    saved, described = settings.get("score"), settings["policy"]
-    if policy is None and str(described.get("kind")) not in POLICIES:
-        raise MissingPolicy(
-            f"the policy {described.get('kind')!r} is one of your own, and a file cannot hold it; pass it again: "
-            "load(path, policy=...)"
-        )
-    if policy is not None and policy.to_dict() != described:
-        raise InvalidParameter(f"policy is {policy.to_dict()}, but the lister was saved with {described}: pass that")
-    if score is not None and (not isinstance(saved, dict) or saved.get("kind") != "custom"):
-        raise InvalidParameter(f"score is {score!r}, but the lister was saved with {saved}: leave score= out")

@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Unpack
 
 from shortlist._validation import Member, check_ids, plain_member
 from shortlist.errors import InvalidParameter
-from shortlist.listers._base import BaseLister, shown_fields
+from shortlist.listers._base import BaseLister
+from shortlist.listers._rounds import shown_fields
 from shortlist.policies import AnytimeSPS, Policy
 from shortlist.rounds.events import Event, Listed
 from shortlist.rounds.progress import Counts, Summary, count, summarize
@@ -167,11 +168,15 @@ class GroupedShortlister(BaseLister[GroupShown]):
                 return summarize(self._streams[group], waiting)
             tallies = [stream.tally for stream in self._streams.values()]
             return GroupedSummary(
-                **count(*tallies, open_rounds=len(self._rounds.open)),
+                **count(*tallies, open_rounds=len(self._rounds.open), held=sum(map(_held, self._streams.values()))),
                 coverage_target=self._base_policy.coverage,
                 delta=self._base_policy.delta,
                 groups=len(self._streams),
             )
+
+
+def _held(stream: Stream) -> int:
+    return len(stream.holding.answers)
 
 
 def _check_group(group: Any) -> Group:

@@ -10,10 +10,22 @@ import numpy as np
 
 from shortlist._validation import Member, check_probability
 from shortlist.errors import InvalidParameter
-from shortlist.listers._base import BaseLister, shown_fields
+from shortlist.listers._base import BaseLister
+from shortlist.listers._rounds import shown_fields
 from shortlist.policies import AnytimeSPS, Policy
 from shortlist.rounds.admission import admit, answer_of
-from shortlist.rounds.events import Absent, Answered, Corrected, Cut, Event, Expanded, Hit, Listed, kind_of
+from shortlist.rounds.events import (
+    Absent,
+    Answered,
+    Corrected,
+    Cut,
+    Event,
+    Expanded,
+    Expired,
+    Listed,
+    counted_as,
+    round_of,
+)
 from shortlist.rounds.progress import Counts, Summary, count, summarize
 from shortlist.rounds.settings import OptionsDict, Settings, with_options
 from shortlist.rounds.shown import Shown
@@ -121,6 +133,7 @@ class NestedShortlister(BaseLister[NestedShown]):
             share=share,
             highest=chosen[-1],
             shown={},  # how the lists that were shown were answered
+            held=[],  # those of these answers that may still be corrected: round and answer
         )
         for coverage in chosen:
             self._stream(coverage)
@@ -145,12 +158,21 @@ class NestedShortlister(BaseLister[NestedShown]):
             stream.fold(_own_event(listed.own(listed.cuts[coverage]), event))
 
     def _tally(self, event: Event) -> None:
-        """Count an answer to the list that was shown, whichever coverage it is of."""
-        if isinstance(event, (Expanded, Corrected)):
+        """Count an answer to the list that was shown, whichever coverage it is of, when it is final."""
+        held, shown = self._own["held"], self._own["shown"]
+        if isinstance(event, Expanded):
             return
-        missed = (isinstance(event, Absent) and not event.believed) or (isinstance(event, Hit) and event.after_more)
-        kind = "miss" if missed else kind_of(event)
-        self._own["shown"][_COUNTED[kind]] = self._own["shown"].get(_COUNTED[kind], 0) + 1
+        if isinstance(event, Corrected):
+            name = _COUNTED[counted_as(event.answer.event)]
+            held[:] = [[one, name if one == event.round_id else other] for one, other in held]
+            return
+        name = _COUNTED[counted_as(event)]
+        if self._settings.grace and not isinstance(event, Expired):
+            held.append([round_of(event), name])
+            if len(held) <= self._settings.grace:
+                return
+            _, name = held.pop(0)
+        shown[name] = shown.get(name, 0) + 1
 
     @property
     def coverages(self) -> tuple[float, ...]:
@@ -195,7 +217,7 @@ class NestedShortlister(BaseLister[NestedShown]):
                 for coverage, stream in self._streams.items()
             }
             if any(listed.explored for listed in lists.values()):  # then all of it is shown, whatever the others say
-                lists = {coverage: self._uncut(listed) for coverage, listed in lists.items()}
+                lists = {coverage: _uncut(listed) for coverage, listed in lists.items()}
             cuts, lengths, most = {}, {}, 0
             for coverage, listed in lists.items():
                 length = listed.reached if self._settings.shadow else len(listed.positions)
@@ -206,21 +228,14 @@ class NestedShortlister(BaseLister[NestedShown]):
             self._open(longest)
         return NestedShown(**shown_fields(longest, values), cuts=lengths)
 
-    def _uncut(self, listed: Listed) -> Listed:
-        """Return a list that is shown whole, in any order; whether it counts stays as it was."""
-        count = len(listed.scores)
-        return (
-            listed._replace(positions=list(range(count)), reached=count, complete=True, added=0, asked=None)
-            if not listed.explored
-            else listed
-        )
-
     def summary(self) -> NestedSummary:
         """Return what has happened so far, which guarantee holds for what, and more of each coverage."""
         with self._lock:
             waiting, each = len(self._rounds.open), self._own["share"]
             return NestedSummary(
-                **count(Tally(self._rounds.next_id, **self._own["shown"]), open_rounds=waiting),
+                **count(
+                    Tally(self._rounds.next_id, **self._own["shown"]), open_rounds=waiting, held=len(self._own["held"])
+                ),
                 thresholds=self.thresholds,
                 guarantee=(
                     f"each threshold alone never passes its optimum with probability {1 - each:.6g}; all of them at "
@@ -229,6 +244,14 @@ class NestedShortlister(BaseLister[NestedShown]):
                 coverages=(coverages := {c: summarize(stream, waiting) for c, stream in self._streams.items()}),
                 waiting_for=coverages[self.coverages[-1]].waiting_for,
             )
+
+
+def _uncut(listed: Listed) -> Listed:
+    """Return a list that is shown whole, in any order; whether it counts stays as it was."""
+    if listed.explored:
+        return listed
+    count = len(listed.scores)
+    return listed._replace(positions=list(range(count)), reached=count, complete=True, added=0, asked=None)
 
 
 def _longest(lists: list[Listed]) -> Listed:

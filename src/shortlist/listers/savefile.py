@@ -11,9 +11,19 @@ from pathlib import Path
 from typing import Any, Final
 
 from shortlist._files import replace_file
-from shortlist.errors import DamagedFile, InvalidParameter, MissingFile, NewerFile, SaveFileError, UnwritableFile
+from shortlist.errors import (
+    DamagedFile,
+    InvalidParameter,
+    MissingFile,
+    MissingPolicy,
+    NewerFile,
+    SaveFileError,
+    UnwritableFile,
+)
+from shortlist.policies import POLICIES, Policy
+from shortlist.scores import to_score
 
-__all__ = ["read", "write"]
+__all__ = ["check_own", "read", "write"]
 
 #: Raised when the content changes its form.
 _VERSION: Final = 1
@@ -89,3 +99,24 @@ def _dump(content: Any) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def check_own(content: dict[str, Any], policy: Any, score: Any) -> None:
+    """Say that a policy of one's own is missing, or that what is passed is not what was saved."""
+    if policy is not None and not isinstance(policy, Policy):
+        raise InvalidParameter(f"policy is {policy!r}; it must be the policy that the lister was saved with")
+    if score is not None:
+        to_score(score)
+    settings = content.get("settings")
+    if not isinstance(settings, dict) or not isinstance(settings.get("policy"), dict):
+        return  # damaged: what reads it says so
+    saved, described = settings.get("score"), settings["policy"]
+    if policy is None and str(described.get("kind")) not in POLICIES:
+        raise MissingPolicy(
+            f"the policy {described.get('kind')!r} is one of your own, and a file cannot hold it; pass it again: "
+            "load(path, policy=...)"
+        )
+    if policy is not None and policy.to_dict() != described:
+        raise InvalidParameter(f"policy is {policy.to_dict()}, but the lister was saved with {described}: pass that")
+    if score is not None and (not isinstance(saved, dict) or saved.get("kind") != "custom"):
+        raise InvalidParameter(f"score is {score!r}, but the lister was saved with {saved}: leave score= out")

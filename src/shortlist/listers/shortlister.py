@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Unpack
 
 from shortlist._validation import Member, check_table
 from shortlist.errors import InvalidParameter
-from shortlist.listers._base import BaseLister, scores_of
+from shortlist.listers._base import BaseLister
+from shortlist.listers._rounds import scores_of
 from shortlist.policies import AnytimeSPS, Policy
 from shortlist.rounds.events import Event, Listed
 from shortlist.rounds.progress import Summary, summarize

@@ -7,9 +7,7 @@ refused after that, and so is a member that was not shown: each with its own err
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from shortlist._validation import Member, check_ids, plain_member
+from shortlist._validation import Member, check_ids, plain_members
 from shortlist.errors import ConflictingAnswer, InvalidIds, NotShown, RoundClosed
 from shortlist.rounds.events import (
     Absent,
@@ -85,13 +83,13 @@ def admit(
 
 
 def needed(member: Any) -> Member | All:
-    """Return a member that is right, or all that are needed."""
-    if isinstance(member, str) or not isinstance(member, (Sequence, np.ndarray)) or not np.ndim(member):
-        one: Member = plain_member(member)
-        return one
-    members = check_ids(list(member), len(member))
-    if not members:
+    """Return a member that is right, or all that are needed, as they were passed in."""
+    plain = plain_members(member)
+    if not isinstance(plain, list):
+        return plain  # type: ignore[no-any-return]
+    if not plain:
         raise InvalidIds("there is no candidate in the list of those that are needed; if none is right, it is a miss")
+    members = check_ids(plain, len(plain))
     return members[0] if len(members) == 1 else All(members)
 
 

@@ -98,6 +98,11 @@ class Budget:
         """How fast lists miss lately, as a multiple of what coverage allows: above 1 the budget shrinks."""
         return self.state.recent / self._p0
 
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no room for a miss: everything is shown."""
+        return self.state.spent > self._full
+
     def more(self, candidates: int, spent: int | None = None) -> int:
         """Return how many candidates to show beyond the base list of so many; at another level than now if given."""
         level = self.state.spent if spent is None else spent

@@ -38,6 +38,7 @@ __all__ = [
     "Restarted",
     "Skip",
     "WarmStarted",
+    "counted_as",
     "kind_of",
     "round_of",
 ]
@@ -312,6 +313,12 @@ LISTED: Final = _KINDS[Listed]
 def kind_of(event: Event) -> str:
     """Return an event's kind, as it is stored."""
     return _KINDS[type(event)]
+
+
+def counted_as(event: Event) -> str:
+    """Return the kind that an event is counted as: what the list that was shown had not is a miss of it."""
+    unbelieved = isinstance(event, Absent) and not event.believed
+    return "miss" if unbelieved or (isinstance(event, Hit) and event.after_more) else kind_of(event)
 
 
 def round_of(event: Event) -> RoundName | None:

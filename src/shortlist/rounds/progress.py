@@ -63,6 +63,8 @@ class Counts(Record):
         Their answers; a round that is too old to be kept, or that was closed by `expire`, is expired.
     open
         Rounds without an answer.
+    held
+        Answers that may still be corrected (`grace`): they are counted nowhere else yet.
     coverage_seen
         The share of hits among hits and misses.
     """
@@ -74,6 +76,7 @@ class Counts(Record):
     absent: int = 0
     expired: int = 0
     open: int = 0
+    held: int = 0
     coverage_seen: float | None = None
 
 
@@ -116,6 +119,8 @@ class ErrorBudget(Record):
         Lists that it made longer so far.
     added
         By how many candidates, on average over these lists; None if there is none.
+    lengthening
+        Whether it would make the next list longer.
     """
 
     size: int
@@ -123,6 +128,7 @@ class ErrorBudget(Record):
     burn_rate: float
     lengthened: int
     added: float | None
+    lengthening: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,8 +162,6 @@ class Figures(Counts):
         Rounds in which more of the list was asked for.
     found_after_more
         Those of them in which the right answer was there; the list missed it.
-    held
-        Answers that may still be corrected (`grace`): they are counted nowhere else yet.
     """
 
     threshold: float = -math.inf
@@ -172,7 +176,6 @@ class Figures(Counts):
     would_have_missed: int | None = None
     expanded: int = 0
     found_after_more: int = 0
-    held: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,14 +214,15 @@ class Summary(Figures):
     refit_gain: float | None = None
 
 
-def count(*tallies: Tally, open_rounds: int) -> dict[str, Any]:
+def count(*tallies: Tally, open_rounds: int, held: int) -> dict[str, Any]:
     """Return the counts of streams together."""
     counts = {
         name: sum(getattr(tally, name) for tally in tallies)
         for name in ("rounds", "hits", "misses", "skipped", "absent", "expired")
     }
     answered = counts["hits"] + counts["misses"]
-    return counts | {"open": open_rounds, "coverage_seen": counts["hits"] / answered if answered else None}
+    seen = counts["hits"] / answered if answered else None
+    return counts | {"open": open_rounds, "held": held, "coverage_seen": seen}
 
 
 def figures(stream: Stream, open_rounds: int) -> dict[str, Any]:
@@ -226,7 +230,7 @@ def figures(stream: Stream, open_rounds: int) -> dict[str, Any]:
     tally, tracker = stream.tally, stream.tracker
     state, complete = tracker.state, tally.recall_hits + tally.recall_misses
     return {
-        **count(tally, open_rounds=open_rounds),
+        **count(tally, open_rounds=open_rounds, held=len(stream.holding.answers)),
         "threshold": tracker.threshold,
         "counted": getattr(state.policy, "rounds", None),
         "unanswered_counted": state.silent + getattr(state.policy, "pending", 0),
@@ -239,7 +243,6 @@ def figures(stream: Stream, open_rounds: int) -> dict[str, Any]:
         "would_have_missed": tally.would_have_missed if stream.settings.shadow else None,
         "expanded": tally.expanded,
         "found_after_more": tally.found,
-        "held": len(stream.held),
     }
 
 
@@ -258,7 +261,8 @@ def error_budget(stream: Stream) -> ErrorBudget | None:
     if budget is None:
         return None
     added = tally.added / tally.lengthened if tally.lengthened else None
-    return ErrorBudget(budget.size, budget.spent, budget.burn_rate, tally.lengthened, added)
+    lengthening = budget.more(1) > 0
+    return ErrorBudget(budget.size, budget.spent, budget.burn_rate, tally.lengthened, added, lengthening)
 
 
 def summarize(stream: Stream, open_rounds: int, *, measure: bool = True) -> Summary:

@@ -15,7 +15,17 @@ from shortlist.policies import POLICIES, OrderStatistic, Policy
 from shortlist.rounds.exploring import ExploreShare, check_explore_share
 from shortlist.scores import Score, to_score
 
-__all__ = ["CONFIGURABLE", "PAIRS", "OnDrift", "Options", "OptionsDict", "Pair", "Settings", "Unanswered"]
+__all__ = [
+    "CONFIGURABLE",
+    "DEFAULT_BUDGET",
+    "PAIRS",
+    "OnDrift",
+    "Options",
+    "OptionsDict",
+    "Pair",
+    "Settings",
+    "Unanswered",
+]
 
 Unanswered = Literal["miss", "ignore"]
 OnDrift = Literal["report", "restart"]

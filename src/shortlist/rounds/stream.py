@@ -11,10 +11,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
-import numpy as np
-
 from shortlist._validation import UNNAMED, Array, Member, Scorers
-from shortlist.errors import InvalidParameter, InvalidScores
+from shortlist.errors import InvalidParameter
 from shortlist.rounds.budget import Budget, BudgetState
 from shortlist.rounds.events import (
     Absent,
@@ -33,15 +31,17 @@ from shortlist.rounds.events import (
     WarmStarted,
 )
 from shortlist.rounds.exploring import coin, share_at, shuffled
+from shortlist.rounds.holding import Holding
 from shortlist.rounds.learning import Learning
-from shortlist.rounds.selection import all_best_first, select
+from shortlist.rounds.selection import Selection, all_best_first, select
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import RoundName
 from shortlist.rounds.tracker import ExploringTracker, TrackerState, make_tracker
-from shortlist.scores import KINDS, Learned, Raw, Score, name_of
+from shortlist.scores import Learned, Raw, Score, name_of
+from shortlist.scores.comparing import comparable, highest_missing, true_comparable
 from shortlist.scores.learned import Example
 
-__all__ = ["Stream", "StreamState", "Tally", "comparable"]
+__all__ = ["Stream", "StreamState", "Tally"]
 
 
 @dataclass(slots=True)
@@ -120,13 +120,15 @@ class Stream:
         self.seed = seed
         self.tally = Tally() if state is None else state.tally
         self.tracker = make_tracker(settings, share, None if state is None else state.tracker)
-        #: Answers that may still be corrected, oldest first: they move nothing yet.
-        self.held = deque[Answered]() if state is None else state.held
+        #: The answers that may still be corrected: they move nothing yet.
+        self.holding = Holding(settings.grace, None if state is None else state.held)
         self._budget_state = BudgetState() if state is None else state.budget
         #: Which misses may still come; None where none are counted. A restart does not touch it.
         self.budget = self._made_budget()
         self.learning = learning
         self.teaches = teaches
+        # Whether every round is one for the threshold: none is there to learn the score, or is left out by a coin.
+        self._all_count = learning is None and settings.explore_share is None
         score = settings.score
         #: Whether raw scores are compared with the threshold.
         self.is_raw = isinstance(score, Raw)
@@ -137,7 +139,7 @@ class Stream:
     @property
     def state(self) -> StreamState:
         """What it remembers."""
-        return StreamState(self.tally, self.tracker.state, self._scorers, self._budget_state, self.held)
+        return StreamState(self.tally, self.tracker.state, self._scorers, self._budget_state, self.holding.answers)
 
     def _made_budget(self) -> Budget | None:
         size = self.settings.miss_budget
@@ -203,18 +205,22 @@ class Stream:
         again
             A decision to be made again, at its own thresholds.
         """
-        settings, state, learning = self.settings, self.tracker.state.policy, self.learning
-        if settings.explore_share is not None and self._explores(round_id, again):
-            return self._everything(round_id, values, ids, truncated_below, scorers)
+        settings, state, learning, budget = self.settings, self.tracker.state.policy, self.learning, self.budget
+        explored = None if settings.explore_share is None else self._explores(round_id, again)
         score = self._score if learning is None else self.score_of(scorers, None if again is None else again.fit)
-        threshold: float = state.carry[0] if again is None else again.threshold
+        threshold: float = -math.inf if explored else state.carry[0] if again is None else again.threshold
         made = values if score is None and values.ndim == 1 else comparable(score, values)
-        more, spent = self._lengthening(len(values), again)
-        order, reached, truncated, added, asked = select(values, made, made >= threshold, settings, more)
+        spent = None if budget is None else budget.state.spent if again is None else again.spent
+        more = 0 if budget is None or spent is None else budget.more(len(values), spent)
+        if explored:
+            shown = Selection(shuffled(self.seed, round_id, len(values)), len(values), False)
+        else:
+            shown = select(values, made, made >= threshold, settings, more)
+        truncated = shown.truncated
         if truncated_below is not None and not truncated:
             truncated = threshold <= highest_missing(score, truncated_below, values, made)
         fit = None if learning is None else learning.number
-        positions = order.tolist()
+        positions = shown.positions.tolist()
         return Listed(
             round_id,
             ids,
@@ -222,67 +228,27 @@ class Stream:
             positions,
             threshold,
             getattr(state, "epoch", 0),
-            reached,
+            shown.reached,
             truncated,
             len(positions) == len(values) and (threshold == -math.inf or settings.shadow),
-            made[order].tolist(),
+            made[shown.positions].tolist(),
             truncated_below,
             None if scorers is UNNAMED or scorers == UNNAMED else list(scorers),
             fit if again is None else again.fit,
-            spent,
-            added,
-            asked,
-            explored=None if settings.explore_share is None else False,
+            spent if more else None,
+            shown.added,
+            shown.asked,
+            explored=explored,
         )
 
     def _explores(self, round_id: RoundName, again: Listed | None) -> bool:
         """Toss the coin of a round; while the score is learned everything is shown, and nothing counts anyway."""
         if again is not None:
             return bool(again.explored)
-        assert self.settings.explore_share is not None  # noqa: S101 - for the type checker
         if self.learning is not None and self.learning.state.fitting:
             return False
-        share = share_at(self.settings.explore_share, self.tally.rounds, self.threshold)
-        return coin(self.seed, round_id) < share
-
-    def _everything(
-        self,
-        round_id: RoundName,
-        values: Array,
-        ids: list[Member] | None,
-        truncated_below: float | list[float | None] | None,
-        scorers: Scorers,
-    ) -> Listed:
-        """Return a list that is explored: all candidates, in random order."""
-        order = shuffled(self.seed, round_id, len(values))
-        learning = self.learning
-        made = comparable(self.score_of(scorers), values)
-        return Listed(
-            round_id,
-            ids,
-            values,
-            order.tolist(),
-            -math.inf,
-            self.tracker.epoch,
-            len(values),
-            truncated_below is not None,
-            True,
-            made[order].tolist(),
-            truncated_below,
-            None if scorers == UNNAMED else list(scorers),
-            None if learning is None else learning.number,
-            explored=True,
-        )
-
-    def _lengthening(self, candidates: int, again: Listed | None) -> tuple[int, int | None]:
-        """Return how many candidates the error budget shows beyond the base list, and what is spent if there are."""
-        budget = self.budget
-        if budget is None:
-            return 0, None
-        if again is None:
-            more = budget.more(candidates)
-            return more, budget.state.spent if more else None
-        return (0, None) if again.spent is None else (budget.more(candidates, again.spent), again.spent)
+        assert self.settings.explore_share is not None  # noqa: S101 - for the type checker
+        return coin(self.seed, round_id) < share_at(self.settings.explore_share, self.tally.rounds, self.threshold)
 
     def expand(self, listed: Listed, values: Array, count: int | None = None) -> Expanded | None:
         """Return what to show when more of a list is asked for, None if all of it is shown; change nothing.
@@ -296,28 +262,21 @@ class Stream:
         count
             How many more; all the rest if not given.
         """
-        left = len(values) - len(listed.positions)
-        if not left:
+        if len(values) == len(listed.positions):
             return None
         scorers = UNNAMED if listed.scorers is None else tuple(listed.scorers)
-        made = comparable(self.score_of(scorers, listed.fit if self.knows(listed) else None), values)
+        # By the score of an earlier fit it cannot be ordered any more; its epoch is over, so it does not count.
+        score = self.score_of(scorers, listed.fit if self.knows(listed) else None)
+        made = comparable(score, values)
         reached = made >= listed.threshold
         shown = set(listed.positions)
-        order = [one for one in all_best_first(values, made, reached).tolist() if one not in shown]
-        more = order[:count]
-        shown.update(more)
-        total = int(reached[list(shown)].sum())
-        beyond = listed.truncated_below is not None and listed.threshold <= highest_missing(
-            self.score_of(scorers, listed.fit if self.knows(listed) else None), listed.truncated_below, values, made
-        )
-        return Expanded(
-            listed.round_id,
-            more,
-            max(total, listed.reached),
-            beyond or total < int(reached.sum()),
-            made[more].tolist(),
-            again=listed.first is not None,
-        )
+        more = [one for one in all_best_first(values, made, reached).tolist() if one not in shown][:count]
+        now = int(reached[[*listed.positions, *more]].sum())
+        truncated = now < int(reached.sum())
+        if listed.truncated_below is not None and not truncated:
+            truncated = listed.threshold <= highest_missing(score, listed.truncated_below, values, made)
+        again = listed.first is not None
+        return Expanded(listed.round_id, more, max(now, listed.reached), truncated, made[more].tolist(), again)
 
     def allows(self, listed: Listed) -> bool:
         """Return whether the threshold of a list of this epoch is not above today's."""
@@ -325,23 +284,14 @@ class Stream:
 
     def apply(self, event: Event) -> None:
         """Take an event; with `grace`, an answer when so many more have come."""
-        if self.settings.grace and type(event) in _ANSWERS:
-            self.held.append(Answered.of(event))
-            if len(self.held) <= self.settings.grace:
-                return
-            event = self.held.popleft().event
-        getattr(self, _MOVES[type(event)])(event)
-
-    def is_held(self, round_id: RoundName, more: int = 0) -> bool:
-        """Return whether a round's answer may still be corrected, after so many more answers than there are now."""
-        last = len(self.held) - self.settings.grace + more  # those before it have become final by then
-        return any(each.event.round_id == round_id for i, each in enumerate(self.held) if i >= last)
+        following: Event | None = event
+        if self.holding.grace and type(event) in _ANSWERS:
+            following = self.holding.take(event)
+        if following is not None:
+            getattr(self, _MOVES[type(following)])(following)
 
     def _corrected(self, event: Corrected) -> None:
-        for index, each in enumerate(self.held):
-            if each.event.round_id == event.round_id:
-                self.held[index] = event.answer
-                return
+        self.holding.correct(event)
 
     @property
     def is_due(self) -> bool:
@@ -399,9 +349,7 @@ class Stream:
         """Teach the score, where it is learned; return whether the round is one for the threshold."""
         if self.learning is not None and self.teaches:
             self.learning.answer(event)
-        if self.learning is None and self.settings.explore_share is None:
-            return True
-        return self.tracker.is_open(event.round_id)
+        return self._all_count or self.tracker.is_open(event.round_id)
 
     def _hit(self, event: Hit) -> None:
         tally = self.tally
@@ -415,7 +363,7 @@ class Stream:
             self._remember(1, 0)
         if self.budget is not None:
             self.budget.take(missed=event.missed)
-        if self._counts(event):
+        if self._all_count or self._counts(event):
             self.tracker.hit(event.round_id, event.score)
 
     def _miss(self, event: Miss | Absent) -> None:
@@ -516,47 +464,3 @@ _MOVES: Final[dict[type, str]] = {
 
 #: What `grace` holds back.
 _ANSWERS: Final = frozenset({Hit, Miss, Skip, Absent})
-
-#: Scores that are known to return one finite number for each candidate.
-_OURS: Final = frozenset(KINDS.values())
-
-
-def comparable(score: Score | None, values: Array) -> Array:
-    """Return what a score makes of a list, checked if it is not one of ours; None leaves it as it is."""
-    if not len(values):
-        return np.empty(0)
-    if values.ndim > 1 and (score is None or (type(score) in _OURS and not isinstance(score, Learned))):
-        name = "raw" if score is None else name_of(score)
-        raise InvalidScores(
-            f"there are {values.shape[1]} scores for each candidate, and score is {name!r}, which is of one: use "
-            'score="auto", a learned score, or a function of the table'
-        )
-    if score is None:
-        return values
-    if type(score) in _OURS:
-        return score(values)
-    try:
-        made = np.asarray(score(values.copy()), dtype=np.float64)  # it may write into what it is given
-    except (TypeError, ValueError) as error:
-        raise InvalidScores(f"the score {name_of(score)} made no numbers of {len(values)} scores: {error}") from None
-    if made.shape != values.shape[:1] or not np.isfinite(made).all():
-        raise InvalidScores(
-            f"the score {name_of(score)} made an array of shape {made.shape} of {len(values)} "
-            "scores, or one that is not finite; it must return one finite number for each"
-        )
-    return made
-
-
-def highest_missing(score: Score | None, bound: float | list[float | None], values: Array, made: Array) -> float:
-    """Return the most that a candidate which is missing can have: with it in the list, or as its equal there."""
-    row = np.array(bound, dtype=np.float64)  # None is NaN: that scorer leaves nothing out, or nothing is known
-    if not len(values):
-        values = values.reshape(0, *row.shape)  # an empty list has no scorers
-    added = comparable(score, np.concatenate([values, row[None]]))[-1]
-    equal = values == row if values.ndim == 1 else ((values == row) | (np.isnan(values) & np.isnan(row))).all(axis=1)
-    return float(np.maximum.reduce(made[equal], initial=added))
-
-
-def true_comparable(score: Score | None, values: Array, right: int) -> float:
-    """Return what a score makes of the right candidate of a labelled list; -inf where it is not among them."""
-    return -math.inf if right < 0 else float(comparable(score, values)[right])

@@ -217,7 +217,7 @@ class Batch:
         rounds, answered = new.stream.rounds, self._answered.get(new.stream.id, [])
         if new.round_id in answered:
             return len(answered) - answered.index(new.round_id) <= rounds.settings.grace
-        return rounds.is_held(new.round_id, len(answered))
+        return rounds.holding.has(new.round_id, len(answered))
 
     def _expand(self, new: Expand) -> tuple[Round, bool]:
         stream, key = new.stream, (new.stream.id, new.round_id)

@@ -11,7 +11,8 @@ import numpy as np
 from shortlist._validation import UNNAMED, Array, Member, Scorers
 from shortlist.rounds.admission import Given, answer_of
 from shortlist.rounds.events import All, Answer, Corrected, Listed
-from shortlist.rounds.stream import Stream, comparable
+from shortlist.rounds.stream import Stream
+from shortlist.scores.comparing import comparable
 from shortlist.service.store import Entry, Reader, Text
 
 __all__ = ["Key", "Round", "RoundCache", "Seen", "compared", "scorers_of", "table_of", "with_texts"]

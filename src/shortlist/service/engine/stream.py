@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from shortlist.policies import State
 from shortlist.rounds.codec import encode, from_json, to_json
-from shortlist.rounds.events import Absent, Configured, Event, Hit, Listed, kind_of
+from shortlist.rounds.events import Configured, Hit, Listed, counted_as
 from shortlist.rounds.learning import LearningState, make_learning
 from shortlist.rounds.progress import figures, is_fitting, summarize
 from shortlist.rounds.stream import Stream, StreamState
@@ -106,7 +106,7 @@ class LoggedStream:
             length = event.reached if self.settings.shadow else len(event.positions)
             self.series.show(length, len(event.scores))
         elif entry.is_answer:
-            self.series.answer("miss" if _is_miss(event) else kind_of(event))
+            self.series.answer(counted_as(event))
             if counts and isinstance(event, Hit):  # what was picked while the score was learned is on another scale
                 self.series.pick(0 if self.rounds.learning is None else self.rounds.learning.number, event.score)
         level = None if tracker.detector is None else tracker.detector.level(tracker.state.drift)
@@ -140,13 +140,13 @@ class LoggedStream:
 
     def figures(self) -> dict[str, Any]:
         """Return the figures that change with every event: cheap, for many streams at once."""
-        return self._about() | self._plain(figures(self.rounds, len(self.open))) | self._fit()
+        return self._about() | _plain(figures(self.rounds, len(self.open))) | self._fit()
 
     def summary(self) -> dict[str, Any]:
         """Return all there is to say, as plain data: settings, figures, and what is waited for. Nothing takes long."""
         return {
             **self._about(),
-            **self._plain(summarize(self.rounds, len(self.open), measure=False)),
+            **_plain(summarize(self.rounds, len(self.open), measure=False)),
             **self._fit(),
             "learned": None if self.rounds.learning is None else encode(self.rounds.learning.state.score),
             "created": self.created,
@@ -163,14 +163,6 @@ class LoggedStream:
         picks = len(learning.state.examples) if is_fitting(self.rounds) else None
         return {"fit_rounds": learning.fit_rounds, "fit_picks": picks}
 
-    def _plain(self, figures: Mapping[str, Any]) -> dict[str, Any]:
-        """Return figures as JSON has them; the policy is among the settings."""
-        plain = {name: figures[name] for name in figures if name != "policy"}
-        budget, spending = self.rounds.budget, plain["error_budget"]
-        plain["drift"] = plain["drift"] and dict(plain["drift"])
-        plain["error_budget"] = spending and {**spending, "lengthening": budget is not None and budget.more(1) > 0}
-        return plain
-
     def _about(self) -> dict[str, Any]:
         hits, answered = self.rounds.tally.hits, self.rounds.tally.hits + self.rounds.tally.misses
         return {
@@ -183,9 +175,10 @@ class LoggedStream:
         }
 
 
-def _is_miss(event: Event) -> bool:
-    """Return whether the list that was shown had it not, though the event is no miss by name."""
-    return (isinstance(event, Absent) and not event.believed) or (isinstance(event, Hit) and event.after_more)
+def _plain(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Return figures as JSON has them; the policy is among the settings."""
+    plain = {name: figures[name] for name in figures if name != "policy"}
+    return plain | {name: plain[name] and dict(plain[name]) for name in ("drift", "error_budget")}
 
 
 def wilson(hits: int, of: int, z: float = 1.959963984540054) -> tuple[float, float]:

@@ -149,7 +149,7 @@ def _check_round(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | N
 
 
 def _check_correction(stream: LoggedStream, event: Corrected, listed: Listed | None) -> Iterator[str]:
-    if listed is None or not stream.rounds.is_held(event.round_id):
+    if listed is None or not stream.rounds.holding.has(event.round_id):
         yield f"corrects round {event.round_id}, whose answer is final"
         return
     yield from _check_answer(listed, event.answer.event)

@@ -1,0 +1,102 @@
+"""The rounds that a lister keeps, and what it shows of them."""
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from shortlist._validation import Array, Member
+from shortlist.errors import InvalidIds, RoundClosed, UnknownRound
+from shortlist.rounds.events import All, Answer, Listed
+from shortlist.rounds.shown import RoundName, Shown
+from shortlist.rounds.stream import Stream
+
+__all__ = ["Rounds", "check_right", "scores_of", "shown_fields"]
+
+
+@dataclass(slots=True)
+class Rounds:
+    """Rounds numbered from 0, of which the last ones are kept: which are open, and how the others were answered."""
+
+    next_id: int = 0
+    #: The lists of the rounds without an answer, oldest first.
+    open: dict[int, Listed] = field(default_factory=dict)
+    #: The answers of the rounds kept, oldest first; None where the round is open.
+    answers: deque[Member | All | Answer | None] = field(default_factory=deque)
+    #: The lists of rounds whose answer could be corrected, and may be final by now.
+    held: dict[int, Listed] = field(default_factory=dict)
+
+    @property
+    def oldest(self) -> int:
+        """The id of the oldest round that is kept."""
+        return self.next_id - len(self.answers)
+
+    def listed(self, number: int) -> Listed | None:
+        """Return a round's list, if it is still there."""
+        return self.open.get(number) or self.held.get(number)
+
+    def hold(self, number: int, listed: Listed, streams: Iterable[Stream]) -> None:
+        """Keep the list of a round whose answer may be corrected; now and then, let go of those that are final."""
+        self.held[number] = listed
+        holdings = [stream.holding for stream in streams]
+        if len(self.held) > 2 * sum(holding.grace for holding in holdings):
+            answers = {each.event.round_id for holding in holdings for each in holding.answers}
+            self.held = {name: one for name, one in self.held.items() if name in answers}
+
+    def index(self, round_id: RoundName, keep: int) -> int:
+        """Return where a round's answer is, or say why it is not among those kept."""
+        if isinstance(round_id, Shown):
+            raise UnknownRound("round id is a list that was shown; pass its round_id: shown.round_id")
+        if isinstance(round_id, bool) or not isinstance(round_id, (int, np.integer)):
+            raise UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
+        if not 0 <= round_id < self.next_id:
+            so_far = f"round ids run from 0 to {self.next_id - 1} so far" if self.next_id else "there is none so far"
+            raise UnknownRound(f"round {round_id} was never shown; {so_far}")
+        index = int(round_id) - self.next_id + len(self.answers)
+        if index < 0:
+            raise RoundClosed(
+                f"round {round_id} is closed: it was expired, or is older than the last {keep} rounds (keep=); "
+                f"answers are taken from round {self.oldest} on"
+            )
+        return index
+
+
+def shown_fields(listed: Listed, values: Array) -> dict[str, Any]:
+    """Return the fields of what is shown of a list."""
+    positions = listed.positions
+    return {
+        "round_id": listed.round_id,
+        "threshold": listed.threshold,
+        "members": tuple(positions if listed.ids is None else listed.members),
+        "scores": scores_of(values, positions),
+        "candidates": len(values),
+        "reached": listed.reached,
+        "truncated": listed.truncated,
+        "added": listed.added,
+        "explored": bool(listed.explored),
+    }
+
+
+def scores_of(values: Array, positions: list[int]) -> tuple[Any, ...]:
+    """Return the scores of some candidates as they were passed in: numbers, or a tuple for each."""
+    rows = values[positions].tolist()
+    return tuple(rows) if values.ndim == 1 else tuple(map(tuple, rows))
+
+
+def check_right(listed: Listed, right: Any) -> None:
+    """Refuse as the right answer what cannot have been a candidate, rather than take it for a miss."""
+    if right is None:
+        return
+    if listed.ids is None:
+        if type(right) is not int or not 0 <= right < len(listed.scores):
+            raise InvalidIds(
+                f"right is {right!r}, and the list has the positions 0 to {len(listed.scores) - 1}; pass one of them, "
+                "or None if no candidate is right"
+            )
+    elif listed.ids and all(type(right) is not type(name) for name in listed.ids):
+        raise InvalidIds(
+            f"right is {right!r}, a {type(right).__name__}, and the list's ids are like {listed.ids[0]!r}; pass an id "
+            "of that type, or None if no candidate is right"
+        )
