@@ -188,7 +188,7 @@ def test_labelled_lists():
     tables, places, names = check.check_lists([{"b": [1.0, 2.0], "a": [3.0, 4.0]}, {"a": [5.0], "b": [6.0]}], [1, -1])
     assert ([table.tolist() for table in tables], places, names) == (
         [[[1.0, 3.0], [2.0, 4.0]], [[6.0, 5.0]]],
-        [1, -1],
+        [(1,), ()],
         ("b", "a"),
     )
     assert check.check_lists(np.zeros((2, 3, 2)), [0, 2], ["a", "b"])[2] == ("a", "b")
@@ -196,7 +196,8 @@ def test_labelled_lists():
         ([], [], "lists are empty"),
         ({"a": [0.5]}, [0], "lists are empty, or no lists"),
         ([[0.5]], [0, 1], "give the position of the right candidate in each of the 1 lists"),
-        ([[0.5]], [0.0], "type float64"),
+        ([[0.5]], [0.0], r"right\[0\] is 0.0; it must be a position, or several if all are needed"),
+        ([[0.5]], [[0, -1]], r"right\[0\] is \[0, -1\], and list 0 has the positions 0 to 0"),
         ([[0.5]], [1], r"right\[0\] is 1, and list 0 has the positions 0 to 0"),
         ([[0.5]], [-2], r"right\[0\] is -2"),
         ([[0.5], {"a": [0.5]}], [0, 0], "those of the first round were of one scorer"),

@@ -16,6 +16,7 @@ from shortlist.boundaries import DKW, BetaBinomial, Binomial, Boundary, Calibrat
 from shortlist.drift import DriftDetector
 from shortlist.errors import InvalidInput, ShortlistError
 from shortlist.listers import GroupedShortlister, Lister, NestedShortlister, Shortlister
+from shortlist.logs import check_ignore, rescore
 from shortlist.policies import (
     ACI,
     DLR,
@@ -92,9 +93,11 @@ __all__ = [
     "Shown",
     "Summary",
     "ThresholdTracking",
+    "check_ignore",
     "crossing_probability",
     "errors",
     "metrics",
     "replay",
+    "rescore",
     "scores",
 ]

@@ -10,7 +10,7 @@ Scores are float64 from here on. NaN and infinities stop here; the one exception
 
 import math
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -279,9 +279,9 @@ def check_below(bound: Any, scorers: Scorers) -> float | list[float | None] | No
 
 
 def check_lists(
-    lists: Any, right: ArrayLike, scorers: Sequence[str] | None = None
-) -> tuple[list[Array], list[int], Scorers]:
-    """Return labelled lists and the position of the right candidate in each, or say what is wrong with them."""
+    lists: Any, right: Any, scorers: Sequence[str] | None = None
+) -> tuple[list[Array], list[tuple[int, ...]], Scorers]:
+    """Return labelled lists and the positions of what is right in each, or say what is wrong with them."""
     if isinstance(lists, (str, bytes, Mapping)) or not hasattr(lists, "__len__") or not len(lists):
         raise InvalidScores("lists are empty, or no lists; give the scores of each list, one after the other")
     names = None if scorers is None else check_scorers(scorers)
@@ -289,17 +289,24 @@ def check_lists(
     for row in lists:
         table, names = check_table(row, names)
         tables.append(table)
-    places = _array("right", right)
-    if places.ndim != 1 or places.dtype.kind not in "iu" or len(places) != len(tables):
+    places = [right] if isinstance(right, (str, bytes, Mapping)) or not isinstance(right, Iterable) else list(right)
+    if len(places) != len(tables):
         raise InvalidParameter(
-            f"right has the shape {places.shape} and type {places.dtype}; give the position of the right candidate "
-            f"in each of the {len(tables)} lists, -1 where it is not among them"
+            f"right has {len(places)} entries; give the position of the right candidate in each of the {len(tables)} "
+            "lists, -1 where it is not among them"
         )
-    for i, (table, place) in enumerate(zip(tables, places.tolist(), strict=True)):
-        if not -1 <= place < len(table):
-            raise InvalidParameter(f"right[{i}] is {place}, and list {i} has the positions 0 to {len(table) - 1}")
     assert names is not None  # noqa: S101 - there is at least one list
-    return tables, places.tolist(), names
+    return tables, [_places(i, each, len(tables[i])) for i, each in enumerate(places)], names
+
+
+def _places(i: int, right: Any, count: int) -> tuple[int, ...]:
+    """Return the positions of what is right in a list, all of them needed; none where it is not among them."""
+    several = right if isinstance(right, (list, tuple)) else [right]
+    if not all(isinstance(place, (int, np.integer)) and not isinstance(place, bool) for place in several):
+        raise InvalidParameter(f"right[{i}] is {right!r}; it must be a position, or several if all are needed")
+    if not all(-1 <= place < count for place in several) or (len(several) > 1 and min(several) < 0):
+        raise InvalidParameter(f"right[{i}] is {right!r}, and list {i} has the positions 0 to {count - 1}")
+    return tuple(int(place) for place in several if place >= 0)
 
 
 def check_ids(ids: Sequence[Member], count: int) -> list[Member]:

@@ -46,5 +46,6 @@ def test_what_is_missing_is_as_high_as_it_can_be():
 
 
 def test_a_right_answer_that_is_not_among_the_candidates_is_below_everything():
-    assert true_comparable(None, VALUES, 2) == 0.5
-    assert true_comparable(None, VALUES, -1) == -math.inf
+    assert true_comparable(None, VALUES, (2,)) == 0.5
+    assert true_comparable(None, VALUES, (1, 0)) == 0.2  # both are needed: the lowest counts
+    assert true_comparable(None, VALUES, ()) == -math.inf

@@ -293,7 +293,7 @@ def test_what_learn_takes():
         (lambda: learn([[1.0, 2.0]], [2]), InvalidParameter, r"right\[0\] is 2, and list 0 has the positions 0 to 1"),
         (lambda: learn([[1.0, 2.0]], [-1]), InvalidParameter, "-1 in every list"),
         (lambda: learn([[1.0, 2.0]], [0, 1]), InvalidParameter, "each of the 1 lists"),
-        (lambda: learn([[1.0, 2.0]], [0.5]), InvalidParameter, "right has the shape"),
+        (lambda: learn([[1.0, 2.0]], [0.5]), InvalidParameter, r"right\[0\] is 0.5; it must be a position"),
         (lambda: learn([[1.0, math.nan]], [0]), InvalidScores, "must be finite"),
         (lambda: learn([{"a": [1.0]}, {"b": [1.0]}], [0, 0]), InvalidScores, "the scores are of 'b', and those"),
         (lambda: learn([[1.0, 2.0]], [0], coverage=1.5), InvalidParameter, "coverage is 1.5"),

@@ -53,6 +53,7 @@ class AsyncClient(Calls):
         truncated_below: float | Mapping[str, float] | None = None,
         scorer_version: str | None = None,
         round_id: str | None = None,
+        tags: Mapping[str, str | int] | None = None,
         allow_empty: bool = False,
     ) -> Shown:
         """Open a round and return its shortlist; parameters and errors are those of `Client.propose`."""
@@ -64,6 +65,7 @@ class AsyncClient(Calls):
             truncated_below=truncated_below,
             scorer_version=scorer_version,
             round_id=round_id,
+            tags=tags,
             allow_empty=allow_empty,
         )
         return await self._do(call)

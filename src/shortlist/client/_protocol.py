@@ -37,6 +37,7 @@ from shortlist.errors import (
     ShortlistError,
 )
 from shortlist.rounds.shown import More, Shown, from_null
+from shortlist.rounds.subgroups import check_tags
 
 __all__ = ["Call", "Calls", "Request", "Result"]
 
@@ -138,6 +139,7 @@ class Calls:
         **more: Any,
     ) -> Call[Shown]:
         values, scorers = check_table(scores, allow_empty=bool(more["allow_empty"]))
+        more["tags"] = None if more["tags"] is None else check_tags(more["tags"])
         more["allow_empty"] = more["allow_empty"] or None  # left out of the body where it says nothing
         names = list(range(len(values))) if ids is None else check_ids(ids, len(values))
         if texts is not None and len(texts) != len(values):

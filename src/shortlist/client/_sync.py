@@ -94,6 +94,7 @@ class Client(Calls):
         truncated_below: float | Mapping[str, float] | None = None,
         scorer_version: str | None = None,
         round_id: str | None = None,
+        tags: Mapping[str, str | int] | None = None,
         allow_empty: bool = False,
     ) -> Shown:
         """Open a round and return its shortlist; what people read can be stored with it.
@@ -117,6 +118,8 @@ class Client(Calls):
             The model behind the scores, if it is not the client's own: all rounds of a stream name the same.
         round_id
             Your own id for the round; one is made otherwise. The same id with another list is refused.
+        tags
+            What to see coverage by, after the fact: ``{"language": "de"}``. It decides nothing.
         allow_empty
             Open a round for a search that found nothing, too.
 
@@ -137,6 +140,7 @@ class Client(Calls):
             truncated_below=truncated_below,
             scorer_version=scorer_version,
             round_id=round_id,
+            tags=tags,
             allow_empty=allow_empty,
         )
         return self._do(call)

@@ -5,7 +5,7 @@ import copy
 import dataclasses
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -49,6 +49,7 @@ from shortlist.rounds.learning import LearningState, make_learning
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import More, RoundName, Shown
 from shortlist.rounds.stream import Stream, StreamState
+from shortlist.rounds.subgroups import Subgroup, subgroups_of
 from shortlist.scores import Learned, Score
 
 __all__ = ["BaseLister"]
@@ -86,6 +87,11 @@ class BaseLister(abc.ABC, Generic[List]):
     def _teaches(self, key: Any) -> bool:  # noqa: ARG002 - each round is one stream's
         """Return whether a stream's answers teach the score: where streams have the same rounds, one's do."""
         return True
+
+    @property
+    def settings(self) -> Settings:
+        """What it is set to."""
+        return self._settings
 
     @property
     def learned(self) -> Learned | None:
@@ -323,6 +329,22 @@ class BaseLister(abc.ABC, Generic[List]):
                 self._checked(row, names, below, empty)  # all of them, or none
             return [self.propose(row, names, **options) for row, names in zip(scores, named, strict=True)]
 
+    def subgroups(self) -> list[Subgroup]:
+        """Return coverage after the fact, by each value of each tag that rounds were proposed with (``tags=``).
+
+        Returns
+        -------
+        list[Subgroup]
+            By tag, those with the most rounds first. All rounds share the guarantee; a single subgroup has none of
+            its own.
+        """
+        with self._lock:
+            return subgroups_of(stream.subgroups.state for stream in self._tagged_streams())
+
+    def _tagged_streams(self) -> Iterable[Stream]:
+        """Return the streams that a round's tags are counted in, once each."""
+        return self._streams.values()
+
     def expire(self, before: int) -> int:
         """Close all rounds with an id below `before` for good, and return how many were open.
 
@@ -377,7 +399,8 @@ class BaseLister(abc.ABC, Generic[List]):
             candidates x scorers, or a list of what `propose` takes. With ``score="raw"`` and without `right`, the
             score of the right answer in each example; -inf where it was not among the candidates.
         right
-            The position of the right candidate in each example; -1 where it was not among them.
+            The position of the right candidate in each example, a list of them where several are needed; -1 where
+            it was not among them.
         """
         with self._lock:
             if self._rounds.next_id:

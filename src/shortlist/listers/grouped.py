@@ -15,6 +15,7 @@ from shortlist.rounds.progress import Counts, Summary, count, summarize
 from shortlist.rounds.settings import OptionsDict, Settings, with_options
 from shortlist.rounds.shown import Shown
 from shortlist.rounds.stream import Stream
+from shortlist.rounds.subgroups import Tags, check_tags
 
 __all__ = ["GroupShown", "GroupedShortlister", "GroupedSummary"]
 
@@ -132,6 +133,7 @@ class GroupedShortlister(BaseLister[GroupShown]):
         group: Group,
         truncated_below: float | Mapping[str, float] | None = None,
         allow_empty: bool = False,
+        tags: Tags = None,
     ) -> GroupShown:
         """Open a round for a group and return its shortlist.
 
@@ -143,15 +145,18 @@ class GroupedShortlister(BaseLister[GroupShown]):
             Your own names for the candidates, strings or integers; their positions otherwise.
         group
             Whose threshold decides, a string or an integer: known before the list is shown, whatever its answer.
-        truncated_below, allow_empty
+        truncated_below, allow_empty, tags
             As in `Shortlister.propose`.
         """
         group = _check_group(group)
         with self._lock:
             values, names, below, scorers = self._checked(scores, ids, truncated_below, allow_empty)
+            known = check_tags(tags)
             # A new group spends its share of delta only if its list can be shown.
             stream = self._streams.get(group) or self._new_stream(group, len(self._streams) + 1)
-            listed = stream.decide(self._rounds.next_id, values, names, below, scorers=scorers)._replace(group=group)
+            listed = stream.decide(self._rounds.next_id, values, names, below, scorers=scorers, tags=known)._replace(
+                group=group
+            )
             self._streams[group] = stream
             stream.fold(listed)
             self._open(listed)

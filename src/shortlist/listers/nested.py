@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Unpack
 
@@ -29,7 +29,8 @@ from shortlist.rounds.events import (
 from shortlist.rounds.progress import Counts, Summary, count, summarize
 from shortlist.rounds.settings import OptionsDict, Settings, with_options
 from shortlist.rounds.shown import Shown
-from shortlist.rounds.stream import Tally
+from shortlist.rounds.stream import Stream, Tally
+from shortlist.rounds.subgroups import Tags, check_tags
 
 __all__ = ["NestedShortlister", "NestedShown", "NestedSummary"]
 
@@ -198,6 +199,7 @@ class NestedShortlister(BaseLister[NestedShown]):
         *,
         truncated_below: float | Mapping[str, float] | None = None,
         allow_empty: bool = False,
+        tags: Tags = None,
     ) -> NestedShown:
         """Open a round and return the longest of its lists, with the others marked in it.
 
@@ -207,13 +209,14 @@ class NestedShortlister(BaseLister[NestedShown]):
             The score of each candidate, or several, as in `Shortlister.propose`.
         ids
             Your own names for the candidates, strings or integers; their positions otherwise.
-        truncated_below, allow_empty
+        truncated_below, allow_empty, tags
             As in `Shortlister.propose`.
         """
         with self._lock:
             values, names, below, scorers = self._checked(scores, ids, truncated_below, allow_empty)
+            known = check_tags(tags)
             lists = {
-                coverage: stream.decide(self._rounds.next_id, values, names, below, scorers=scorers)
+                coverage: stream.decide(self._rounds.next_id, values, names, below, scorers=scorers, tags=known)
                 for coverage, stream in self._streams.items()
             }
             if any(listed.explored for listed in lists.values()):  # then all of it is shown, whatever the others say
@@ -227,6 +230,9 @@ class NestedShortlister(BaseLister[NestedShown]):
             longest = _longest(list(lists.values()))._replace(cuts=cuts)
             self._open(longest)
         return NestedShown(**shown_fields(longest, values), cuts=lengths)
+
+    def _tagged_streams(self) -> Iterable[Stream]:
+        return [self._streams[self._own["highest"]]]  # its list is the one that is shown
 
     def summary(self) -> NestedSummary:
         """Return what has happened so far, which guarantee holds for what, and more of each coverage."""

@@ -18,6 +18,7 @@ from shortlist.rounds.progress import Summary, summarize
 from shortlist.rounds.settings import OptionsDict, Settings, with_options
 from shortlist.rounds.shown import Shown
 from shortlist.rounds.stream import Stream
+from shortlist.rounds.subgroups import Tags, check_tags
 
 __all__ = ["Shortlister"]
 
@@ -158,6 +159,7 @@ class Shortlister(BaseLister[Shown]):
         *,
         truncated_below: float | Mapping[str, float] | None = None,
         allow_empty: bool = False,
+        tags: Tags = None,
     ) -> Shown:
         """Open a round and return its shortlist.
 
@@ -176,11 +178,15 @@ class Shortlister(BaseLister[Shown]):
         allow_empty
             Open a round for a search that found nothing, too: its question counts like any other, and if its
             answer is a miss, leaving it out would make the threshold too bold.
+        tags
+            What you want to see coverage by, after the fact: ``{"language": "de"}``; see `subgroups`. It decides
+            nothing.
         """
         with self._lock:
             stream = self._streams[None]
             values, names, below, scorers = self._checked(scores, ids, truncated_below, allow_empty)
-            listed = stream.decide(self._rounds.next_id, values, names, below, scorers=scorers)
+            known = check_tags(tags)
+            listed = stream.decide(self._rounds.next_id, values, names, below, scorers=scorers, tags=known)
             stream.fold(listed)
             self._open(listed)
         return Shown(

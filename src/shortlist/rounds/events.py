@@ -106,6 +106,8 @@ class Listed(NamedTuple):
     first: int | None = None
     #: Whether everything was shown, in random order, because a coin said so; None where no coin is tossed.
     explored: bool | None = None
+    #: What the caller says about the round, by name: for coverage by subgroup.
+    tags: dict[str, str] | None = None
     #: The model behind the scores.
     scorer_version: str | None = None
     #: A digest of the texts that go with it: they may be erased, and must still be recognized.

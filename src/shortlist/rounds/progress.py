@@ -13,6 +13,7 @@ from shortlist.policies import MISS, OrderStatistic, OrderStatisticState
 from shortlist.rounds.learning import PATIENCE, Learning
 from shortlist.rounds.stream import Stream, Tally
 from shortlist.rounds.tracker import Tracker
+from shortlist.rounds.whatif import IfAsked
 from shortlist.scores import Learned
 
 __all__ = [
@@ -201,6 +202,9 @@ class Summary(Figures):
         The share that each scorer has in the score, where it is learned: how far it moves candidates within a list.
     refit_gain
         By which share the lists of the last picks would be shorter with a fresh fit; None where it is not known.
+    if_asked
+        What half the misses would have been, 0.95 for a coverage of 0.9: the share that such lists would have covered,
+        as far as it is known. None where misses are not reported, and for policies of one's own.
     """
 
     policy: Mapping[str, Any] = field(default_factory=dict)
@@ -212,6 +216,7 @@ class Summary(Figures):
     score_why: str = "as set"
     scorers: Mapping[str, float] = field(default_factory=dict)
     refit_gain: float | None = None
+    if_asked: IfAsked | None = None
 
 
 def count(*tallies: Tally, open_rounds: int, held: int) -> dict[str, Any]:
@@ -282,6 +287,7 @@ def summarize(stream: Stream, open_rounds: int, *, measure: bool = True) -> Summ
         score_why=_why(learned, learning),
         scorers={} if learned is None else dict(zip(learned.scorers, learned.influence, strict=True)),
         refit_gain=None if gain is None or gain[0] <= 0 else 1 - gain[1] / gain[0],
+        if_asked=None if stream.what_if is None else stream.what_if.figures(),
     )
 
 

@@ -36,7 +36,9 @@ from shortlist.rounds.learning import Learning
 from shortlist.rounds.selection import Selection, all_best_first, select
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import RoundName
-from shortlist.rounds.tracker import ExploringTracker, TrackerState, make_tracker
+from shortlist.rounds.subgroups import Subgroups, SubgroupsState
+from shortlist.rounds.tracker import ExploringTracker, Tracker, TrackerState, make_tracker
+from shortlist.rounds.whatif import WhatIfState, make_what_if
 from shortlist.scores import Learned, Raw, Score, name_of
 from shortlist.scores.comparing import comparable, highest_missing, true_comparable
 from shortlist.scores.learned import Example
@@ -85,6 +87,9 @@ class StreamState:
     budget: BudgetState = field(default_factory=BudgetState)
     #: Answers that may still be corrected, oldest first.
     held: deque[Answered] = field(default_factory=deque)
+    #: What is only told, and decides nothing.
+    tags: SubgroupsState = field(default_factory=SubgroupsState)
+    what_if: WhatIfState | None = None
 
 
 class Stream:
@@ -122,6 +127,9 @@ class Stream:
         self.tracker = make_tracker(settings, share, None if state is None else state.tracker)
         #: The answers that may still be corrected: they move nothing yet.
         self.holding = Holding(settings.grace, None if state is None else state.held)
+        #: Coverage by what callers say about their rounds; and what a higher coverage would have been.
+        self.subgroups = Subgroups(None if state is None else state.tags)
+        self.what_if = make_what_if(settings, share, None if state is None else state.what_if)
         self._budget_state = BudgetState() if state is None else state.budget
         #: Which misses may still come; None where none are counted. A restart does not touch it.
         self.budget = self._made_budget()
@@ -139,7 +147,15 @@ class Stream:
     @property
     def state(self) -> StreamState:
         """What it remembers."""
-        return StreamState(self.tally, self.tracker.state, self._scorers, self._budget_state, self.holding.answers)
+        return StreamState(
+            self.tally,
+            self.tracker.state,
+            self._scorers,
+            self._budget_state,
+            self.holding.answers,
+            self.subgroups.state,
+            None if self.what_if is None else self.what_if.state,
+        )
 
     def _made_budget(self) -> Budget | None:
         size = self.settings.miss_budget
@@ -185,6 +201,7 @@ class Stream:
         truncated_below: float | list[float | None] | None = None,
         *,
         scorers: Scorers = UNNAMED,
+        tags: dict[str, str] | None = None,
         again: Listed | None = None,
     ) -> Listed:
         """Return what to show of a list, and change nothing.
@@ -202,6 +219,8 @@ class Stream:
             where there are several.
         scorers
             The names of the scorers, checked.
+        tags
+            What the caller says about the round, checked.
         again
             A decision to be made again, at its own thresholds.
         """
@@ -239,6 +258,7 @@ class Stream:
             shown.added,
             shown.asked,
             explored=explored,
+            tags=tags,
         )
 
     def _explores(self, round_id: RoundName, again: Listed | None) -> bool:
@@ -325,6 +345,8 @@ class Stream:
             tally.lengthened += 1
             tally.added += event.added
         tally.hidden += count - (event.reached if self.settings.shadow else len(event.positions))
+        if event.tags:
+            self.subgroups.show(event.round_id, event.tags)
         learning = self.learning
         if learning is None:
             if self._scorers is None and count:  # a search that found nothing says nothing of its scorers
@@ -341,6 +363,8 @@ class Stream:
             if not event.explored:
                 return
         self.tracker.show(event.round_id, event.threshold, event.epoch)
+        if self.what_if is not None:
+            self.what_if.show(event)
 
     def _expanded(self, event: Expanded) -> None:
         self.tally.expanded += not event.again
@@ -363,7 +387,11 @@ class Stream:
             self._remember(1, 0)
         if self.budget is not None:
             self.budget.take(missed=event.missed)
+        if self.subgroups.state.open:
+            self.subgroups.answer(event.round_id, missed=event.missed)
         if self._all_count or self._counts(event):
+            if self.what_if is not None:
+                self.what_if.hit(event)
             self.tracker.hit(event.round_id, event.score)
 
     def _miss(self, event: Miss | Absent) -> None:
@@ -373,7 +401,10 @@ class Stream:
         self._remember(0, event.complete)
         if self.budget is not None:
             self.budget.take(missed=True, everything=event.everything, paged=event.paged)
+        self.subgroups.answer(event.round_id, missed=True)
         if self._counts(event):
+            if self.what_if is not None:
+                self.what_if.miss(event)
             self.tracker.miss(event.round_id, truncated=event.truncated)
 
     def _absent(self, event: Absent) -> None:
@@ -383,8 +414,10 @@ class Stream:
         self.tally.absent += 1
         if self.budget is not None:
             self.budget.take(missed=False)
+        self.subgroups.answer(event.round_id, missed=None)
         if self._counts(event):
-            self.tracker.withdraw(event.round_id)
+            for each in self._trackers():
+                each.withdraw(event.round_id)
 
     def _skip(self, event: Skip) -> None:
         self.tally.skipped += 1
@@ -395,18 +428,28 @@ class Stream:
         self._silence(event)
 
     def _silence(self, event: Skip | Expired) -> None:
+        self.subgroups.answer(event.round_id, missed=None)
         if self._counts(event):
-            self.tracker.silence(event.round_id)
+            for each in self._trackers():
+                each.silence(event.round_id)
+
+    def _trackers(self) -> list[Tracker]:
+        """Return what learns the threshold in use, and the one beside it."""
+        return [self.tracker] if self.what_if is None else [self.tracker, self.what_if.tracker]
 
     def _warm_started(self, event: WarmStarted) -> None:
-        self.tracker.warm_start(event.scores)
+        for each in self._trackers():
+            each.warm_start(event.scores)
 
     def _configured(self, event: Configured) -> None:
-        self.settings = self.tracker.settings = self.settings.changed(**event.changes)
+        self.settings = self.settings.changed(**event.changes)
+        for each in self._trackers():
+            each.settings = self.settings
         self.budget = self._made_budget()
 
     def _restarted(self, event: Restarted) -> None:
-        self.tracker.restart()
+        for each in self._trackers():
+            each.restart()
         if event.refit and self.learning is not None and self.teaches:
             self.learning.refit()
 
@@ -422,28 +465,36 @@ class Stream:
         tally.recall_hits += hits
         tally.recall_misses += misses
 
-    def warm_started(self, tables: list[Array], right: list[int], scorers: Scorers) -> list[Event]:
+    def warm_started(self, tables: list[Array], right: list[tuple[int, ...]], scorers: Scorers) -> list[Event]:
         """Return the events of learning from labelled lists, and change nothing.
 
         Where the score is learned, the first lists are for the fit, and only the others are for the threshold.
+
+        Parameters
+        ----------
+        tables
+            The lists.
+        right
+            The positions of what is right in each, all of them needed; none where it is not among the candidates.
+        scorers
+            The names of the scorers.
         """
         score, events = self._score, list[Event]()
         learning = self.learning
         if learning is not None:
-            examples = [Example(table, place) for table, place in zip(tables, right, strict=True)]
             wanted = learning.fit_rounds_of(scorers)
-            usable = [i for i, place in enumerate(right) if place >= 0]
+            usable = [i for i, places in enumerate(right) if places]
             if len(usable) < wanted:
                 raise InvalidParameter(
                     f"there are {len(usable)} lists with a right candidate, and learning the score takes {wanted}: "
                     "give more, set fit_rounds, or pass score= what shortlist.scores.learn returns"
                 )
             end = usable[wanted - 1] + 1
-            fitted = learning.fitted([each for each in examples[:end] if each.position >= 0], scorers)
+            fitted = learning.fitted([Example(tables[i], right[i][0]) for i in usable[:wanted]], scorers)
             score, tables, right = fitted.score, tables[end:], right[end:]
             events.append(fitted)
         rows = zip(tables, right, strict=True)
-        return [*events, WarmStarted([true_comparable(score, table, place) for table, place in rows])]
+        return [*events, WarmStarted([true_comparable(score, table, places) for table, places in rows])]
 
 
 _MOVES: Final[dict[type, str]] = {

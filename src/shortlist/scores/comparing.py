@@ -1,6 +1,7 @@
 """One list through a score: what is compared with the threshold."""
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -53,6 +54,6 @@ def highest_missing(score: Score | None, bound: float | list[float | None], valu
     return float(np.maximum.reduce(made[equal], initial=added))
 
 
-def true_comparable(score: Score | None, values: Array, right: int) -> float:
-    """Return what a score makes of the right candidate of a labelled list; -inf where it is not among them."""
-    return -math.inf if right < 0 else float(comparable(score, values)[right])
+def true_comparable(score: Score | None, values: Array, right: Sequence[int]) -> float:
+    """Return what a score makes of what is right in a labelled list, the lowest if several are; -inf if none is."""
+    return float(comparable(score, values)[list(right)].min()) if right else -math.inf

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from shortlist._validation import check_lists, check_probability, check_scorers, miss_rate
 from shortlist.errors import InvalidParameter
@@ -233,7 +233,7 @@ def _sum(score: Learned, columns: list[Array]) -> Array:
     return total
 
 
-def learn(lists: Any, right: ArrayLike, scorers: Sequence[str] | None = None, *, coverage: float = 0.9) -> Learned:
+def learn(lists: Any, right: Any, scorers: Sequence[str] | None = None, *, coverage: float = 0.9) -> Learned:
     """Return the score that fits labelled lists, as an object: pass it as ``score=`` to any number of listers.
 
     No complete lists are spent on learning it then. Rounds that it was fitted on must not be used for a
@@ -262,7 +262,7 @@ def learn(lists: Any, right: ArrayLike, scorers: Sequence[str] | None = None, *,
     [0.66, 0.34]
     """
     tables, positions, names = check_lists(lists, right, scorers)
-    examples = [Example(table, place) for table, place in zip(tables, positions, strict=True) if place >= 0]
+    examples = [Example(table, places[0]) for table, places in zip(tables, positions, strict=True) if places]
     if not examples:
         raise InvalidParameter("right is -1 in every list; learning needs lists in which the right candidate is known")
     return fit(examples, names, coverage)

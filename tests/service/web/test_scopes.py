@@ -24,6 +24,8 @@ NEEDED = {
     "erase_texts": "admin",
     "get_series": "read",
     "export": "read",
+    "get_subgroups": "read",
+    "get_silence": "read",
     "metrics": "read",
 }
 
@@ -42,7 +44,9 @@ RESERVED = [
     "expire",
     "export",
     "series",
+    "silence",
     "streams",
+    "subgroups",
     "metrics",
     "healthz",
 ]

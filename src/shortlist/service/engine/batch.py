@@ -49,6 +49,7 @@ class Propose:
     texts: list[str | None] | None = None
     truncated_below: float | Mapping[str, float] | None = None
     scorer_version: str | None = None
+    tags: dict[str, str] | None = None
     #: Whether the id is new for certain, because it was made here.
     fresh: bool = False
 
@@ -148,7 +149,7 @@ class Batch:
         expected = self._scorers.get(stream.id, stream.rounds.scorers)
         scorers = expected or (new.scorers if len(new.values) else UNNAMED)
         values, below = new.aligned(scorers)
-        listed = stream.rounds.decide(new.round_id, values, new.ids, below, scorers=scorers)
+        listed = stream.rounds.decide(new.round_id, values, new.ids, below, scorers=scorers, tags=new.tags)
         digest = new.text_digest()
         listed = listed._replace(scorer_version=new.scorer_version, text_digest=digest)
         if stream.rounds.is_raw:  # the raw scores are there already
@@ -272,5 +273,6 @@ def _same_list(listed: Listed, new: Propose) -> bool:
         and np.array_equal(table_of(listed), values, equal_nan=True)
         and listed.truncated_below == below
         and listed.scorer_version == new.scorer_version
+        and listed.tags == new.tags
         and listed.text_digest == new.text_digest()
     )

@@ -24,17 +24,20 @@ from shortlist.errors import (
     UnknownRound,
     UnknownStream,
 )
+from shortlist.logs import IgnoreCheck
 from shortlist.rounds.admission import Given, needed
 from shortlist.rounds.events import LISTED, Answer
 from shortlist.rounds.settings import CONFIGURABLE
+from shortlist.rounds.subgroups import Subgroup, check_tags, subgroups_of
 from shortlist.service.engine.batch import Close, Command, Configure, Expand, Propose
 from shortlist.service.engine.export import export_extent, export_page
+from shortlist.service.engine.insight import look_at_silence
 from shortlist.service.engine.memory import Memory, damage, load
 from shortlist.service.engine.rounds import Round, Seen, compared, with_texts
 from shortlist.service.engine.settings import Settings
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.engine.writer import Writer
-from shortlist.service.store import Reader, Store, StreamRow, Text
+from shortlist.service.store import Entry, Reader, Store, StreamRow, Text
 
 __all__ = ["Engine"]
 
@@ -44,6 +47,10 @@ _log = logging.getLogger("shortlist.service")
 _STILL_HERE: Final = 15.0
 #: How often a listener looks for what other processes wrote.
 _POLL: Final = 1.0
+
+#: How many of the last rounds are looked at to see who answers, and how many events are read at a time.
+_LAST: Final = 2_000
+_PART: Final = 500
 
 Result = TypeVar("Result")
 
@@ -195,6 +202,7 @@ class Engine:
         texts: list[str | None] | None = None,
         truncated_below: float | Mapping[str, float] | None = None,
         scorer_version: str | None = None,
+        tags: Mapping[str, str | int] | None = None,
         allow_empty: bool = False,
     ) -> tuple[Round, bool]:
         """Show a list; return its round and whether it is new.
@@ -206,7 +214,7 @@ class Engine:
         members = check_ids(ids, len(values))
         if truncated_below is not None and not isinstance(truncated_below, Mapping):
             truncated_below = check_number("truncated_below", truncated_below, "a finite score, or left out")
-        chosen = round_id or uuid.uuid4().hex
+        chosen, known = round_id or uuid.uuid4().hex, check_tags(tags)
         return await self._submit(
             name,
             lambda stream: Propose(
@@ -219,6 +227,7 @@ class Engine:
                 texts,
                 truncated_below,
                 scorer_version,
+                known,
                 fresh=round_id is None,
             ),
         )
@@ -271,6 +280,22 @@ class Engine:
         """Return a stream's history in a few hundred points, and how often which score was chosen."""
         stream = await self._fresh(name)
         return {"points": stream.series.points(), "chosen": dataclasses.asdict(stream.series.chosen)}
+
+    async def subgroups(self, name: str) -> list[Subgroup]:
+        """Return coverage after the fact, by each value of each tag."""
+        stream = await self._fresh(name)
+        return subgroups_of([stream.rounds.subgroups.state])
+
+    async def silence(self, name: str) -> IgnoreCheck:
+        """Return who answers and who does not, of the last rounds that had time for it."""
+        stream = await self._fresh(name)
+        patience = min(stream.settings.patience, _LAST)
+        after, entries = max(0, stream.number - 2 * (_LAST + patience)), list[Entry]()
+        while after < stream.number:  # in parts: others want to read, too
+            page = functools.partial(Reader.page, stream_id=stream.id, after=after, limit=_PART)
+            entries += await self._read_of(stream, page)
+            after += _PART
+        return await asyncio.to_thread(look_at_silence, entries, patience)
 
     async def export(self, name: str, form: str) -> AsyncIterator[str]:
         """Yield a stream's log as text, page by page."""

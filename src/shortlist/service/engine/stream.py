@@ -5,11 +5,11 @@ to people (`series`) is folded beside it: if that fails, the charts start again 
 """
 
 import logging
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from shortlist._shares import wilson
 from shortlist.policies import State
 from shortlist.rounds.codec import encode, from_json, to_json
 from shortlist.rounds.events import Configured, Hit, Listed, counted_as
@@ -25,7 +25,7 @@ __all__ = ["STATE_VERSION", "LoggedStream"]
 _log = logging.getLogger("shortlist.service")
 
 #: Raised when the state changes its form: older snapshots are then not used, and the log is.
-STATE_VERSION: Final = 8
+STATE_VERSION: Final = 9
 
 
 @dataclass
@@ -178,18 +178,6 @@ class LoggedStream:
 def _plain(figures: Mapping[str, Any]) -> dict[str, Any]:
     """Return figures as JSON has them; the policy is among the settings."""
     plain = {name: figures[name] for name in figures if name != "policy"}
+    if plain.get("if_asked") is not None:
+        plain["if_asked"] = plain["if_asked"]._asdict()
     return plain | {name: plain[name] and dict(plain[name]) for name in ("drift", "error_budget")}
-
-
-def wilson(hits: int, of: int, z: float = 1.959963984540054) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share.
-
-    >>> [round(end, 4) for end in wilson(90, 100)]
-    [0.8256, 0.9448]
-    """
-    if not of:
-        return 0.0, 1.0
-    share, spread = hits / of, z * z / of
-    middle = (share + spread / 2) / (1 + spread)
-    half = z * math.sqrt(share * (1 - share) / of + spread / of / 4) / (1 + spread)
-    return max(0.0, middle - half), min(1.0, middle + half)

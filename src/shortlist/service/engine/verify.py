@@ -203,7 +203,13 @@ def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
     if not rounds.knows(listed):
         return  # it was cut with the score of an earlier fit
     again = rounds.decide(
-        listed.round_id, table_of(listed), listed.ids, listed.truncated_below, scorers=scorers, again=listed
+        listed.round_id,
+        table_of(listed),
+        listed.ids,
+        listed.truncated_below,
+        scorers=scorers,
+        tags=listed.tags,
+        again=listed,
     )
     for name in ("threshold", "positions", "reached", "truncated", "complete", "added", "asked", "explored"):
         if getattr(again, name) != getattr(listed, name):

@@ -15,7 +15,7 @@ from shortlist.service.web import pages
 from shortlist.service.web.gate import Gate
 from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.problems import EVERYWHERE, handle_problems
-from shortlist.service.web.routes import log, operations, retention, rounds, streams
+from shortlist.service.web.routes import insight, log, operations, retention, rounds, streams
 
 __all__ = ["create_app"]
 
@@ -69,13 +69,13 @@ def create_app(
 
     # The routes themselves and not `include_router`, which would match every request twice. They are tried in
     # this order: those of rounds are the busy ones.
-    routers = (rounds.router, log.router, streams.router, retention.router, operations.router, pages.router)
+    topics = (rounds, log, streams, insight, retention, operations, pages)
     app = FastAPI(
         title="shortlist",
         version=shortlist.__version__,
         summary="Shortlists that keep the right answer, with a cut-off learned from what people pick.",
         lifespan=lifespan,
-        routes=[route for router in routers for route in router.routes],
+        routes=[route for topic in topics for route in topic.router.routes],
         docs_url=None,  # its scripts come from elsewhere
         redoc_url=None,
         responses=EVERYWHERE,

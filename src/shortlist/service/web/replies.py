@@ -14,14 +14,19 @@ __all__ = [
     "Erased",
     "ErrorBudget",
     "Expired",
+    "IfAsked",
     "Problem",
     "RoundPage",
     "RoundShown",
     "RoundView",
     "SeriesPoints",
     "SeriesView",
+    "SilenceRow",
+    "SilenceView",
     "StreamPage",
     "StreamView",
+    "SubgroupView",
+    "SubgroupViews",
     "Threshold",
 ]
 
@@ -146,6 +151,8 @@ class RoundView(_Out):
     """When, in seconds since 1970."""
     question: str | None
     """What was asked, if it was sent and not erased."""
+    tags: dict[str, str]
+    """What the caller said about it."""
     threshold: Threshold
     epoch: int
     """How often learning had started over."""
@@ -193,6 +200,91 @@ class ErrorBudget(_Out):
     """How many lists were made longer so far; in shadow mode, would have been."""
     added: float | None
     """By how many candidates, on average over these lists; null if there is none."""
+
+
+class IfAsked(_Out):
+    """What lists of a higher coverage would have covered, as far as it is known."""
+
+    coverage: float
+    """The coverage that could have been asked for."""
+    threshold: Threshold
+    known: int
+    """The answered rounds of which it is known whether its list would have had the right answer."""
+    unknown: int
+    """Those of which it is not: misses that nobody looked further into."""
+    interval: list[float] | None
+    """The 95 % interval of the share that it would have covered, from the lower end if all that is unknown was missed
+    to the upper end if none was; null if there is no answer."""
+
+
+class SubgroupView(_Out):
+    """The rounds that have a tag with a value."""
+
+    tag: str
+    """The tag."""
+    value: str
+    """Its value; `(others)` are those beyond the first 200, together."""
+    rounds: int
+    """How many were shown."""
+    hits: int
+    """Those of them whose list had the right answer; in shadow mode, would have had it."""
+    misses: int
+    """Those whose list had it not."""
+    coverage: float | None
+    """The share of hits among hits and misses; null if there is no answer."""
+    interval: list[float] | None
+    """Its 95 % interval."""
+
+
+class SubgroupViews(_Out):
+    """Coverage after the fact, by tag."""
+
+    subgroups: list[SubgroupView]
+    """By tag, those with the most rounds first."""
+
+
+class SilenceRow(_Out):
+    """Rounds that have something in common."""
+
+    low: int
+    """From which list length, or rank,"""
+    high: int
+    """to which."""
+    rounds: int
+    """How many there are."""
+    number: int
+    """How many of them were answered; of picks, how many came later than half of all picks did."""
+    share: float
+    """The share of those."""
+    interval: list[float]
+    """Its 95 % interval."""
+
+
+class SilenceView(_Out):
+    """Who answers, and who does not."""
+
+    rounds: int
+    """The rounds looked at."""
+    answered: int
+    """Those of them that were answered."""
+    by_length: list[SilenceRow]
+    """The share that was answered, by the length of lists."""
+    length_trend: float | None
+    """The p-value of "it does not change with the length"; null where there is nothing to compare."""
+    by_rank: list[SilenceRow]
+    """The share of picks that came late, by the rank of what was picked."""
+    rank_trend: float | None
+    """The p-value of "low picks do not come later than high ones"; null where there is nothing to compare."""
+    complete: SilenceRow | None
+    """Complete lists; null where there are none."""
+    cut: SilenceRow | None
+    """Lists that were cut; null where there are none."""
+    cut_trend: float | None
+    """The p-value of "that makes no difference"."""
+    misses: int
+    """How many answers were misses."""
+    against: list[str]
+    """What speaks against ignoring silence, in words; empty if nothing does, which proves nothing."""
 
 
 class StreamView(_Out):
@@ -255,6 +347,8 @@ class StreamView(_Out):
     """The score that was learned here, as `score` of a new stream takes it; null where there is none yet."""
     refit_gain: float | None
     """By which share the lists of the last picks would be shorter with a fresh fit; null where it is not known."""
+    if_asked: IfAsked | None
+    """What half the misses would have been, 0.95 for a coverage of 0.9; null where misses are not reported."""
     fit_rounds: int | None
     """How many picks the score is learned from; null where it is not learned here."""
     fit_picks: int | None

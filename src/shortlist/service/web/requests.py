@@ -297,6 +297,10 @@ class Candidate(_In):
     """What the page shows for it; stored apart from the log, and can be erased."""
 
 
+#: A tag, or its value.
+Tag = Annotated[str, Field(min_length=1, max_length=100)]
+
+
 class NewRound(_In):
     """A list to cut."""
 
@@ -322,6 +326,8 @@ class NewRound(_In):
     several scorers, by name, those whose search may have."""
     scorer_version: Version | None = None
     """The model behind these scores, to make sure that it is the stream's."""
+    tags: Annotated[dict[Tag, Tag | int], Field(max_length=10)] | None = None
+    """What to see coverage by, after the fact, for example `{"language": "de"}`. It decides nothing."""
 
     def columns(self) -> tuple[list[str | int], list[float] | dict[str, list[float]], list[str | None] | None]:
         """Return the candidates' ids, scores (by scorer where these have names) and texts; None if there is no text."""

@@ -20,9 +20,8 @@ SCOPES: Final = {
     "more": "feedback",
     "answer": "feedback",
     "answer_many": "feedback",
-    **dict.fromkeys(
-        ("list_streams", "get_stream", "live", "get_rounds", "get_round", "get_series", "export", "metrics"), "read"
-    ),
+    **dict.fromkeys(("list_streams", "get_stream", "live", "get_rounds", "get_round", "get_series"), "read"),
+    **dict.fromkeys(("export", "get_subgroups", "get_silence", "metrics"), "read"),
 }
 
 #: Match a path that answers without a key. One expression: every request asks.

@@ -8,13 +8,14 @@ import numpy as np
 from fastapi import Response
 
 from shortlist._validation import UNNAMED
+from shortlist.logs import IgnoreCheck
 from shortlist.rounds.codec import to_json
 from shortlist.rounds.events import Listed
 from shortlist.rounds.shown import to_null
 from shortlist.service.engine.rounds import Round, scorers_of, table_of
 from shortlist.service.store import Text
 
-__all__ = ["as_json", "more_view", "round_view", "shown_view"]
+__all__ = ["as_json", "more_view", "round_view", "shown_view", "silence_view"]
 
 
 def as_json(content: Any, status: int = 200) -> Response:
@@ -61,6 +62,7 @@ def round_view(logged: Round, text: Text | None, comparable: Sequence[float]) ->
         "number": logged.shown.number,
         "shown_at": logged.shown.at,
         "question": None if text is None else text.question,
+        "tags": listed.tags or {},
         "threshold": listed.threshold,
         "epoch": listed.epoch,
         "truncated": listed.truncated,
@@ -83,6 +85,13 @@ def round_view(logged: Round, text: Text | None, comparable: Sequence[float]) ->
         "answer": logged.answer(),
         "answered_at": None if logged.closed is None else logged.closed.at,
     }
+
+
+def silence_view(check: IgnoreCheck) -> dict[str, Any]:
+    """Return who answers and who does not."""
+    rows = {name: [row._asdict() for row in getattr(check, name)] for name in ("by_length", "by_rank")}
+    pair = {name: row and row._asdict() for name, row in (("complete", check.complete), ("cut", check.cut))}
+    return check._asdict() | rows | pair
 
 
 def _sent(listed: Listed) -> list[dict[str, Any]]:

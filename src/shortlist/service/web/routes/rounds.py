@@ -52,6 +52,7 @@ async def propose(engine: CurrentEngine, name: StreamPath, body: requests.NewRou
         texts=texts,
         truncated_below=body.truncated_below,
         scorer_version=body.scorer_version,
+        tags=body.tags,
         allow_empty=body.allow_empty,
     )
     return as_json(shown_view(shown), 201 if created else 200)

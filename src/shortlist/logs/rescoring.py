@@ -1,0 +1,114 @@
+"""A new scorer without starting over: the answers of a log, scored anew, are a warm start."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Unpack
+
+from shortlist._validation import Scorers, check_table
+from shortlist.errors import InvalidParameter
+from shortlist.listers import Shortlister
+from shortlist.logs.reading import LoggedRound, read_log
+from shortlist.policies import Policy
+from shortlist.rounds.settings import OptionsDict, Settings
+
+__all__ = ["NewScores", "rescore", "rescored"]
+
+#: The new scores of each round: by its id, or what makes them.
+NewScores = Mapping[Any, Any] | Callable[[LoggedRound], Any]
+
+
+def rescore(
+    log: Any,
+    new_scores: NewScores,
+    *,
+    coverage: float | None = None,
+    delta: float | None = None,
+    policy: Policy | None = None,
+    **options: Unpack[OptionsDict],
+) -> Shortlister:
+    """Return a lister for a new scorer that has learned from the answers of an old one's log.
+
+    All rounds of the log's last epoch get their new scores, in the order shown. What was picked then is what is right
+    now, so its new score is known; a round that was missed, or has no answer, counts as below every threshold. That
+    is never too bold: where the right answer's score is not known, minus infinity stands for it.
+
+    **It holds only if** the new scorer was neither trained on these rounds nor chosen by them (of five scorers, the
+    one that looks best in the log passes the optimum in one stream of five), and candidates are still made in the same
+    way. Otherwise split the log: one part to choose by, the rest for this.
+
+    It saves most where misses were measured: everything was shown, or people asked for more until they found it. A
+    miss that nobody looked into counts as low for the new scorer too.
+
+    Parameters
+    ----------
+    log
+        A file that ``shortlist export STREAM`` wrote, or rounds; see `shortlist.logs.read_log`.
+    new_scores
+        For each round, by its id, what `Shortlister.propose` takes: scores in the order of the log's candidates, or of
+        several scorers; or ``{candidate: score}``. Or a function that makes them of a round.
+    coverage, delta, policy, options
+        As for `Shortlister`. The guarantee of the new lister is its own: that either of the two fails has a
+        probability of at most the sum of both deltas.
+
+    Returns
+    -------
+    Shortlister
+        It has shown no list yet; the threshold is that of the rounds of the log. With ``score="auto"`` the first
+        picks are for the score, and only the rounds after them for the threshold.
+
+    Raises
+    ------
+    InvalidParameter
+        A round of the log has no new scores: leaving rounds out is a choice that the guarantee does not survive.
+    """
+    lister = Shortlister(coverage, delta, policy=policy, **options)
+    lister.warm_start(*rescored(log, new_scores, lister.settings))
+    return lister
+
+
+def rescored(log: Any, new_scores: NewScores, settings: Settings) -> tuple[list[Any], list[Any]]:
+    """Return the lists of a log with new scores, and what is right in each: what `warm_start` takes."""
+    rounds = [each for each in _last_epoch(read_log(log)) if _counts(each, settings)]
+    if not rounds:
+        raise InvalidParameter("there is no round in the log that could be learned from")
+    scorers: Scorers | None = None
+    lists = []
+    for each in rounds:
+        made = _scores(each, new_scores)
+        table, scorers = check_table(made, scorers)
+        if len(table) != len(each.candidates):
+            raise InvalidParameter(
+                f"there are {len(table)} new scores for round {each.round_id}, which has {len(each.candidates)} "
+                "candidates; give one for each, in their order"
+            )
+        lists.append(made)
+    return lists, [[each.candidates.index(member) for member in each.right] or -1 for each in rounds]
+
+
+def _last_epoch(rounds: list[LoggedRound]) -> list[LoggedRound]:
+    last = max((each.epoch for each in rounds), default=0)
+    return [each for each in rounds if each.epoch == last]
+
+
+def _counts(logged: LoggedRound, settings: Settings) -> bool:
+    """Return whether a round would have counted with these settings."""
+    if not logged.candidates or logged.answer == "absent":
+        return False  # no candidate at all was right, says who has seen everything
+    if settings.explore_share is not None:
+        return logged.explored and not logged.is_silent
+    return settings.unanswered == "miss" or not logged.is_silent
+
+
+def _scores(logged: LoggedRound, new_scores: NewScores) -> Any:
+    """Return the new scores of a round, in the order of its candidates."""
+    if callable(new_scores):
+        made = new_scores(logged)
+    elif logged.round_id in new_scores:
+        made = new_scores[logged.round_id]
+    else:
+        raise InvalidParameter(
+            f"round {logged.round_id} of the log has no new scores; give them for every round: leaving some out is a "
+            "choice that the guarantee does not survive"
+        )
+    if isinstance(made, Mapping) and set(made) >= set(logged.candidates):
+        return [made[candidate] for candidate in logged.candidates]
+    return made

@@ -1,0 +1,224 @@
+"""May silence be ignored? What a log shows of who answers, and of who does not.
+
+``unanswered="ignore"`` is safe if an answer is at least as likely, and comes no later, for right answers low in the
+list as for those high up. Silence hides where the right answer stood, so no log can prove that. It can speak against
+it: when answers become rarer as lists grow longer or are cut, when misses are never told, when low picks come later.
+"""
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+from shortlist._shares import trend, wilson
+from shortlist.logs.reading import LoggedRound, read_log
+
+__all__ = ["IgnoreCheck", "Row", "check_ignore"]
+
+#: Into how many parts rounds are divided, at the most.
+_PARTS: Final = 5
+#: A p-value below which something speaks against it: three are looked at.
+_LEVEL: Final = 0.01
+#: How many rounds it takes to say anything.
+_FEW: Final = 100
+
+
+class Row(NamedTuple):
+    """Rounds that have something in common.
+
+    Attributes
+    ----------
+    low, high
+        From which list length, or rank, to which.
+    rounds
+        How many there are.
+    number
+        How many of them were answered; of picks, how many came later than half of all picks did.
+    share
+        Of those that were.
+    interval
+        Its 95 % interval (Wilson).
+    """
+
+    low: int
+    high: int
+    rounds: int
+    number: int
+    share: float
+    interval: tuple[float, float]
+
+
+class IgnoreCheck(NamedTuple):
+    """What a log shows of silence.
+
+    Attributes
+    ----------
+    rounds, answered
+        How many rounds it has, and how many of them were answered: by a pick, by "not in this list" or "there is none".
+    by_length
+        Rounds by the length of their lists: the share that was answered.
+    length_trend
+        The p-value of "it does not change with the length"; None where there is nothing to compare.
+    by_rank
+        Picks by the rank of what was picked: the share that came late, later than half of all picks.
+    rank_trend
+        The p-value of "low picks do not come later than high ones"; None where there is nothing to compare, or it is
+        not known when answers came.
+    complete, cut
+        How often complete lists were answered, and lists that were cut; None where there are none.
+    cut_trend
+        The p-value of "that makes no difference".
+    misses
+        How many answers were misses.
+    against
+        What speaks against ignoring silence, in words; empty if nothing does.
+    """
+
+    rounds: int
+    answered: int
+    by_length: list[Row]
+    length_trend: float | None
+    by_rank: list[Row]
+    rank_trend: float | None
+    complete: Row | None
+    cut: Row | None
+    cut_trend: float | None
+    misses: int
+    against: list[str]
+
+    def __str__(self) -> str:
+        lines = [f"{self.answered:,} of {self.rounds:,} rounds were answered"]
+        lines += [_in_words("lists of", "answered", row) for row in self.by_length]
+        lines += [_in_words("picks at rank", "late", row) for row in self.by_rank]
+        return "\n".join([*lines, *(self.against or ["nothing speaks against ignoring silence; that proves nothing"])])
+
+
+def check_ignore(log: Any) -> IgnoreCheck:
+    """Look in a log for signs that silence must not be ignored (``unanswered="ignore"``).
+
+    Parameters
+    ----------
+    log
+        A file that ``shortlist export STREAM`` wrote, or rounds; see `shortlist.logs.read_log`. Rounds that still wait
+        for an answer are silent, so leave out those that are too young.
+
+    Returns
+    -------
+    IgnoreCheck
+        Answered shares by the length of lists, lateness by the rank of what was picked, each with a test for trend
+        (Cochran and Armitage); what speaks against it, in words. `print` it.
+    """
+    rounds = [each for each in read_log(log) if each.candidates]
+    lengths = [(each.length, not each.is_silent) for each in rounds]
+    by_length = _rows(lengths)
+    picks = _picks(rounds)
+    by_rank = _rows(picks)
+    complete = _row([(n, told) for (n, told), each in zip(lengths, rounds, strict=True) if _is_complete(each)])
+    cut = _row([(n, told) for (n, told), each in zip(lengths, rounds, strict=True) if not _is_complete(each)])
+    answered = sum(told for _, told in lengths)
+    length = _trend(by_length)
+    rank = _trend(by_rank)
+    both = _trend([row for row in (cut, complete) if row is not None], level=lambda i: i)
+    misses = sum(each.answer == "miss" for each in rounds)
+    against = []
+    if len(rounds) >= _FEW:
+        against = [*_against_length(length, both, by_length, complete, cut), *_against_misses(rounds, cut)]
+        if rank is not None and rank[1] < _LEVEL and rank[0] > 0:
+            against.append(f"picks low in the list come later than those at its top (p = {rank[1]:.2g})")
+    return IgnoreCheck(
+        len(rounds),
+        answered,
+        by_length,
+        length and length[1],
+        by_rank,
+        rank and rank[1],
+        complete,
+        cut,
+        both and both[1],
+        misses,
+        against,
+    )
+
+
+def _is_complete(logged: LoggedRound) -> bool:
+    return logged.length == len(logged.candidates)
+
+
+def _picks(rounds: Sequence[LoggedRound]) -> list[tuple[int, bool]]:
+    """Return the rank of each pick, and whether it came later than half of them, counted in rounds shown meanwhile."""
+    shown = sorted(each.shown_at for each in rounds if each.shown_at is not None)
+    ranks, delays = [], []
+    for each in rounds:
+        if each.answer == "hit" and each.answered_at is not None and each.shown_at is not None:
+            ranks.append(1 + max(each.members.index(member) for member in each.right))
+            delays.append(bisect_left(shown, each.answered_at) - bisect_right(shown, each.shown_at))
+    if not delays:
+        return []
+    middle = sorted(delays)[len(delays) // 2]
+    return [(rank, delay > middle) for rank, delay in zip(ranks, delays, strict=True)]
+
+
+def _rows(values: Sequence[tuple[int, bool]]) -> list[Row]:
+    """Return values in a few parts of about the same size, the lowest first; equal values stay together."""
+    ordered = sorted(values)
+    rows: list[Row] = []
+    start = 0
+    while start < len(ordered):
+        stop = min(len(ordered), start + math.ceil(len(ordered) / _PARTS))
+        while stop < len(ordered) and ordered[stop][0] == ordered[stop - 1][0]:
+            stop += 1
+        row = _row(ordered[start:stop])
+        assert row is not None  # noqa: S101 - it is not empty
+        rows.append(row)
+        start = stop
+    return rows
+
+
+def _row(values: Sequence[tuple[int, bool]]) -> Row | None:
+    if not values:
+        return None
+    count = sum(yes for _, yes in values)
+    numbers = [number for number, _ in values]
+    share = count / len(values)
+    return Row(min(numbers), max(numbers), len(values), count, share, wilson(count, len(values)))
+
+
+def _trend(rows: Sequence[Row], level: Callable[[int], float] = float) -> tuple[float, float] | None:
+    if len(rows) < 2:
+        return None
+    return trend([level(i) for i in range(len(rows))], [row.number for row in rows], [row.rounds for row in rows])
+
+
+def _against_length(
+    length: tuple[float, float] | None,
+    both: tuple[float, float] | None,
+    by_length: Sequence[Row],
+    complete: Row | None,
+    cut: Row | None,
+) -> list[str]:
+    against = []
+    if both is not None and both[1] < _LEVEL and both[0] > 0 and complete is not None and cut is not None:
+        against.append(
+            f"complete lists are answered in {complete.share:.0%} of rounds, cut ones in {cut.share:.0%} "
+            f"(p = {both[1]:.2g}): people who do not find it seem to leave"
+        )
+    if length is not None and length[1] < _LEVEL:
+        first, last = by_length[0], by_length[-1]
+        against.append(
+            f"answers depend on the length of the list: {first.share:.0%} of the shortest, {last.share:.0%} of the "
+            f"longest lists are answered (p = {length[1]:.2g})"
+        )
+    return against
+
+
+def _against_misses(rounds: Sequence[LoggedRound], cut: Row | None) -> list[str]:
+    """Say that nobody tells misses, if so many cut lists without one are no accident."""
+    told = sum(not _is_complete(each) and each.answer == "miss" for each in rounds)
+    if cut is None or told or cut.number < _FEW:
+        return []
+    return [f"none of {cut.number:,} answers to lists that were cut is a miss: people seem not to report them"]
+
+
+def _in_words(what: str, how: str, row: Row) -> str:
+    ends = f"{row.low}" if row.low == row.high else f"{row.low} to {row.high}"
+    return f"  {what} {ends}: {row.share:.1%} of {row.rounds:,} {how} ({row.interval[0]:.1%} to {row.interval[1]:.1%})"

@@ -1,0 +1,108 @@
+"""What half the misses would have been: the coverage that one would have had if one had asked for more.
+
+A second threshold is learned beside the one in use, at a coverage of 1 - (1 - coverage) / 2: 0.95 for 0.9. Nothing is
+cut with it. Whether its list would have had the right answer is known where that was found: in the list, in what
+`more` showed, in shadow mode. Of a miss that nobody looked further into it is not known; counted as missed it gives
+the lower end, counted as covered the upper end.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from shortlist._shares import wilson
+from shortlist._validation import miss_rate
+from shortlist.policies import SPS, AnytimeSPS
+from shortlist.rounds.events import Absent, Hit, Listed, Miss
+from shortlist.rounds.settings import Settings
+from shortlist.rounds.tracker import Tracker, TrackerState
+
+__all__ = ["IfAsked", "WhatIf", "WhatIfState", "make_what_if"]
+
+
+class IfAsked(NamedTuple):
+    """What a higher coverage would have covered, as far as it is known.
+
+    Attributes
+    ----------
+    coverage
+        The coverage that could have been asked for.
+    threshold
+        The threshold that would be in force.
+    known
+        The answered rounds of which it is known whether its list would have had the right answer.
+    unknown
+        Those of which it is not: misses that nobody looked further into.
+    interval
+        Of the share that it would have covered: the 95 % interval (Wilson), from the lower end if all that is unknown
+        was missed to the upper end if none was. None if there is no answer.
+    """
+
+    coverage: float
+    threshold: float
+    known: int
+    unknown: int
+    interval: tuple[float, float] | None
+
+
+@dataclass(slots=True)
+class WhatIfState:
+    """What is remembered of it."""
+
+    tracker: TrackerState
+    covered: int = 0
+    missed: int = 0
+    unknown: int = 0
+
+
+class WhatIf:
+    """A threshold of a higher coverage, learned beside the one in use.
+
+    Parameters
+    ----------
+    tracker
+        What learns it.
+    state
+        What is remembered, if it does not start.
+    """
+
+    def __init__(self, tracker: Tracker, state: WhatIfState | None = None) -> None:
+        self.tracker = tracker
+        self.state = WhatIfState(tracker.state) if state is None else state
+
+    def show(self, event: Listed) -> None:
+        """Take note of a round that counts."""
+        self.tracker.show(event.round_id, self.tracker.threshold, event.epoch)
+
+    def hit(self, event: Hit) -> None:
+        """Take a pick: its score is known, wherever it was found."""
+        covered = event.score >= self.tracker.state.policy.open[event.round_id][2]
+        self.state.covered += covered
+        self.state.missed += not covered
+        self.tracker.hit(event.round_id, event.score)
+
+    def miss(self, event: Miss | Absent) -> None:
+        """Take a miss; that of everything is one at any threshold."""
+        everything = event.everything or event.complete
+        self.state.missed += everything
+        self.state.unknown += not everything
+        self.tracker.miss(event.round_id, truncated=event.truncated)
+
+    def figures(self) -> IfAsked:
+        """Return what it would have covered."""
+        state = self.state
+        known, unknown = state.covered + state.missed, state.unknown
+        of = known + unknown
+        interval = (wilson(state.covered, of)[0], wilson(state.covered + unknown, of)[1]) if of else None
+        return IfAsked(self.tracker.coverage, self.tracker.threshold, known, unknown, interval)
+
+
+def make_what_if(settings: Settings, share: float, state: WhatIfState | None = None) -> WhatIf | None:
+    """Return what learns the threshold of half the misses; None where it could not be told what they are."""
+    policy: Any = settings.policy
+    if type(policy) not in (AnytimeSPS, SPS) or settings.unanswered != "miss":
+        return None
+    higher = dataclasses.replace(policy, coverage=float(1 - miss_rate(policy.coverage) / 2))
+    tracker = Tracker(dataclasses.replace(settings, policy=higher), share, None if state is None else state.tracker)
+    tracker.detector = None  # it starts over with the one in use
+    return WhatIf(tracker, state)

@@ -1,0 +1,55 @@
+"""What a log tells after the fact: coverage by subgroup, and whether silence may be ignored."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Response
+
+from shortlist.service.engine.tables import as_csv
+from shortlist.service.web import replies
+from shortlist.service.web.dependencies import CurrentEngine
+from shortlist.service.web.problems import EVERYWHERE, responses
+from shortlist.service.web.requests import StreamPath
+from shortlist.service.web.views import as_json, silence_view
+
+__all__ = ["router"]
+
+router = APIRouter(responses=EVERYWHERE)
+
+
+@router.get(
+    "/v1/streams/{name}/subgroups",
+    operation_id="get_subgroups",
+    response_model=replies.SubgroupViews,
+    responses={
+        **responses(404),
+        200: {"description": "By tag.", "content": {"text/csv": {"schema": {"type": "string"}}}},
+    },
+)
+async def get_subgroups(
+    engine: CurrentEngine,
+    name: StreamPath,
+    form: Annotated[Literal["json", "csv"], Query(alias="format", description="As JSON, or as a table.")] = "json",
+) -> Response:
+    """Return coverage after the fact, by each value of each tag that rounds were sent with."""
+    subgroups = await engine.subgroups(name)
+    if form == "json":
+        return as_json({"subgroups": [each._asdict() for each in subgroups]})
+    columns = ("tag", "value", "rounds", "hits", "misses", "coverage", "low", "high")
+    rows = [(*each[:-1], *(each.interval or ("", ""))) for each in subgroups]
+    headers = {"Content-Disposition": f'attachment; filename="{name}-subgroups.csv"'}
+    return Response(as_csv(columns, rows), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+@router.get(
+    "/v1/streams/{name}/silence",
+    operation_id="get_silence",
+    response_model=replies.SilenceView,
+    responses=responses(404),
+)
+async def get_silence(engine: CurrentEngine, name: StreamPath) -> Response:
+    """Return who answers and who does not, of the last 2,000 rounds that had time for it.
+
+    Where `unanswered` is "ignore", silence must not depend on where the right answer stands. This is what can be seen
+    of it.
+    """
+    return as_json(silence_view(await engine.silence(name)))

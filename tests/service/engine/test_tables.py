@@ -1,0 +1,18 @@
+"""Tables as CSV."""
+
+import csv
+
+import pytest
+
+from shortlist.service.engine.tables import as_csv, safe
+
+
+@pytest.mark.parametrize("text", ["=HYPERLINK(1)", "+1", "-1", "@a", "\tx"])
+def test_no_text_is_a_formula(text):
+    assert safe(text) == "'" + text
+    assert next(csv.reader([as_csv(["a"], [[text]]).split("\n", 1)[1]])) == ["'" + text]
+
+
+def test_numbers_and_other_texts_stay_as_they_are():
+    assert [safe(cell) for cell in (-1.5, 3, None, "de", "a=b")] == [-1.5, 3, None, "de", "a=b"]
+    assert as_csv(["a", "b"], [["x,y", None]]) == 'a,b\n"x,y",\n'
