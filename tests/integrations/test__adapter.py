@@ -161,3 +161,28 @@ def test_from_something_that_was_shown_to_its_answer():
     assert [summary[name] for name in ("hits", "misses", "skipped", "absent", "open")] == [2, 2, 1, 1, 0]
     with pytest.raises(InvalidInput, match="this was not shown by a Notes: its metadata has no round_id"):
         notes.hit({})
+
+
+def test_more_of_a_list_with_its_items_and_their_scores():
+    adapter = Adapter(Shortlister(policy=Oracle(-0.5)), higher_is_better=False)
+    shown, _ = adapter.offer(SearchResult("abcd", [0.9, 0.1, 0.7, 0.6], more=False), ["w", "x", "y", "z"])
+    assert shown.members == ("x",)
+    first, items = adapter.more(shown.round_id, 1)
+    assert (first.members, items) == (("z",), ["d"])
+    assert [note["score"] for note in adapter.metadata(first)] == [0.6]
+    rest, items = asyncio.run(adapter.more_async(shown.round_id, None))
+    assert (rest.members, items) == (("y", "w"), ["c", "a"])
+    adapter.lister.hit(shown.round_id, "w")
+    assert adapter.lister.summary().found_after_more == 1
+
+
+def test_more_of_what_is_not_kept_is_an_error_that_says_why():
+    adapter = Adapter(Shortlister(policy=Oracle(0.5)))
+    whole, _ = adapter.offer(SearchResult("a", [0.9], more=False), ["x"])
+    for round_id in (whole.round_id, 77, "elsewhere"):
+        with pytest.raises(InvalidInput, match="there is no more of round"):
+            adapter.more(round_id, None)
+    cut = [adapter.offer(SearchResult("ab", [0.9, 0.1], more=False), ["x", "y"])[0] for _ in range(1_001)]
+    with pytest.raises(InvalidInput, match="not one of the last 1,000 lists"):
+        adapter.more(cut[0].round_id, None)
+    assert adapter.more(cut[1].round_id, None)[1] == ["b"]

@@ -220,3 +220,25 @@ def empty_search(adapter):
     if isinstance(adapter, ShortlistPostprocessor):
         return adapter.postprocess_nodes([])
     return adapter.run([])["documents"]
+
+
+@pytest.mark.parametrize("framework", [langchain, llama_index, haystack])
+def test_more_teaches_as_much_as_an_uncut_list(framework):
+    """A page of five that people expand until they find it ends on the threshold of lists that are not cut."""
+    table, thresholds = world(3.5, 800), []
+    for at_most in (5, None):
+        lister = Shortlister(COVERAGE, DELTA, score="raw", at_most=at_most, miss_budget=None)
+        adapter, ask = framework(lister, table)
+        for i in range(800):
+            shown = ask(i)
+            assert at_most is None or len(shown) <= at_most
+            found = [item for name, item, _ in shown if name == "p0"]
+            if not found and shown and len(shown) < FETCH_K:
+                more = adapter.more(adapter.last_round_id) if at_most else []
+                found = [item for item in more if getattr(item, "node_id", getattr(item, "id", None)) == "p0"]
+            if found:
+                adapter.hit(found[0])
+            else:
+                adapter.miss(adapter.last_round_id)
+        thresholds.append(adapter.lister.threshold)
+    assert thresholds[0] == thresholds[1] > -math.inf

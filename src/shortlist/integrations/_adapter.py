@@ -9,18 +9,24 @@ the search may have left out is reported to the lister, so that a list which may
 
 import asyncio
 import contextvars
+import dataclasses
 import inspect
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from shortlist._validation import Member
 from shortlist.errors import InvalidInput, InvalidParameter, InvalidScores
 from shortlist.listers import GroupedShortlister, Lister
-from shortlist.rounds.shown import Shown, to_null
+from shortlist.rounds.shown import More, Shown, to_null
 
 __all__ = ["Adapter", "FeedbackMixin", "SearchResult"]
 
 Item = TypeVar("Item")
+
+#: Of how many lists the rest is kept, for those who ask for more.
+_KEPT: Final = 1_000
 
 
 class SearchResult(NamedTuple, Generic[Item]):
@@ -31,6 +37,14 @@ class SearchResult(NamedTuple, Generic[Item]):
     scores: Sequence[float]
     #: Whether the store may have more.
     more: bool
+
+
+class _Kept(NamedTuple):
+    """A list of which more can be shown."""
+
+    shown: Shown
+    items: dict[Member, Any]
+    scores: dict[Member, float]
 
 
 class Adapter:
@@ -57,6 +71,9 @@ class Adapter:
         # Only a service keeps what people read, and only a service is waited for.
         self._is_remote = "texts" in inspect.signature(lister.propose).parameters
         self.sign = 1.0 if higher_is_better else -1.0
+        # The lists that left something out, the last ones last.
+        self._kept: OrderedDict[Any, _Kept] = OrderedDict()
+        self._lock = threading.Lock()
         self._last: contextvars.ContextVar[Any] = contextvars.ContextVar("last_round_id", default=None)
 
     @property
@@ -91,14 +108,39 @@ class Adapter:
     def offer(self, results: SearchResult[Item], ids: Sequence[Any], **words: Any) -> tuple[Shown, list[Item]]:
         """Show a list; return it, and its items, best first."""
         arguments = self._arguments(results, ids, words)
-        return self._take(results, arguments["ids"], self.lister.propose(**arguments))
+        return self._take(results, arguments, self.lister.propose(**arguments))
 
     async def offer_async(
         self, results: SearchResult[Item], ids: Sequence[Any], **words: Any
     ) -> tuple[Shown, list[Item]]:
         """Do the same without blocking the loop."""
         arguments = self._arguments(results, ids, words)
-        return self._take(results, arguments["ids"], await self.call_async("propose", **arguments))
+        return self._take(results, arguments, await self.call_async("propose", **arguments))
+
+    def more(self, round_id: Any, count: int | None) -> tuple[Shown, list[Any]]:
+        """Show more of a list; return what is new of it, and its items, best first."""
+        kept = self._kept_list(round_id)
+        return self._take_more(kept, self.lister.more(round_id, count))
+
+    async def more_async(self, round_id: Any, count: int | None) -> tuple[Shown, list[Any]]:
+        """Do the same without blocking the loop."""
+        kept = self._kept_list(round_id)
+        return self._take_more(kept, await self.call_async("more", round_id, count))
+
+    def _kept_list(self, round_id: Any) -> _Kept:
+        with self._lock:
+            kept = self._kept.get(round_id)
+        if kept is None:
+            raise InvalidInput(
+                f"there is no more of round {round_id!r} here: all of it was shown, or it is not one of the last "
+                f"{_KEPT:,} lists of this adapter"
+            )
+        return kept
+
+    def _take_more(self, kept: _Kept, more: More) -> tuple[Shown, list[Any]]:
+        scores = tuple(kept.scores[member] for member in more.members)
+        shown = dataclasses.replace(kept.shown, members=more.members, scores=scores, truncated=more.truncated)
+        return shown, [kept.items[member] for member in more.members]
 
     async def call_async(self, verb: str, *arguments: Any, **named: Any) -> Any:
         """Call one of the lister's verbs: awaited, in a thread where it waits for a network, or at once."""
@@ -109,10 +151,15 @@ class Adapter:
             return work(*arguments, **named)
         return await asyncio.to_thread(work, *arguments, **named)
 
-    def _take(self, results: SearchResult[Item], ids: list[Member], shown: Shown) -> tuple[Shown, list[Item]]:
+    def _take(self, results: SearchResult[Item], sent: dict[str, Any], shown: Shown) -> tuple[Shown, list[Item]]:
         self._last.set(shown.round_id)
-        by_id = dict(zip(ids, results.items, strict=True))
-        return shown, [by_id[member] for member in shown.members]
+        items = dict(zip(sent["ids"], results.items, strict=True))
+        if len(shown.members) < len(items):
+            with self._lock:
+                self._kept[shown.round_id] = _Kept(shown, items, dict(zip(sent["ids"], sent["scores"], strict=True)))
+                while len(self._kept) > _KEPT:
+                    self._kept.popitem(last=False)
+        return shown, [items[member] for member in shown.members]
 
     def metadata(self, shown: Shown) -> list[dict[str, Any]]:
         """Return what to write into the metadata of each item shown."""
@@ -138,6 +185,26 @@ class FeedbackMixin:
     def _metadata_of(item: Any) -> Any:
         """Return the metadata of something that was shown."""
         raise NotImplementedError
+
+    def _marked(self, shown: Shown, items: list[Any]) -> list[Any]:
+        """Return copies of items with the notes of their list in their metadata."""
+        raise NotImplementedError
+
+    def more(self, round_id: Any, count: int | None = None) -> list[Any]:
+        """Show more of a list: the next ones, best first, any of which may then be a `hit`.
+
+        Parameters
+        ----------
+        round_id
+            The list's ``round_id``.
+        count
+            How many more; all the rest if not given.
+        """
+        return self._marked(*self._adapter.more(round_id, count))
+
+    async def amore(self, round_id: Any, count: int | None = None) -> list[Any]:
+        """Show more of a list, without blocking the loop."""
+        return self._marked(*await self._adapter.more_async(round_id, count))
 
     def _answered(self, item: Any) -> tuple[Any, Member]:
         notes = self._metadata_of(item)

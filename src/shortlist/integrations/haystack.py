@@ -120,15 +120,16 @@ class ShortlistFilter(FeedbackMixin):
         return self._result(*await self._adapter.offer_async(self._results(documents), ids, **_words(query, documents)))
 
     def _result(self, shown: Any, kept: list[Document]) -> dict[str, Any]:
-        notes = self._adapter.metadata(shown)
-        marked = [replace(each, meta={**each.meta, **note}) for each, note in zip(kept, notes, strict=True)]
-        threshold = to_null(shown.threshold)
         return {
-            "documents": marked,
+            "documents": self._marked(shown, kept),
             "round_id": shown.round_id,
-            "threshold": threshold,
+            "threshold": to_null(shown.threshold),
             "truncated": shown.truncated,
         }
+
+    def _marked(self, shown: Any, items: list[Document]) -> list[Document]:
+        notes = self._adapter.metadata(shown)
+        return [replace(each, meta={**each.meta, **note}) for each, note in zip(items, notes, strict=True)]
 
     @staticmethod
     def _metadata_of(item: Any) -> Any:

@@ -81,10 +81,10 @@ class ShortlistRetriever(FeedbackMixin, BaseRetriever):
         ids = [document.id for document in results.items]
         return self._marked(*await self._adapter.offer_async(results, ids, **_words(query, results)))
 
-    def _marked(self, shown: Any, documents: list[Document]) -> list[Document]:
+    def _marked(self, shown: Any, items: list[Document]) -> list[Document]:
         return [
             document.model_copy(update={"metadata": {**document.metadata, **note}})
-            for document, note in zip(documents, self._adapter.metadata(shown), strict=True)
+            for document, note in zip(items, self._adapter.metadata(shown), strict=True)
         ]
 
     @staticmethod

@@ -68,10 +68,10 @@ class ShortlistPostprocessor(FeedbackMixin, BaseNodePostprocessor):
         results, ids = self._results(nodes), [node.node_id for node in nodes]
         return self._marked(*await self._adapter.offer_async(results, ids, **_words(query_bundle, nodes)))
 
-    def _marked(self, shown: Any, kept: list[NodeWithScore]) -> list[NodeWithScore]:
+    def _marked(self, shown: Any, items: list[NodeWithScore]) -> list[NodeWithScore]:
         """Return copies with the notes in their metadata, where no model and no embedding reads them."""
         marked = []
-        for each, note in zip(kept, self._adapter.metadata(shown), strict=True):
+        for each, note in zip(items, self._adapter.metadata(shown), strict=True):
             node = each.node.model_copy()
             node.metadata = {**node.metadata, **note}
             node.excluded_llm_metadata_keys = [*node.excluded_llm_metadata_keys, *note]
