@@ -76,6 +76,14 @@ class AsyncClient(Calls):
         """Change settings of the stream, from its next list on; `changes` are those of `Shortlister.configure`."""
         return await self._do(self._configure(changes))
 
+    async def warm_start(self, lists: Any, right: Any) -> dict[str, Any]:
+        """Learn from labelled examples before the first list is shown; parameters are those of `Client.warm_start`."""
+        return await self._do(self._warm_start(lists, right))
+
+    async def restart(self, *, refit: bool = False) -> dict[str, Any]:
+        """Start learning over; with `refit`, learn the score again too. See `Shortlister.restart`."""
+        return await self._do(self._restart(refit))
+
     async def hit(self, round_id: Any, member: Member | Sequence[Member]) -> None:
         """Take the answer "this one", or "all of these": `member` of the list with this `round_id`."""
         await self._do(self._answer(round_id, {"hit": plain_members(member)}))

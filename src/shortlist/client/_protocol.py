@@ -23,6 +23,7 @@ from shortlist._validation import (
     Scorers,
     check_below,
     check_ids,
+    check_lists,
     check_table,
     plain_member,
     plain_members,
@@ -176,6 +177,21 @@ class Calls:
         summary: dict[str, Any] = yield from self._send(Request("PATCH", self._path(), changes))
         return summary
 
+    def _warm_start(self, lists: Any, right: Any) -> Call[dict[str, Any]]:
+        tables, places, scorers = check_lists(lists, right)
+        body: dict[str, Any] = {"lists": [_nulls(each) for each in tables], "right": places}
+        if scorers != UNNAMED:
+            body["scorers"] = list(scorers)
+        summary: dict[str, Any] = yield from self._send(Request("POST", self._path("warm-start"), body))
+        return summary
+
+    def _restart(self, refit: bool) -> Call[dict[str, Any]]:
+        # With the epoch that is to end, the same request again changes nothing.
+        before: dict[str, Any] = yield from self._send(Request("GET", self._path()))
+        body = {"refit": refit, "epoch": before["epoch"]}
+        summary: dict[str, Any] = yield from self._send(Request("POST", self._path("restart"), body))
+        return summary
+
     def _answer(self, round_id: Any, answer: dict[str, Any]) -> Call[None]:
         _check_round(round_id)
         yield from self._send(Request("PUT", self._path("rounds", round_id, "feedback"), answer))
@@ -223,6 +239,11 @@ class Calls:
 
     def _delete(self) -> Call[None]:
         yield from self._send(Request("DELETE", self._path()))
+
+
+def _nulls(values: Array) -> list[Any]:
+    """Return a list's scores as they are sent: null where a scorer has none."""
+    return [row if values.ndim == 1 else [None if math.isnan(one) else one for one in row] for row in values.tolist()]
 
 
 def _check_round(round_id: Any) -> None:

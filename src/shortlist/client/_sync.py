@@ -160,6 +160,30 @@ class Client(Calls):
         """Change settings of the stream, from its next list on; `changes` are those of `Shortlister.configure`."""
         return self._do(self._configure(changes))
 
+    def warm_start(self, lists: Any, right: Any) -> dict[str, Any]:
+        """Learn from labelled examples before the first list is shown; see `Shortlister.warm_start`.
+
+        The same examples again change nothing. The examples are sent at once: at most 10,000 lists, and 8 MB.
+
+        Parameters
+        ----------
+        lists
+            The scores of all candidates of each example: examples x candidates, with several scorers examples x
+            candidates x scorers, or a list of what `propose` takes.
+        right
+            The position of the right candidate in each example; -1 where it was not among them.
+
+        Raises
+        ------
+        ConflictingStream
+            A list has been shown already, or the stream has learned from other examples.
+        """
+        return self._do(self._warm_start(lists, right))
+
+    def restart(self, *, refit: bool = False) -> dict[str, Any]:
+        """Start learning over; with `refit`, learn the score again too. See `Shortlister.restart`."""
+        return self._do(self._restart(refit))
+
     def hit(self, round_id: Any, member: Member | Sequence[Member]) -> None:
         """Take the answer "this one", or "all of these": `member` of the list with this `round_id`."""
         self._do(self._answer(round_id, {"hit": plain_members(member)}))

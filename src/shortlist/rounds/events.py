@@ -265,6 +265,8 @@ class WarmStarted(NamedTuple):
     """Labelled examples were learned from, before the first list: what the score made of the right answers."""
 
     scores: list[float]
+    #: A digest of the examples, where they may be sent again.
+    digest: str | None = None
 
 
 class Configured(NamedTuple):

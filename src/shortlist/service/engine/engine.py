@@ -27,7 +27,17 @@ from shortlist.errors import (
 from shortlist.rounds.admission import Given, needed
 from shortlist.rounds.events import LISTED, Answer
 from shortlist.rounds.settings import CONFIGURABLE
-from shortlist.service.engine.batch import Close, Command, Configure, Expand, Propose
+from shortlist.service.engine.batch import (
+    Close,
+    Command,
+    Configure,
+    Expand,
+    Propose,
+    Restart,
+    WarmStart,
+    check_warm_start,
+)
+from shortlist.service.engine.examples import labelled, warm_start_events
 from shortlist.service.engine.export import export_extent, export_page
 from shortlist.service.engine.memory import Memory, damage, load
 from shortlist.service.engine.rounds import Round, Seen, compared, with_texts
@@ -233,6 +243,26 @@ class Engine:
     async def configure(self, name: str, changes: dict[str, Any]) -> dict[str, Any]:
         """Change settings of a stream, from its next list on, and return its summary."""
         await self._ask(name, lambda stream: Configure(stream, changes))
+        return await self.summary(name)
+
+    async def warm_start(
+        self, name: str, lists: list[Any], right: list[int], scorers: Sequence[str] | None = None
+    ) -> dict[str, Any]:
+        """Learn from labelled lists before the first one is shown, and return the stream's summary.
+
+        The same examples again change nothing.
+        """
+        stream = await self._fresh(name)
+        examples = labelled(lists, right, scorers, stream.rounds.scorers)
+        if stream.warm_start is None or stream.warm_start != examples.digest:
+            check_warm_start(stream, again=stream.warm_start is not None)
+            events = await asyncio.to_thread(warm_start_events, stream.rounds, examples)  # a fit takes a while
+            await self._writer.submit(WarmStart(stream, events))
+        return await self.summary(name)
+
+    async def restart(self, name: str, *, refit: bool = False, epoch: int | None = None) -> dict[str, Any]:
+        """Start learning over: end `epoch`, or the one that there is; return the stream's summary."""
+        await self._ask(name, lambda stream: Restart(stream, refit, epoch))
         return await self.summary(name)
 
     async def more(

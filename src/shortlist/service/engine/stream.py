@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from shortlist.policies import State
 from shortlist.rounds.codec import encode, from_json, to_json
-from shortlist.rounds.events import Configured, Hit, Listed, counted_as
+from shortlist.rounds.events import Configured, Hit, Listed, WarmStarted, counted_as
 from shortlist.rounds.learning import LearningState, make_learning
 from shortlist.rounds.progress import figures, is_fitting, summarize
 from shortlist.rounds.stream import Stream, StreamState
@@ -25,7 +25,7 @@ __all__ = ["STATE_VERSION", "LoggedStream"]
 _log = logging.getLogger("shortlist.service")
 
 #: Raised when the state changes its form: older snapshots are then not used, and the log is.
-STATE_VERSION: Final = 8
+STATE_VERSION: Final = 9
 
 
 @dataclass
@@ -39,6 +39,7 @@ class Remembered:
     last_at: float | None
     #: The settings that were changed since it was made.
     changes: dict[str, Any] = field(default_factory=dict)
+    warm_start: str | None = None
     series: Series = field(default_factory=Series)
     charts_dropped: int = 0
 
@@ -63,6 +64,8 @@ class LoggedStream:
         self.scorer_version = self.settings.scorer_version
         #: Whether it was deleted while somebody still holds it.
         self.deleted = False
+        #: The digest of the labelled examples that it has learned from; None if there were none.
+        self.warm_start: str | None = None
         #: When something last happened.
         self.last_at: float | None = None
 
@@ -90,6 +93,8 @@ class LoggedStream:
         elif isinstance(event, Configured):
             self.changes |= event.changes
             self.settings = self.settings.changed(event.changes)
+        elif isinstance(event, WarmStarted):
+            self.warm_start = event.digest or ""
         self.rounds.apply(event)
         self.number, self.last_at = entry.number, entry.at
         try:
@@ -122,6 +127,7 @@ class LoggedStream:
             self.scorer_version,
             self.last_at,
             self.changes,
+            self.warm_start,
             self.series,
             self.charts_dropped,
         )
@@ -135,6 +141,7 @@ class LoggedStream:
         self.settings = self.settings.changed(state.changes)
         self.rounds = self._made(state.rounds, state.learning)
         self.open, self.scorer_version, self.last_at = state.open, state.scorer_version, state.last_at
+        self.warm_start = state.warm_start
         self.series, self.charts_dropped = state.series, state.charts_dropped
         self.number = snapshot.number
 

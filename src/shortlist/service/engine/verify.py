@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from shortlist.errors import DamagedLog, ShortlistError, StoreUnavailable
 from shortlist.rounds.admission import admit, answer_of
-from shortlist.rounds.events import Configured, Corrected, Event, Expanded, Fitted, Hit, Listed
+from shortlist.rounds.events import Configured, Corrected, Event, Expanded, Fitted, Hit, Listed, Restarted, WarmStarted
 from shortlist.scores import Learned
 from shortlist.service.engine.rounds import scorers_of, table_of
 from shortlist.service.engine.stream import STATE_VERSION, LoggedStream
@@ -130,9 +130,32 @@ def _check_stream(stream: LoggedStream, event: Event) -> Iterator[str]:
         except (ShortlistError, TypeError) as error:
             yield str(error)
         return
+    if isinstance(event, WarmStarted) or _is_from_examples(stream, event):
+        if stream.rounds.tally.rounds or stream.warm_start is not None:
+            yield "learns from labelled examples, which come once, before the first list"
+        return
+    if isinstance(event, Restarted) and not stream.rounds.tracker.state.must_restart:
+        yield from _check_restart(stream, event)
+        return
     due = stream.rounds.due()
     if not _is_due(event, due):
         yield f"is {event}, and the log gives {due}"
+
+
+def _is_from_examples(stream: LoggedStream, event: Event) -> bool:
+    """Return whether it is a fit on labelled examples: these are not in the log, so it cannot be computed again."""
+    learning = stream.rounds.learning
+    before = learning is not None and learning.number == 0 and not stream.rounds.tally.rounds
+    return before and isinstance(event, Fitted) and event.number == 1
+
+
+def _check_restart(stream: LoggedStream, event: Restarted) -> Iterator[str]:
+    """Yield what is wrong with a restart that somebody asked for."""
+    following = stream.rounds.tracker.epoch + 1
+    if event.epoch != following:
+        yield f"starts epoch {event.epoch}, and the log gives {following}"
+    if stream.settings.unanswered == "ignore" or (event.refit and stream.rounds.learning is None):
+        yield f"is {event}, which the settings do not allow"
 
 
 def _check_round(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from shortlist.errors import ServiceUnavailable, ShortlistError, UnknownStream
-from shortlist.service.engine.batch import Batch, Command, Configure, Propose
+from shortlist.service.engine.batch import Batch, Command, Configure, Propose, Restart
 from shortlist.service.engine.memory import Memory
 from shortlist.service.engine.rounds import Key, Round
 from shortlist.service.engine.stream import LoggedStream
@@ -243,8 +243,8 @@ class Writer:
 
 
 def _in_order(commands: Sequence[Command]) -> list[int]:
-    """Return the order in which requests of a batch are judged: settings change after its lists are cut."""
-    return sorted(range(len(commands)), key=lambda i: isinstance(commands[i], Configure))
+    """Return the order in which requests of a batch are judged: settings and epochs change after its lists are cut."""
+    return sorted(range(len(commands)), key=lambda i: isinstance(commands[i], (Configure, Restart)))
 
 
 def _update(rounds: dict[Key, Round | None], entries: Iterable[Entry]) -> None:

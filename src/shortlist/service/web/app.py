@@ -15,7 +15,7 @@ from shortlist.service.web import pages
 from shortlist.service.web.gate import Gate
 from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.problems import EVERYWHERE, handle_problems
-from shortlist.service.web.routes import log, operations, retention, rounds, streams
+from shortlist.service.web.routes import learning, log, operations, retention, rounds, streams
 
 __all__ = ["create_app"]
 
@@ -69,7 +69,15 @@ def create_app(
 
     # The routes themselves and not `include_router`, which would match every request twice. They are tried in
     # this order: those of rounds are the busy ones.
-    routers = (rounds.router, log.router, streams.router, retention.router, operations.router, pages.router)
+    routers = (
+        rounds.router,
+        log.router,
+        streams.router,
+        learning.router,
+        retention.router,
+        operations.router,
+        pages.router,
+    )
     app = FastAPI(
         title="shortlist",
         version=shortlist.__version__,

@@ -29,17 +29,21 @@ __all__ = [
     "STREAM_NAME",
     "Answer",
     "Answers",
+    "Body",
     "Candidate",
     "Changes",
     "ExploreShare",
     "MoreAsked",
     "NewRound",
     "NewStream",
+    "Number",
     "OlderThan",
     "PageLimit",
     "RoundAnswer",
     "RoundPath",
+    "Scorer",
     "StreamPath",
+    "whole",
 ]
 
 #: The most candidates in a round.
@@ -65,7 +69,7 @@ RoundPath = Annotated[str, Path(alias="round_id", pattern=ROUND_ID, description=
 PageLimit = Annotated[int, Query(ge=1, le=MOST_ON_PAGE, description="The most on a page.")]
 
 
-def _whole(value: Any) -> Any:
+def whole(value: Any) -> Any:
     """Return 3.0 as 3: in JSON they are one number."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -81,8 +85,8 @@ RoundId = Annotated[
 ]
 Id = Annotated[
     Annotated[str, Field(max_length=500)]
-    | Annotated[int, Field(ge=-(2**53) + 1, le=2**53 - 1), BeforeValidator(_whole)],
-    # In this order, so that a string is taken at once and `_whole` is not called for it.
+    | Annotated[int, Field(ge=-(2**53) + 1, le=2**53 - 1), BeforeValidator(whole)],
+    # In this order, so that a string is taken at once and `whole` is not called for it.
     Field(
         union_mode="left_to_right",
         description="A candidate's id: a string, or a whole number that every JSON reader keeps (below 2^53).",
@@ -100,11 +104,13 @@ Version = Annotated[str, Field(min_length=1, max_length=200)]
 _ID, _SCORE, _SCORES, _TEXT = map(attrgetter, ("id", "score", "scores", "text"))
 
 
-class _In(BaseModel):
+class Body(BaseModel):
+    """A body: strict."""
+
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-class Anytime(_In):
+class Anytime(Body):
     """No horizon; the guarantee holds at every round."""
 
     kind: Literal["anytime"]
@@ -113,23 +119,23 @@ class Anytime(_In):
     """The probability that the threshold ever passes the optimal one is at most this."""
 
 
-class Sps(_In):
+class Sps(Body):
     """The paper's Algorithm 1, for a number of rounds that is known in advance."""
 
     kind: Literal["sps"]
     """Which policy."""
-    horizon: Annotated[int, Field(ge=2, le=10**12), BeforeValidator(_whole)]
+    horizon: Annotated[int, Field(ge=2, le=10**12), BeforeValidator(whole)]
     """The number of rounds planned for; after them the threshold stays where it is."""
 
 
-class PlainScore(_In):
+class PlainScore(Body):
     """A score without settings."""
 
     kind: Literal["raw", "margin", "rank"]
     """Which score."""
 
 
-class RelativeScore(_In):
+class RelativeScore(Body):
     """Softmax of the list's z-scores."""
 
     kind: Literal["relative"]
@@ -138,7 +144,7 @@ class RelativeScore(_In):
     """How flat: lower values separate the best from the rest more sharply."""
 
 
-class AdaptiveScore(_In):
+class AdaptiveScore(Body):
     """The softmax mass of all candidates with lower scores (APS, RAPS)."""
 
     kind: Literal["adaptive"]
@@ -147,11 +153,11 @@ class AdaptiveScore(_In):
     """How flat: lower values separate the best from the rest more sharply."""
     penalty: Annotated[float, Field(ge=0, le=1e6)] = Adaptive.penalty
     """What each rank beyond the free ones costs (RAPS); 0 is APS."""
-    free: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(_whole)] = Adaptive.free
+    free: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(whole)] = Adaptive.free
     """How many ranks cost nothing."""
 
 
-class LearnedScore(_In):
+class LearnedScore(Body):
     """A score that was learned elsewhere: by `shortlist.scores.learn`, or by another stream (its `learned`).
 
     The lists of numbers have one for each scorer; a list that is empty or left out has its default for all.
@@ -178,22 +184,22 @@ class LearnedScore(_In):
     """`softmax`: the probability of each candidate to be picked; `sum`: the weighted sum of the values."""
     influence: Numbers = []
     """The share of each scorer in the score, for people to read; the same for all if left out."""
-    rounds: Annotated[int, Field(ge=0, le=10**12), BeforeValidator(_whole)] = Learned.rounds
+    rounds: Annotated[int, Field(ge=0, le=10**12), BeforeValidator(whole)] = Learned.rounds
     """How many picks it was learned from."""
     lengths: Annotated[list[Number], Field(max_length=2)] = []
     """How long lists of the two forms would have been in the rounds of the fit."""
     gradient: Number = Learned.gradient
     """The norm of the gradient where the fit stopped."""
-    steps: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(_whole)] = Learned.steps
+    steps: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(whole)] = Learned.steps
     """After how many steps it stopped."""
 
 
-MissBudget = Annotated[int, Field(ge=1, le=MOST_MISS_BUDGET), BeforeValidator(_whole)]
+MissBudget = Annotated[int, Field(ge=1, le=MOST_MISS_BUDGET), BeforeValidator(whole)]
 #: A share of rounds, or the schedule that falls with time.
 ExploreShare = Annotated[float, Field(gt=0, le=1)] | Literal["auto"]
 
 
-class NewStream(_In):
+class NewStream(Body):
     """A stream to create. Most of its settings are fixed from then on."""
 
     name: Name
@@ -206,7 +212,7 @@ class NewStream(_In):
     ) = Settings.score
     """How a list's scores become the one per candidate that is compared with the threshold. `auto` learns it from the
     first picks, while everything is shown, and then freezes it; for one scorer or several."""
-    fit_rounds: Annotated[int, Field(ge=1, le=MOST_FIT_ROUNDS), BeforeValidator(_whole)] | None = Settings.fit_rounds
+    fit_rounds: Annotated[int, Field(ge=1, le=MOST_FIT_ROUNDS), BeforeValidator(whole)] | None = Settings.fit_rounds
     """How many picks `auto` learns the score from; null: 30 with one scorer, 100 with several."""
     miss_budget: MissBudget | None = Field(
         default_factory=lambda: Settings.miss_budget, json_schema_extra={"default": Settings.miss_budget}
@@ -220,17 +226,17 @@ class NewStream(_In):
     """For users who click and never report a miss: the share of rounds in which everything is shown, in random order,
     or `auto`, which is min(0.2, 2/sqrt(t)). Only those rounds count. It excludes `unanswered`, `miss_budget`,
     `on_drift` and `shadow`."""
-    patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(_whole)] = Settings.patience
+    patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(whole)] = Settings.patience
     """After how many later rounds an unanswered one counts as below the threshold; a late answer corrects it."""
-    grace: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(_whole)] = Settings.grace
+    grace: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(whole)] = Settings.grace
     """Answers may be corrected until so many more have come, and count after that; less than `patience`."""
     on_drift: Literal["report", "restart"] | None = Settings.on_drift
     """Watch for a distribution shift after which lists miss too often: `report` an alarm, or `restart` learning."""
-    false_alarm_rounds: Annotated[int, Field(ge=1, le=10**12), BeforeValidator(_whole)] = Settings.false_alarm_rounds
+    false_alarm_rounds: Annotated[int, Field(ge=1, le=10**12), BeforeValidator(whole)] = Settings.false_alarm_rounds
     """The mean number of rounds between false alarms is at least this."""
-    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(_whole)] = Settings.at_least
+    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(whole)] = Settings.at_least
     """Always show at least this many: safe."""
-    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(_whole)] | None = Settings.at_most
+    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(whole)] | None = Settings.at_most
     """Never show more; lists that it cuts short are marked `truncated`."""
     shadow: bool = Settings.shadow
     """Show everything, and learn the threshold anyway."""
@@ -242,18 +248,18 @@ class NewStream(_In):
 _UNCHANGED: Final[Any] = Field(default=None, json_schema_extra=_only_schema)
 
 
-class Changes(_In):
+class Changes(Body):
     """Settings to change; those that are left out stay as they are, and all others are fixed."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
-    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(_whole)] = _UNCHANGED
+    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(whole)] = _UNCHANGED
     """Always show at least this many: safe."""
-    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(_whole)] | None = _UNCHANGED
+    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(whole)] | None = _UNCHANGED
     """Never show more on the first page; null: no limit."""
     shadow: bool = _UNCHANGED
     """Show everything, and learn the threshold anyway."""
-    patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(_whole)] = _UNCHANGED
+    patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(whole)] = _UNCHANGED
     """After how many later rounds an unanswered one counts as below the threshold."""
     miss_budget: MissBudget | None = _UNCHANGED
     """The error budget; null: off."""
@@ -271,16 +277,16 @@ class Changes(_In):
         return self
 
 
-class MoreAsked(_In):
+class MoreAsked(Body):
     """How much more of a list to show."""
 
-    count: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(_whole)] | None = None
+    count: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(whole)] | None = None
     """How many more; null: all the rest."""
-    shown: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(_whole)] | None = None
+    shown: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(whole)] | None = None
     """How many candidates you have: then the same request again gives the same answer. Null: all that are shown."""
 
 
-class Candidate(_In):
+class Candidate(Body):
     """Something that may be shown."""
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["score"]}, {"required": ["scores"]}]})
@@ -297,7 +303,7 @@ class Candidate(_In):
     """What the page shows for it; stored apart from the log, and can be erased."""
 
 
-class NewRound(_In):
+class NewRound(Body):
     """A list to cut."""
 
     model_config = ConfigDict(
@@ -348,7 +354,7 @@ def _one_of(extra: int) -> ConfigDict:
     return ConfigDict(json_schema_extra={"minProperties": 1 + extra, "maxProperties": 1 + extra})
 
 
-class Answer(_In):
+class Answer(Body):
     """A round's answer: exactly one of `hit`, `miss`, `skip`, `absent`."""
 
     model_config = _one_of(0)
@@ -383,14 +389,14 @@ class RoundAnswer(Answer):
     round_id: RoundId
 
 
-class Answers(_In):
+class Answers(Body):
     """Answers to several rounds; each is taken or refused on its own."""
 
     answers: Annotated[list[RoundAnswer], Field(min_length=1, max_length=MOST_ANSWERS)]
     """In any order; each with its round."""
 
 
-class OlderThan(_In):
+class OlderThan(Body):
     """An age."""
 
     older_than: Annotated[float, Field(ge=0, le=1e10, description="In seconds.")]
