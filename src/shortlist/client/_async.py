@@ -54,6 +54,7 @@ class AsyncClient(Calls):
         scorer_version: str | None = None,
         round_id: str | None = None,
         allow_empty: bool = False,
+        also: Mapping[str, Any] | None = None,
     ) -> Shown:
         """Open a round and return its shortlist; parameters and errors are those of `Client.propose`."""
         call = self._propose(
@@ -65,6 +66,7 @@ class AsyncClient(Calls):
             scorer_version=scorer_version,
             round_id=round_id,
             allow_empty=allow_empty,
+            also=also,
         )
         return await self._do(call)
 

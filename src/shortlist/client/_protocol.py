@@ -150,6 +150,8 @@ class Calls:
         more["scorer_version"] = more["scorer_version"] or self._scorer_version
         if more["truncated_below"] is not None:
             more["truncated_below"] = _bounds(more["truncated_below"], scorers)
+        if more["also"] is not None:
+            more["also"] = {name: _scores(name, each, len(values)) for name, each in more["also"].items()}
         body |= {name: value for name, value in more.items() if value is not None}
         shown = yield from self._send(Request("POST", self._path("rounds"), body))
         rows = values.tolist()
@@ -239,6 +241,16 @@ class Calls:
 
     def _delete(self) -> Call[None]:
         yield from self._send(Request("DELETE", self._path()))
+
+
+def _scores(stream: str, scores: Any, count: int) -> list[Any]:
+    """Return the scores for a stream that shadows this one as they are sent."""
+    values, scorers = check_table(scores, allow_empty=True)
+    if len(values) != count:
+        raise errors.InvalidScores(
+            f"also has {len(values)} scores for {stream!r}, and there are {count} candidates: give one for each"
+        )
+    return [row["score"] if scorers == UNNAMED else row["scores"] for row in _rows(values, scorers)]
 
 
 def _nulls(values: Array) -> list[Any]:

@@ -95,6 +95,7 @@ class Client(Calls):
         scorer_version: str | None = None,
         round_id: str | None = None,
         allow_empty: bool = False,
+        also: Mapping[str, Any] | None = None,
     ) -> Shown:
         """Open a round and return its shortlist; what people read can be stored with it.
 
@@ -119,6 +120,8 @@ class Client(Calls):
             Your own id for the round; one is made otherwise. The same id with another list is refused.
         allow_empty
             Open a round for a search that found nothing, too.
+        also
+            For streams that shadow this one, by name: their scores of the same candidates, as `scores`.
 
         Raises
         ------
@@ -138,6 +141,7 @@ class Client(Calls):
             scorer_version=scorer_version,
             round_id=round_id,
             allow_empty=allow_empty,
+            also=also,
         )
         return self._do(call)
 

@@ -215,6 +215,9 @@ def _check_budget(stream: LoggedStream, listed: Listed, levels: set[int]) -> Ite
 def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
     rounds = stream.rounds
     yield from _check_fit(stream, listed)
+    shadows = None if listed.seen is None else listed.seen.stream
+    if shadows != stream.settings.shadows:
+        yield f"was shown in the place of a list of {shadows}, and the stream shadows {stream.settings.shadows}"
     if listed.epoch > rounds.tracker.epoch:
         yield f"has epoch {listed.epoch}, and the log gives {rounds.tracker.epoch}"
     if listed.epoch == rounds.tracker.epoch and not rounds.allows(listed):
@@ -228,6 +231,8 @@ def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
     again = rounds.decide(
         listed.round_id, table_of(listed), listed.ids, listed.truncated_below, scorers=scorers, again=listed
     )
+    if listed.seen is not None:
+        again = again.beside(listed.seen)
     for name in ("threshold", "positions", "reached", "truncated", "complete", "added", "asked", "explored"):
         if getattr(again, name) != getattr(listed, name):
             yield f"says that {name} is {getattr(listed, name)}, and its scores give {getattr(again, name)}"
@@ -237,6 +242,10 @@ def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
 
 
 def _check_more(stream: LoggedStream, listed: Listed, event: Expanded) -> Iterator[str]:
+    if listed.seen is not None:
+        if event != listed.also_expanded(event.positions) or set(event.positions) & set(listed.seen.positions):
+            yield f"is {event}, and its list gives {listed.also_expanded(event.positions)}"
+        return
     if not stream.rounds.knows(listed):
         return  # it was cut with the score of an earlier fit
     again = stream.rounds.expand(listed, table_of(listed), max(1, len(event.positions)))

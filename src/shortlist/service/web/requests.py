@@ -25,6 +25,7 @@ __all__ = [
     "MOST_MISS_BUDGET",
     "MOST_ON_PAGE",
     "MOST_SCORERS",
+    "MOST_SHADOWING",
     "ROUND_ID",
     "STREAM_NAME",
     "Answer",
@@ -50,6 +51,8 @@ __all__ = [
 MOST_CANDIDATES: Final = 10_000
 #: The most scorers that a candidate can have numbers of.
 MOST_SCORERS: Final = 50
+#: The most streams that can shadow one in a round.
+MOST_SHADOWING: Final = 10
 #: The most picks that a score can be learned from: their lists are kept in memory.
 MOST_FIT_ROUNDS: Final = 1_000
 #: The most misses that an error budget can hold: far more than any shift could spend before somebody looks.
@@ -72,6 +75,12 @@ PageLimit = Annotated[int, Query(ge=1, le=MOST_ON_PAGE, description="The most on
 def whole(value: Any) -> Any:
     """Return 3.0 as 3: in JSON they are one number."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _no_name(value: Any) -> None:
+    """Refuse a name where only null is taken."""
+    if value is not None:
+        raise ValueError("shadows can be set only when a stream is made; null ends it")
 
 
 def _only_schema(schema: dict[str, Any]) -> None:
@@ -97,6 +106,8 @@ Numbers = Annotated[list[Number], Field(max_length=MOST_SCORERS)]
 Weight = Annotated[float, Field(ge=-MOST_WEIGHT, le=MOST_WEIGHT)]
 Weights = Annotated[list[Weight], Field(max_length=MOST_SCORERS)]
 Scorer = Annotated[str, Field(min_length=1, max_length=100)]
+Scores = Annotated[dict[Scorer, Number | None], Field(min_length=1, max_length=MOST_SCORERS)]
+_MANY: Final = Field(max_length=MOST_CANDIDATES)
 Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
 Version = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -242,6 +253,10 @@ class NewStream(Body):
     """Show everything, and learn the threshold anyway."""
     scorer_version: Version | None = Settings.scorer_version
     """The model behind the scores; rounds that name another are refused."""
+    shadows: Name | None = Settings.shadows
+    """Another stream, whose rounds it has: people see the lists of that one, and this one learns from their answers
+    what its own would have been, as in shadow mode. Its scores come with the rounds of the other (`also`). Until that
+    is ended, `at_most` does not apply."""
 
 
 #: The default of a setting that is left out of a change: it is not read.
@@ -265,6 +280,8 @@ class Changes(Body):
     """The error budget; null: off."""
     explore_share: ExploreShare | None = _UNCHANGED
     """The share of rounds to explore; it can change, but not be turned on or off."""
+    shadows: Annotated[None, BeforeValidator(_no_name)] = _UNCHANGED
+    """null: from the next list on it serves on its own, with what it has learned."""
 
     def given(self) -> dict[str, Any]:
         """Return the settings that were given."""
@@ -294,9 +311,7 @@ class Candidate(Body):
     id: Id
     score: Annotated[Number, Field(json_schema_extra=_only_schema)] = None  # type: ignore[assignment]
     """The model's score; higher is better. With several scorers, or where it has a name, give `scores` instead."""
-    scores: Annotated[
-        dict[Scorer, Number | None], Field(min_length=1, max_length=MOST_SCORERS, json_schema_extra=_only_schema)
-    ] = None  # type: ignore[assignment]
+    scores: Annotated[Scores, Field(json_schema_extra=_only_schema)] = None  # type: ignore[assignment]
     """A score of each scorer, by its name; null, or left out, where a scorer has none for this candidate. All
     candidates of a list have `score`, or all have `scores`; a stream's lists have the scorers of its first."""
     text: Text | None = None
@@ -328,12 +343,21 @@ class NewRound(Body):
     several scorers, by name, those whose search may have."""
     scorer_version: Version | None = None
     """The model behind these scores, to make sure that it is the stream's."""
+    also: Annotated[
+        dict[Name, Annotated[list[Number], _MANY] | Annotated[list[Scores], _MANY]], Field(max_length=MOST_SHADOWING)
+    ] = {}
+    """For streams that shadow this one, by name: their scores of the same candidates, in the same order, each a number
+    or, with several scorers, an object such as `scores` of a candidate. One that is not named has no such round."""
 
     def columns(self) -> tuple[list[str | int], list[float] | dict[str, list[float]], list[str | None] | None]:
         """Return the candidates' ids, scores (by scorer where these have names) and texts; None if there is no text."""
         candidates = self.candidates
         texts = list(map(_TEXT, candidates))
         return list(map(_ID, candidates)), self._scores(), None if texts.count(None) == len(texts) else texts
+
+    def beside(self) -> dict[str, list[float] | dict[str, list[float]]]:
+        """Return the scores for streams that shadow this one."""
+        return {name: _by_scorer(rows) for name, rows in self.also.items()}
 
     def _scores(self) -> list[float] | dict[str, list[float]]:
         plain, rows = list(map(_SCORE, self.candidates)), list(map(_SCORES, self.candidates))
@@ -345,8 +369,15 @@ class NewRound(Body):
                 "give every candidate its score, or every candidate its scores: "
                 '{"id": ..., "score": 0.5}, or {"id": ..., "scores": {"bm25": 7.1, "dense": null}}'
             )
-        names = dict.fromkeys(name for row in rows for name in row)
-        return {name: [math.nan if (one := row.get(name)) is None else one for row in rows] for name in names}
+        return _by_scorer(rows)
+
+
+def _by_scorer(rows: list[Any]) -> list[float] | dict[str, list[float]]:
+    """Return scores by the names of their scorers; as they are where these have none."""
+    if not rows or not isinstance(rows[0], dict):
+        return rows
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [math.nan if (one := row.get(name)) is None else one for row in rows] for name in names}
 
 
 def _one_of(extra: int) -> ConfigDict:
