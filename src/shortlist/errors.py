@@ -12,7 +12,7 @@
     │   ├── NotShown             a member that was not in the list shown
     │   ├── ConflictingAnswer    another answer to a round that has one
     │   ├── ConflictingRound     another list under the id of a round that was shown
-    │   ├── ConflictingStream    other settings under the name of a stream that is there
+    │   ├── ConflictingStream    other settings under the name of a stream, or what it cannot take any more
     │   ├── ScorerChanged        scores of another version than the stream's: a new scale
     │   └── UnknownStream        a stream that is not there
     ├── SaveFileError            a file that cannot be written or read back
@@ -120,7 +120,7 @@ class ConflictingRound(InvalidInput):
 
 
 class ConflictingStream(InvalidInput):
-    """Other settings under the name of a stream that is there already."""
+    """Other settings under the name of a stream that is there already, or a request that its state rules out."""
 
 
 class ScorerChanged(InvalidInput):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 import typer
 
 import shortlist
-from shortlist.cli import keys, paper, score, service
+from shortlist.cli import keys, paper, rescoring, score, service
 from shortlist.errors import ShortlistError
 
 __all__ = ["app", "run"]
@@ -27,6 +27,7 @@ for _command, _short in (
     (service.demo, "Show everything, with nothing to configure."),
 ):
     app.command(short_help=_short)(_command)
+app.command("rescore", short_help="Learn a new scorer's threshold from an old log.")(rescoring.rescore_command)
 app.add_typer(score.app, name="score", short_help="Turn raw data and a model into a score file.")
 app.add_typer(keys.app, name="keys")
 

@@ -55,6 +55,7 @@ class AsyncClient(Calls):
         round_id: str | None = None,
         tags: Mapping[str, str | int] | None = None,
         allow_empty: bool = False,
+        also: Mapping[str, Any] | None = None,
     ) -> Shown:
         """Open a round and return its shortlist; parameters and errors are those of `Client.propose`."""
         call = self._propose(
@@ -67,6 +68,7 @@ class AsyncClient(Calls):
             round_id=round_id,
             tags=tags,
             allow_empty=allow_empty,
+            also=also,
         )
         return await self._do(call)
 
@@ -77,6 +79,14 @@ class AsyncClient(Calls):
     async def configure(self, **changes: Any) -> dict[str, Any]:
         """Change settings of the stream, from its next list on; `changes` are those of `Shortlister.configure`."""
         return await self._do(self._configure(changes))
+
+    async def warm_start(self, lists: Any, right: Any) -> dict[str, Any]:
+        """Learn from labelled examples before the first list is shown; parameters are those of `Client.warm_start`."""
+        return await self._do(self._warm_start(lists, right))
+
+    async def restart(self, *, refit: bool = False) -> dict[str, Any]:
+        """Start learning over; with `refit`, learn the score again too. See `Shortlister.restart`."""
+        return await self._do(self._restart(refit))
 
     async def hit(self, round_id: Any, member: Member | Sequence[Member]) -> None:
         """Take the answer "this one", or "all of these": `member` of the list with this `round_id`."""

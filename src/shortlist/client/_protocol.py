@@ -23,6 +23,7 @@ from shortlist._validation import (
     Scorers,
     check_below,
     check_ids,
+    check_lists,
     check_table,
     plain_member,
     plain_members,
@@ -151,6 +152,8 @@ class Calls:
         more["scorer_version"] = more["scorer_version"] or self._scorer_version
         if more["truncated_below"] is not None:
             more["truncated_below"] = _bounds(more["truncated_below"], scorers)
+        if more["also"] is not None:
+            more["also"] = {name: _scores(name, each, len(values)) for name, each in more["also"].items()}
         body |= {name: value for name, value in more.items() if value is not None}
         shown = yield from self._send(Request("POST", self._path("rounds"), body))
         rows = values.tolist()
@@ -176,6 +179,21 @@ class Calls:
 
     def _configure(self, changes: dict[str, Any]) -> Call[dict[str, Any]]:
         summary: dict[str, Any] = yield from self._send(Request("PATCH", self._path(), changes))
+        return summary
+
+    def _warm_start(self, lists: Any, right: Any) -> Call[dict[str, Any]]:
+        tables, places, scorers = check_lists(lists, right)
+        body: dict[str, Any] = {"lists": [_nulls(each) for each in tables], "right": [_place(each) for each in places]}
+        if scorers != UNNAMED:
+            body["scorers"] = list(scorers)
+        summary: dict[str, Any] = yield from self._send(Request("POST", self._path("warm-start"), body))
+        return summary
+
+    def _restart(self, refit: bool) -> Call[dict[str, Any]]:
+        # With the epoch that is to end, the same request again changes nothing.
+        before: dict[str, Any] = yield from self._send(Request("GET", self._path()))
+        body = {"refit": refit, "epoch": before["epoch"]}
+        summary: dict[str, Any] = yield from self._send(Request("POST", self._path("restart"), body))
         return summary
 
     def _answer(self, round_id: Any, answer: dict[str, Any]) -> Call[None]:
@@ -225,6 +243,26 @@ class Calls:
 
     def _delete(self) -> Call[None]:
         yield from self._send(Request("DELETE", self._path()))
+
+
+def _scores(stream: str, scores: Any, count: int) -> list[Any]:
+    """Return the scores for a stream that shadows this one as they are sent."""
+    values, scorers = check_table(scores, allow_empty=True)
+    if len(values) != count:
+        raise errors.InvalidScores(
+            f"also has {len(values)} scores for {stream!r}, and there are {count} candidates: give one for each"
+        )
+    return [row["score"] if scorers == UNNAMED else row["scores"] for row in _rows(values, scorers)]
+
+
+def _nulls(values: Array) -> list[Any]:
+    """Return a list's scores as they are sent: null where a scorer has none."""
+    return [row if values.ndim == 1 else [None if math.isnan(one) else one for one in row] for row in values.tolist()]
+
+
+def _place(places: tuple[int, ...]) -> int | list[int]:
+    """Return what is right in a labelled list, as JSON has it."""
+    return -1 if not places else places[0] if len(places) == 1 else list(places)
 
 
 def _check_round(round_id: Any) -> None:

@@ -96,6 +96,7 @@ class Client(Calls):
         round_id: str | None = None,
         tags: Mapping[str, str | int] | None = None,
         allow_empty: bool = False,
+        also: Mapping[str, Any] | None = None,
     ) -> Shown:
         """Open a round and return its shortlist; what people read can be stored with it.
 
@@ -122,6 +123,8 @@ class Client(Calls):
             What to see coverage by, after the fact: ``{"language": "de"}``. It decides nothing.
         allow_empty
             Open a round for a search that found nothing, too.
+        also
+            For streams that shadow this one, by name: their scores of the same candidates, as `scores`.
 
         Raises
         ------
@@ -142,6 +145,7 @@ class Client(Calls):
             round_id=round_id,
             tags=tags,
             allow_empty=allow_empty,
+            also=also,
         )
         return self._do(call)
 
@@ -163,6 +167,31 @@ class Client(Calls):
     def configure(self, **changes: Any) -> dict[str, Any]:
         """Change settings of the stream, from its next list on; `changes` are those of `Shortlister.configure`."""
         return self._do(self._configure(changes))
+
+    def warm_start(self, lists: Any, right: Any) -> dict[str, Any]:
+        """Learn from labelled examples before the first list is shown; see `Shortlister.warm_start`.
+
+        The same examples again change nothing. The examples are sent at once: at most 10,000 lists, and 8 MB.
+
+        Parameters
+        ----------
+        lists
+            The scores of all candidates of each example: examples x candidates, with several scorers examples x
+            candidates x scorers, or a list of what `propose` takes.
+        right
+            The position of the right candidate in each example, a list of them where several are needed; -1 where
+            it was not among them.
+
+        Raises
+        ------
+        ConflictingStream
+            A list has been shown already, or the stream has learned from other examples.
+        """
+        return self._do(self._warm_start(lists, right))
+
+    def restart(self, *, refit: bool = False) -> dict[str, Any]:
+        """Start learning over; with `refit`, learn the score again too. See `Shortlister.restart`."""
+        return self._do(self._restart(refit))
 
     def hit(self, round_id: Any, member: Member | Sequence[Member]) -> None:
         """Take the answer "this one", or "all of these": `member` of the list with this `round_id`."""

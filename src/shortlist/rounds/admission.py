@@ -74,11 +74,10 @@ def admit(
     assert listed is not None  # noqa: S101 - a round without an answer has its list
     if type(answer) is not Answer:
         return _hit(listed, answer)  # type: ignore[arg-type]
-    list_was = listed.truncated, listed.complete, listed.is_everything, listed.is_paged
     if answer is Answer.MISS:
-        return Miss(listed.round_id, *list_was)
+        return Miss(listed.round_id, *listed.as_missed)
     if answer is Answer.ABSENT:
-        return Absent(listed.round_id, listed.believes_absent, *list_was)
+        return Absent(listed.round_id, listed.believes_absent, *listed.as_missed)
     return Skip(listed.round_id) if answer is Answer.SKIP else Expired(listed.round_id)
 
 
@@ -105,7 +104,7 @@ def _hit(listed: Listed, answer: Member | All) -> Hit:
     known = None if listed.fit is None else listed.positions[place]
     after_more = listed.first is not None and last >= listed.first
     score, missed = _score(listed, place), not listed.has(last)
-    return Hit(listed.round_id, shown[place], score, missed, listed.complete, known, after_more, several)
+    return Hit(listed.round_id, shown[place], score, missed, listed.was_complete, known, after_more, several)
 
 
 def _score(listed: Listed, place: int) -> float:

@@ -36,6 +36,7 @@ __all__ = [
     "Listed",
     "Miss",
     "Restarted",
+    "Seen",
     "Skip",
     "WarmStarted",
     "counted_as",
@@ -67,6 +68,18 @@ class Cut(NamedTuple):
     truncated: bool = False
     complete: bool = False
     asked: int | None = None
+
+
+class Seen(NamedTuple):
+    """What people saw in the place of a list that was shown to nobody: another stream's list of the same candidates."""
+
+    stream: str
+    #: The positions of those shown, and of those that were shown when more was asked for.
+    positions: list[int]
+    #: Whether everything was shown, and not because its scores happened to be high.
+    complete: bool = False
+    #: Whether the search may have left candidates out: what they would have scored here is not known.
+    truncated: bool = False
 
 
 class Listed(NamedTuple):
@@ -116,6 +129,11 @@ class Listed(NamedTuple):
     group: Member | None = None
     #: For each coverage, where there are several: its own list.
     cuts: dict[float, Cut] | None = None
+    #: What was shown in its place, where its stream shadows another.
+    seen: Seen | None = None
+    #: The streams that shadow this one and have the round, too; and a digest of all scores that were sent for them.
+    also: list[str] | None = None
+    also_digest: str | None = None
 
     @property
     def members(self) -> list[Member]:
@@ -126,7 +144,25 @@ class Listed(NamedTuple):
     @property
     def believes_absent(self) -> bool:
         """Whether somebody has seen everything there is; where not, `absent` is a miss."""
-        return 0 < len(self.scores) == len(self.positions) and not self.truncated
+        shown = self.positions if self.seen is None else self.seen.positions
+        return 0 < len(self.scores) == len(shown) and not self.truncated
+
+    @property
+    def was_complete(self) -> bool:
+        """Whether people were shown everything, and not because its scores happened to be high."""
+        return self.complete if self.seen is None else self.seen.complete
+
+    @property
+    def as_missed(self) -> tuple[bool, bool, bool, bool]:
+        """What a miss says of the list: the fields of `Miss`.
+
+        Where something else was shown in its place, a miss of that is known to be one of this list if people saw all
+        that it would have had; otherwise it is like a page that nobody expanded.
+        """
+        if self.seen is None:
+            return self.truncated, self.complete, self.is_everything, self.is_paged
+        unknown = not set(self.positions[: self.reached]) <= set(self.seen.positions)
+        return self.truncated or unknown, self.seen.complete, self.is_everything, unknown
 
     @property
     def is_everything(self) -> bool:
@@ -145,8 +181,18 @@ class Listed(NamedTuple):
         ends = (self.asked, self.first, len(self.positions))  # an empty list that was expanded has a first of 0
         return position < next(end for end in ends if end is not None)
 
+    def beside(self, seen: Seen) -> "Listed":
+        """Return the list as one in the place of which something else is shown."""
+        return self._replace(seen=seen, truncated=self.truncated or seen.truncated)
+
+    def also_expanded(self, positions: list[int]) -> "Expanded":
+        """Return what happens to it when more is shown of what is shown in its place."""
+        return Expanded(self.round_id, positions, self.reached, self.truncated, again=True)
+
     def expanded(self, event: "Expanded") -> "Listed":
         """Return the list with more of it shown."""
+        if self.seen is not None:
+            return self._replace(seen=self.seen._replace(positions=[*self.seen.positions, *event.positions]))
         comparable = None if self.comparable is None else [*self.comparable, *(event.comparable or ())]
         return self._replace(
             positions=[*self.positions, *event.positions],
@@ -267,6 +313,8 @@ class WarmStarted(NamedTuple):
     """Labelled examples were learned from, before the first list: what the score made of the right answers."""
 
     scores: list[float]
+    #: A digest of the examples, where they may be sent again.
+    digest: str | None = None
 
 
 class Configured(NamedTuple):

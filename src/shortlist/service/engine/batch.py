@@ -6,18 +6,20 @@ thresholds only rise), and the event says which they were. Requests of one batch
 two different answers to a round the first one counts.
 """
 
+import contextlib
 import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from shortlist._validation import UNNAMED, Array, Member, Scorers, align_table, check_below
 from shortlist.errors import (
     ConflictingRound,
+    ConflictingStream,
     InvalidInput,
     InvalidParameter,
     RoundClosed,
@@ -26,13 +28,14 @@ from shortlist.errors import (
     UnknownRound,
 )
 from shortlist.rounds.admission import Given, admit
-from shortlist.rounds.events import Configured, Event, Expired, Listed
+from shortlist.rounds.events import Answer, Configured, Event, Expired, Fitted, Listed, Restarted, Seen, WarmStarted
 from shortlist.service.engine.rounds import Key, Round, scorers_of, table_of
 from shortlist.service.engine.settings import Settings
+from shortlist.service.engine.shadowing import check_own, check_serves, shadowing
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Entry, Text
 
-__all__ = ["Batch", "Close", "Command", "Configure", "Expand", "Propose"]
+__all__ = ["Batch", "Close", "Command", "Configure", "Expand", "Propose", "Restart", "WarmStart", "check_warm_start"]
 
 
 @dataclass(slots=True)
@@ -52,11 +55,23 @@ class Propose:
     tags: dict[str, str] | None = None
     #: Whether the id is new for certain, because it was made here.
     fresh: bool = False
+    #: The scores of the same candidates for streams that shadow this one, and the names of their scorers.
+    also: dict[str, tuple[Array, Scorers]] = field(default_factory=dict)
 
     def aligned(self, scorers: Scorers) -> tuple[Array, float | list[float | None] | None]:
         """Return the scores, and where the search had cut them off, with a column for each of these scorers."""
         below = None if self.truncated_below is None else check_below(self.truncated_below, scorers)
         return align_table(self.values, self.scorers, scorers), below
+
+    def also_digest(self) -> str | None:
+        """Return a digest of what was sent for other streams: these may be deleted, and it must still be recognized."""
+        if not self.also:
+            return None
+        made = hashlib.sha256()
+        for name, (values, scorers) in sorted(self.also.items()):
+            made.update(json.dumps([name, scorers, values.shape]).encode())
+            made.update(values.tobytes())
+        return made.hexdigest()
 
     def text_digest(self) -> str | None:
         """Return a digest of what people read: it may be erased, and must still be recognized."""
@@ -97,7 +112,34 @@ class Configure:
     round_id: str = ""
 
 
-Command = Propose | Close | Expand | Configure
+@dataclass(slots=True)
+class WarmStart:
+    """Labelled examples to be learned from, before the first list."""
+
+    stream: LoggedStream
+    #: What the stream makes of them; they end in `WarmStarted`, which says the digest of the examples.
+    events: list[Event]
+    round_id: str = ""
+
+    @property
+    def digest(self) -> str | None:
+        """The digest of the examples: the same ones again change nothing."""
+        last = self.events[-1]
+        return last.digest if isinstance(last, WarmStarted) else None
+
+
+@dataclass(slots=True)
+class Restart:
+    """Learning is to start over."""
+
+    stream: LoggedStream
+    refit: bool = False
+    #: The epoch that is to end; the one that there is if not given. So asking twice is asking once.
+    epoch: int | None = None
+    round_id: str = ""
+
+
+Command = Propose | Close | Expand | Configure | WarmStart | Restart
 
 
 @dataclass
@@ -108,6 +150,8 @@ class Batch:
     rounds: dict[Key, Round]
     at: float
     open_limit: int
+    #: Streams that shadow others, by name; None where one cannot be read.
+    others: dict[str, LoggedStream | None] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
     texts: list[Text] = field(default_factory=list)
     _numbers: dict[int, int] = field(default_factory=dict)
@@ -121,16 +165,25 @@ class Batch:
     _answered: dict[int, list[str]] = field(default_factory=dict)
     # What streams are set to after it, where that changes.
     _settings: dict[int, Settings] = field(default_factory=dict)
+    # The digests of the examples that streams are warm started with, and the epochs that they are in after it.
+    _digests: dict[int, str | None] = field(default_factory=dict)
+    _epochs: dict[int, int] = field(default_factory=dict)
     # By how much each stream's open rounds will have grown.
     _grown: Counter[int] = field(default_factory=Counter)
 
     def judge(self, command: Command) -> tuple[Round | None, bool] | ShortlistError:
         """Return the round, if it is about one, and whether this changes it, or the reason why it cannot be."""
         try:
+            if isinstance(command, (Propose, Close, Expand)):
+                check_serves(command.stream)
             if isinstance(command, Propose):
                 return self._propose(command)
             if isinstance(command, Configure):
                 return None, self._configure(command)
+            if isinstance(command, WarmStart):
+                return None, self._warm_start(command)
+            if isinstance(command, Restart):
+                return None, self._restart(command)
             return self._close(command) if isinstance(command, Close) else self._expand(command)
         except ShortlistError as error:
             return error
@@ -139,30 +192,58 @@ class Batch:
         stream, key = new.stream, (new.stream.id, new.round_id)
         known = None if new.fresh else self.rounds.get(key)
         if known is not None:
-            if not _same_list(known.listed, new):
+            if known.listed.seen is not None or not _same_list(known.listed, new):
                 raise ConflictingRound(
                     f"round {new.round_id} was shown before with other candidates, texts or settings; send the same "
                     "again, or give the new list a round_id of its own"
                 )
             return known, False
         self._check_version(stream, new.scorer_version)
+        listed = self._decide(stream, new)
+        others = self._decide_beside(new, listed)  # whatever is wrong with them, nothing has been added yet
+        digest = new.text_digest()
+        listed = listed._replace(
+            scorer_version=new.scorer_version,
+            text_digest=digest,
+            also=[other.name for other, _ in others] or None,
+            also_digest=new.also_digest(),
+        )
+        self._open(stream, listed)
+        if digest is not None:
+            self.texts.append(Text(stream.id, self.rounds[key].shown.number, new.question, new.texts))
+        for other, beside in others:
+            self._open(other, beside)
+        return self.rounds[key], True
+
+    def _decide(self, stream: LoggedStream, new: Propose) -> Listed:
+        """Return what a stream would show, with the scorers that it has."""
         expected = self._scorers.get(stream.id, stream.rounds.scorers)
         scorers = expected or (new.scorers if len(new.values) else UNNAMED)
         values, below = new.aligned(scorers)
         listed = stream.rounds.decide(new.round_id, values, new.ids, below, scorers=scorers, tags=new.tags)
-        digest = new.text_digest()
-        listed = listed._replace(scorer_version=new.scorer_version, text_digest=digest)
-        if stream.rounds.is_raw:  # the raw scores are there already
-            listed = listed._replace(comparable=None)
-        self._versions[stream.id] = new.scorer_version
-        if len(values):
-            self._scorers[stream.id] = scorers
+        return listed._replace(comparable=None) if stream.rounds.is_raw else listed  # the raw scores are there already
+
+    def _decide_beside(self, new: Propose, listed: Listed) -> list[tuple[LoggedStream, Listed]]:
+        """Return the streams that shadow a list's, and what they would show in its place."""
+        seen = Seen(new.stream.name, listed.positions, listed.complete, new.truncated_below is not None)
+        decided = []
+        for name, (values, scorers) in new.also.items():
+            other = shadowing(new.stream, name, self.others)
+            if other is not None:
+                beside = self._decide(
+                    other, Propose(other, new.round_id, new.ids, values, scorers, tags=new.tags)
+                ).beside(seen)
+                decided.append((other, beside._replace(scorer_version=other.scorer_version)))
+        return decided
+
+    def _open(self, stream: LoggedStream, listed: Listed) -> None:
+        """Add a list that opens a round."""
+        self._versions[stream.id] = listed.scorer_version
+        if len(listed.scores):
+            self._scorers[stream.id] = scorers_of(listed)
         self._make_room(stream)
-        self.rounds[key] = Round(self._add(stream, listed))
-        if digest is not None:
-            self.texts.append(Text(stream.id, self.rounds[key].shown.number, new.question, new.texts))
+        self.rounds[stream.id, str(listed.round_id)] = Round(self._add(stream, listed))
         self._grown[stream.id] += 1
-        return self.rounds[key], True
 
     def _check_version(self, stream: LoggedStream, version: str | None) -> None:
         """Refuse a round of another scorer: all rounds of a stream name the same version, or none does."""
@@ -192,6 +273,7 @@ class Batch:
                 self._grown[stream.id] -= 1
                 entry = self._add(stream, Expired(round_id))
                 if key in self.rounds:
+                    self._carry(self.rounds[key].listed, Answer.EXPIRED)
                     self.rounds[key] = self.rounds[key].after(entry)
                 return
 
@@ -204,21 +286,49 @@ class Batch:
         known = self.rounds.get(key)
         if known is None:
             raise UnknownRound(f"round {new.round_id} of stream {stream.name} was never shown")
-        event = admit(known.listed, new.answer, known.given, held=known.closed is not None and self._is_held(new))
-        if event is None:
+        if new.answer is not Answer.EXPIRED:
+            check_own(known.listed)
+        if not self._answer(stream, known, new.answer):
             return known, False
-        self.rounds[key] = known.after(self._add(stream, event))
-        if known.closed is None:
-            self._grown[stream.id] -= 1
-            self._answered.setdefault(stream.id, []).append(new.round_id)
+        self._carry(known.listed, new.answer)
         return self.rounds[key], True
 
-    def _is_held(self, new: Close) -> bool:
+    def _answer(self, stream: LoggedStream, known: Round, answer: Given) -> bool:
+        """Add a round's answer, and return whether it changes it."""
+        round_id = known.shown.round_id
+        held = known.closed is not None and self._is_held(stream, round_id)
+        event = admit(known.listed, answer, known.given, held=held)
+        if event is None:
+            return False
+        self.rounds[stream.id, round_id] = known.after(self._add(stream, event))
+        if known.closed is None:
+            self._grown[stream.id] -= 1
+            if answer is not Answer.EXPIRED:  # it waits for nothing, so it makes no other answer final
+                self._answered.setdefault(stream.id, []).append(round_id)
+        return True
+
+    def _carry(self, listed: Listed, answer: Given) -> None:
+        """Answer a round in the streams that have it too; where its answer is final already, it stays."""
+        for stream, known in self._beside(listed):
+            with contextlib.suppress(ShortlistError):
+                self._answer(stream, known, answer)
+
+    def _beside(self, listed: Listed) -> list[tuple[LoggedStream, Round]]:
+        """Return the streams that have a round too, each with its round."""
+        rounds = []
+        for name in listed.also or ():
+            other = self.others.get(name)
+            known = None if other is None else self.rounds.get((other.id, str(listed.round_id)))
+            if other is not None and known is not None and known.listed.seen is not None:
+                rounds.append((other, known))
+        return rounds
+
+    def _is_held(self, stream: LoggedStream, round_id: str) -> bool:
         """Return whether a round's answer may still be corrected, after all that the batch has answered so far."""
-        rounds, answered = new.stream.rounds, self._answered.get(new.stream.id, [])
-        if new.round_id in answered:
-            return len(answered) - answered.index(new.round_id) <= rounds.settings.grace
-        return rounds.holding.has(new.round_id, len(answered))
+        rounds, answered = stream.rounds, self._answered.get(stream.id, [])
+        if round_id in answered:
+            return len(answered) - answered.index(round_id) <= rounds.settings.grace
+        return rounds.holding.has(round_id, len(answered))
 
     def _expand(self, new: Expand) -> tuple[Round, bool]:
         stream, key = new.stream, (new.stream.id, new.round_id)
@@ -226,6 +336,7 @@ class Batch:
         if known is None:
             raise UnknownRound(f"round {new.round_id} of stream {stream.name} was never shown")
         listed = known.listed
+        check_own(listed)
         shown = len(listed.positions)
         if new.seen is not None and new.seen > shown:
             raise InvalidParameter(f"shown is {new.seen}, and {shown} candidates of round {new.round_id} are shown")
@@ -242,6 +353,10 @@ class Batch:
         if stream.rounds.is_raw:  # the raw scores are there already
             event = event._replace(comparable=None)
         self.rounds[key] = known.after(self._add(stream, event))
+        for other, beside in self._beside(listed):
+            if beside.closed is None:
+                more = self._add(other, beside.listed.also_expanded(event.positions))
+                self.rounds[other.id, new.round_id] = beside.after(more)
         return self.rounds[key], True
 
     def _configure(self, new: Configure) -> bool:
@@ -254,12 +369,65 @@ class Batch:
         self._add(new.stream, Configured(new.changes))
         return True
 
+    def _warm_start(self, new: WarmStart) -> bool:
+        stream = new.stream
+        before = self._digests.get(stream.id, stream.warm_start)
+        if before is not None and before == new.digest:
+            return False
+        if stream.id in self._versions:  # it has a list in this batch
+            raise ConflictingStream(_TOO_LATE.format(stream=stream, rounds=1))
+        check_warm_start(stream, again=before is not None)
+        self._digests[stream.id] = new.digest
+        for event in new.events:
+            if isinstance(event, Fitted):
+                self._scorers[stream.id] = event.score.scorers
+            self._add(stream, event)
+        return True
+
+    def _restart(self, new: Restart) -> bool:
+        stream = new.stream
+        settings, now = stream.settings, self._epochs.get(stream.id, stream.rounds.tracker.epoch)
+        if settings.unanswered == "ignore":
+            raise InvalidParameter(
+                f'stream {stream.name} has unanswered "ignore", and a restart needs "miss": make a new stream'
+            )
+        if new.refit and stream.rounds.learning is None:
+            raise InvalidParameter(
+                f'refit is true, and stream {stream.name} learns no score: leave it out, or use one with score "auto"'
+            )
+        if new.epoch is not None and new.epoch != now:
+            if new.epoch == now - 1:
+                return False
+            raise ConflictingStream(
+                f"stream {stream.name} is in epoch {now}, not in {new.epoch}: look at it again first"
+            )
+        self._epochs[stream.id] = now + 1
+        self._add(stream, Restarted(now + 1, new.refit))
+        return True
+
     def _add(self, stream: LoggedStream, event: Event) -> Entry:
         number = self._numbers.get(stream.id, stream.number) + 1
         self._numbers[stream.id] = number
         entry = Entry(stream.id, number, self.at, event)
         self.entries.append(entry)
         return entry
+
+
+_TOO_LATE: Final = (
+    "stream {stream.name} has shown {rounds} rounds already, and a warm start comes before the first: make a new "
+    "stream for it"
+)
+
+
+def check_warm_start(stream: LoggedStream, *, again: bool) -> None:
+    """Refuse labelled examples that come too late, or after others (`again`)."""
+    rounds = stream.rounds.tally.rounds
+    if rounds:
+        raise ConflictingStream(_TOO_LATE.format(stream=stream, rounds=rounds))
+    if again:
+        raise ConflictingStream(
+            f"stream {stream.name} has learned from other examples before: send all of them at once, to a new stream"
+        )
 
 
 def _same_list(listed: Listed, new: Propose) -> bool:
@@ -275,4 +443,5 @@ def _same_list(listed: Listed, new: Propose) -> bool:
         and listed.scorer_version == new.scorer_version
         and listed.tags == new.tags
         and listed.text_digest == new.text_digest()
+        and listed.also_digest == new.also_digest()
     )

@@ -21,6 +21,8 @@ from shortlist._validation import Member, check_ids, check_number, check_table
 from shortlist.errors import (
     ConflictingStream,
     DamagedLog,
+    InvalidParameter,
+    InvalidScores,
     UnknownRound,
     UnknownStream,
 )
@@ -29,12 +31,23 @@ from shortlist.rounds.admission import Given, needed
 from shortlist.rounds.events import LISTED, Answer
 from shortlist.rounds.settings import CONFIGURABLE
 from shortlist.rounds.subgroups import Subgroup, check_tags, subgroups_of
-from shortlist.service.engine.batch import Close, Command, Configure, Expand, Propose
+from shortlist.service.engine.batch import (
+    Close,
+    Command,
+    Configure,
+    Expand,
+    Propose,
+    Restart,
+    WarmStart,
+    check_warm_start,
+)
+from shortlist.service.engine.examples import labelled, warm_start_events
 from shortlist.service.engine.export import export_extent, export_page
 from shortlist.service.engine.insight import look_at_silence
 from shortlist.service.engine.memory import Memory, damage, load
 from shortlist.service.engine.rounds import Round, Seen, compared, with_texts
 from shortlist.service.engine.settings import Settings
+from shortlist.service.engine.shadowing import check_leader, check_serves
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.engine.writer import Writer
 from shortlist.service.store import Entry, Reader, Store, StreamRow, Text
@@ -90,6 +103,7 @@ class Engine:
             open_limit=open_limit,
             batch_limit=batch_limit,
             observe=observe,
+            find=self._found,
         )
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="shortlist-reader")
         self._ending = False
@@ -117,6 +131,8 @@ class Engine:
         """Make a stream, or find the one with that name and those settings; return if it is new."""
         self._writer.check()
         wanted = settings.to_dict()
+        if settings.shadows is not None and await self._read(lambda reader: reader.stream(name)) is None:
+            await self._check_leader(name, settings)
         async with self._writer.lock:
             row, created = await self._writer.do(self.store.create_stream, name, wanted, time.time())
             known = self._memory.by_name.get(name)
@@ -134,6 +150,33 @@ class Engine:
                 f"{remedy}, or delete it first"
             )
         return (await self._fresh(name)).summary(), created
+
+    async def _check_leader(self, name: str, settings: Settings) -> None:
+        """Refuse a stream that cannot shadow the one that it names."""
+        shadows = settings.shadows or ""
+        if shadows == name:
+            raise InvalidParameter(f"shadows is {name!r}, which is the stream itself: name the one that is in use")
+        try:
+            leader = await self._fresh(shadows)
+        except UnknownStream:
+            raise InvalidParameter(
+                f"shadows is {shadows!r}, and there is no such stream: make that one first"
+            ) from None
+        check_leader(settings, leader)
+
+    async def _check_not_shadowed(self, name: str) -> None:
+        """Refuse to go on while another stream has this one's rounds."""
+        for row in await self._read(lambda reader: reader.streams()):
+            if row.settings.get("shadows") != name:
+                continue
+            try:
+                other = await self._fresh(row.name)
+            except (DamagedLog, UnknownStream):
+                continue
+            if other.settings.shadows == name:
+                raise ConflictingStream(
+                    f'stream {other.name} shadows {name}: delete it, or end that with PATCH {{"shadows": null}}, first'
+                )
 
     async def streams(self, *, after: str = "", limit: int = 100) -> dict[str, Any]:
         """Return the summaries of streams, by name, those that cannot be read, and the name to go on after."""
@@ -178,6 +221,7 @@ class Engine:
         """Erase a stream and its log, whether or not it can be read."""
         self._writer.check()
         row = await self._row(name)
+        await self._check_not_shadowed(name)
         async with self._writer.lock:
             stream = self._memory.by_id.get(row.id)
             deleted = False
@@ -204,16 +248,25 @@ class Engine:
         scorer_version: str | None = None,
         tags: Mapping[str, str | int] | None = None,
         allow_empty: bool = False,
+        also: Mapping[str, Any] | None = None,
     ) -> tuple[Round, bool]:
         """Show a list; return its round and whether it is new.
 
         `scores` are a number for each candidate, or ``{scorer: numbers}``, NaN where one has none. Of the scorers that
-        the stream has, those that are not named here are missing for all candidates.
+        the stream has, those that are not named here are missing for all candidates. `also` has, in the same form, the
+        scores of the same candidates for streams that shadow this one, by name.
         """
         values, scorers = check_table(scores, allow_empty=allow_empty)
         members = check_ids(ids, len(values))
         if truncated_below is not None and not isinstance(truncated_below, Mapping):
             truncated_below = check_number("truncated_below", truncated_below, "a finite score, or left out")
+        beside = {other: check_table(each, allow_empty=allow_empty) for other, each in (also or {}).items()}
+        for other, (table, _) in beside.items():
+            if len(table) != len(values):
+                raise InvalidScores(
+                    f"also has {len(table)} scores for {other!r}, and there are {len(values)} candidates: give one for "
+                    "each, in their order"
+                )
         chosen, known = round_id or uuid.uuid4().hex, check_tags(tags)
         return await self._submit(
             name,
@@ -229,6 +282,7 @@ class Engine:
                 scorer_version,
                 known,
                 fresh=round_id is None,
+                also=beside,
             ),
         )
 
@@ -242,6 +296,26 @@ class Engine:
     async def configure(self, name: str, changes: dict[str, Any]) -> dict[str, Any]:
         """Change settings of a stream, from its next list on, and return its summary."""
         await self._ask(name, lambda stream: Configure(stream, changes))
+        return await self.summary(name)
+
+    async def warm_start(
+        self, name: str, lists: list[Any], right: list[Any], scorers: Sequence[str] | None = None
+    ) -> dict[str, Any]:
+        """Learn from labelled lists before the first one is shown, and return the stream's summary.
+
+        The same examples again change nothing.
+        """
+        stream = await self._fresh(name)
+        examples = labelled(lists, right, scorers, stream.rounds.scorers)
+        if stream.warm_start is None or stream.warm_start != examples.digest:
+            check_warm_start(stream, again=stream.warm_start is not None)
+            events = await asyncio.to_thread(warm_start_events, stream.rounds, examples)  # a fit takes a while
+            await self._writer.submit(WarmStart(stream, events))
+        return await self.summary(name)
+
+    async def restart(self, name: str, *, refit: bool = False, epoch: int | None = None) -> dict[str, Any]:
+        """Start learning over: end `epoch`, or the one that there is; return the stream's summary."""
+        await self._ask(name, lambda stream: Restart(stream, refit, epoch))
         return await self.summary(name)
 
     async def more(
@@ -312,6 +386,7 @@ class Engine:
     async def expire(self, name: str, before: float) -> int:
         """Close all rounds that were shown before a moment and are still open; return how many were."""
         stream = await self._fresh(name)
+        check_serves(stream)
         names = list(stream.open)
         rounds = await self._read_of(stream, lambda reader: reader.rounds(stream.id, names))
         overdue = [entry.round_id for entry in rounds if entry.is_list and entry.at < before]
@@ -336,6 +411,8 @@ class Engine:
                     await work(row.name, time.time() - age)
                 except UnknownStream:
                     break  # deleted in the meantime
+                except ConflictingStream:
+                    break  # its rounds are closed with those of the stream that it shadows
                 except Exception:  # noqa: BLE001 - the other streams are not to wait for this one
                     _log.exception("retention of stream %s has to wait", row.name)
 
@@ -412,16 +489,20 @@ class Engine:
         if stream is not None:
             return stream
         async with self._writer.lock:  # nobody writes while it is read
-            if name not in self._memory.by_name:
-                row = await self._row(name)
-                if row.id in self._memory.damaged:
-                    raise self._memory.damaged[row.id]
-                try:
-                    self._memory.add(*await self._read(lambda reader: load(reader, row)))
-                except DamagedLog as error:
-                    self._memory.damaged[row.id] = error
-                    raise
-            return self._memory.by_name[name]
+            return await self._found(name)
+
+    async def _found(self, name: str) -> LoggedStream:
+        """Return a stream, from memory or from the log. The caller holds the writer's lock."""
+        if name not in self._memory.by_name:
+            row = await self._row(name)
+            if row.id in self._memory.damaged:
+                raise self._memory.damaged[row.id]
+            try:
+                self._memory.add(*await self._read(lambda reader: load(reader, row)))
+            except DamagedLog as error:
+                self._memory.damaged[row.id] = error
+                raise
+        return self._memory.by_name[name]
 
     async def _row(self, name: str) -> StreamRow:
         """Return a stream as the database lists it."""

@@ -126,7 +126,7 @@ def _rows(reader: Reader, extent: Extent, shown: list[Entry]) -> Iterator[dict[s
             "epoch": listed.epoch,
             "threshold": encode(listed.threshold),
             "candidates": len(listed.scores),
-            "list_length": len(listed.positions),
+            "list_length": len(listed.positions) if listed.seen is None else listed.reached,
             "truncated": listed.truncated,
             "answer": None if answer is None else kind_of(answer.event),
             "member": picked and picked.member,

@@ -30,6 +30,9 @@ class Settings(settings.Options):
         ``{"kind": "learned", ...}``, what `shortlist.scores.learn` returned.
     scorer_version
         Of the model behind the scores; rounds that name another are refused.
+    shadows
+        The stream whose rounds it has: people see the lists of that one, and this one learns from their answers, as in
+        shadow mode. `at_most` applies once that has ended.
 
     Examples
     --------
@@ -41,6 +44,7 @@ class Settings(settings.Options):
     score: Any = "auto"
     policy: dict[str, Any] = field(default_factory=lambda: {"kind": "anytime"})
     scorer_version: str | None = None
+    shadows: str | None = None
     #: The settings of the rounds, checked.
     rounds: settings.Settings = field(init=False, repr=False, compare=False)
 
@@ -59,14 +63,30 @@ class Settings(settings.Options):
         if isinstance(self.score, dict):
             options["score"] = _score(self.score)
             put(self, "score", encode(options["score"]))
-        put(self, "rounds", settings.Settings(policy=make(self.coverage, *values), **options))
+        own = settings.Settings(policy=make(self.coverage, *values), **options)
+        if self.shadows is not None and own.explore_share is not None:
+            raise InvalidParameter(
+                f"shadows is {self.shadows!r} and explore_share is {own.explore_share}: what is shown is up to "
+                f"{self.shadows}, so nothing can be explored here; drop one of the two"
+            )
+        put(self, "rounds", own if self.shadows is None else dataclasses.replace(own, shadow=True, at_most=None))
         for name in ("unanswered", "miss_budget", "explore_share"):  # what was not given depends on the others
             put(self, name, getattr(self.rounds, name))
 
     def changed(self, changes: dict[str, Any]) -> Self:
         """Return the settings with some of them changed, if these may be."""
-        self.rounds.changed(**changes)
+        if changes.get("shadows") is not None:
+            raise InvalidParameter(
+                f"shadows is {changes['shadows']!r}, and can be set only when a stream is made; null ends it"
+            )
+        serving = self if self.shadows is None else dataclasses.replace(self, shadows=None)
+        serving.rounds.changed(**{name: value for name, value in changes.items() if name != "shadows"})
         return dataclasses.replace(self, **changes)
+
+    def round_changes(self, before: Self) -> dict[str, Any]:
+        """Return the settings of the rounds that differ from those before."""
+        changes = {name: getattr(self.rounds, name) for name in settings.CONFIGURABLE}
+        return {name: value for name, value in changes.items() if value != getattr(before.rounds, name)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings that a stream may be given, as plain data."""

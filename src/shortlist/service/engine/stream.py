@@ -12,7 +12,7 @@ from typing import Any, Final
 from shortlist._shares import wilson
 from shortlist.policies import State
 from shortlist.rounds.codec import encode, from_json, to_json
-from shortlist.rounds.events import Configured, Hit, Listed, counted_as
+from shortlist.rounds.events import Configured, Hit, Listed, WarmStarted, counted_as
 from shortlist.rounds.learning import LearningState, make_learning
 from shortlist.rounds.progress import figures, is_fitting, summarize
 from shortlist.rounds.stream import Stream, StreamState
@@ -39,6 +39,8 @@ class Remembered:
     last_at: float | None
     #: The settings that were changed since it was made.
     changes: dict[str, Any] = field(default_factory=dict)
+    warm_start: str | None = None
+    shadowed: bool = False
     series: Series = field(default_factory=Series)
     charts_dropped: int = 0
 
@@ -63,6 +65,12 @@ class LoggedStream:
         self.scorer_version = self.settings.scorer_version
         #: Whether it was deleted while somebody still holds it.
         self.deleted = False
+        #: The digest of the labelled examples that it has learned from; None if there were none.
+        self.warm_start: str | None = None
+        #: The stream that it was made to shadow, whether it still does (`settings.shadows`) or not.
+        self.leader = self.settings.shadows
+        #: Whether any stream has, or had, its rounds too.
+        self.shadowed = False
         #: When something last happened.
         self.last_at: float | None = None
 
@@ -84,12 +92,16 @@ class LoggedStream:
         counts = isinstance(event, Hit) and self.rounds.tracker.is_open(entry.round_id)
         if isinstance(event, Listed):
             self.open[entry.round_id] = entry.number
+            self.shadowed = self.shadowed or bool(event.also)
             self.scorer_version = event.scorer_version if self.rounds.tally.rounds == 0 else self.scorer_version
         elif entry.is_answer:
             del self.open[entry.round_id]
         elif isinstance(event, Configured):
             self.changes |= event.changes
-            self.settings = self.settings.changed(event.changes)
+            before, self.settings = self.settings, self.settings.changed(event.changes)
+            event = Configured(self.settings.round_changes(before))
+        elif isinstance(event, WarmStarted):
+            self.warm_start = event.digest or ""
         self.rounds.apply(event)
         self.number, self.last_at = entry.number, entry.at
         try:
@@ -103,10 +115,11 @@ class LoggedStream:
         """Take the entry into the stream's history; `counts`: it is a pick that the threshold learns from."""
         event, tracker = entry.event, self.rounds.tracker
         if isinstance(event, Listed):
-            length = event.reached if self.settings.shadow else len(event.positions)
+            length = event.reached if self.rounds.settings.shadow else len(event.positions)
             self.series.show(length, len(event.scores))
         elif entry.is_answer:
-            self.series.answer(counted_as(event))
+            would_miss = self.settings.shadows is not None and isinstance(event, Hit) and event.missed
+            self.series.answer("miss" if would_miss else counted_as(event))
             if counts and isinstance(event, Hit):  # what was picked while the score was learned is on another scale
                 self.series.pick(0 if self.rounds.learning is None else self.rounds.learning.number, event.score)
         level = None if tracker.detector is None else tracker.detector.level(tracker.state.drift)
@@ -122,6 +135,8 @@ class LoggedStream:
             self.scorer_version,
             self.last_at,
             self.changes,
+            self.warm_start,
+            self.shadowed,
             self.series,
             self.charts_dropped,
         )
@@ -135,12 +150,13 @@ class LoggedStream:
         self.settings = self.settings.changed(state.changes)
         self.rounds = self._made(state.rounds, state.learning)
         self.open, self.scorer_version, self.last_at = state.open, state.scorer_version, state.last_at
+        self.warm_start, self.shadowed = state.warm_start, state.shadowed
         self.series, self.charts_dropped = state.series, state.charts_dropped
         self.number = snapshot.number
 
     def figures(self) -> dict[str, Any]:
         """Return the figures that change with every event: cheap, for many streams at once."""
-        return self._about() | _plain(figures(self.rounds, len(self.open))) | self._fit()
+        return self._about() | _plain(figures(self.rounds, len(self.open))) | self._fit() | self._coverage()
 
     def summary(self) -> dict[str, Any]:
         """Return all there is to say, as plain data: settings, figures, and what is waited for. Nothing takes long."""
@@ -148,6 +164,7 @@ class LoggedStream:
             **self._about(),
             **_plain(summarize(self.rounds, len(self.open), measure=False)),
             **self._fit(),
+            **self._coverage(),
             "learned": None if self.rounds.learning is None else encode(self.rounds.learning.state.score),
             "created": self.created,
             "settings": self.settings.to_dict(),
@@ -163,10 +180,24 @@ class LoggedStream:
         picks = len(learning.state.examples) if is_fitting(self.rounds) else None
         return {"fit_rounds": learning.fit_rounds, "fit_picks": picks}
 
+    def _covered(self) -> tuple[int, int]:
+        """Return in how many answered rounds the list had the right answer, and how many there are.
+
+        Of a stream that shadows another: in how many it would have had it, as far as that is known.
+        """
+        tally = self.rounds.tally
+        answered = tally.hits + tally.misses
+        return (tally.hits if self.settings.shadows is None else answered - tally.would_have_missed), answered
+
+    def _coverage(self) -> dict[str, float | None]:
+        covered, answered = self._covered()
+        return {"coverage_seen": covered / answered if answered else None}
+
     def _about(self) -> dict[str, Any]:
-        hits, answered = self.rounds.tally.hits, self.rounds.tally.hits + self.rounds.tally.misses
+        hits, answered = self._covered()
         return {
             "name": self.name,
+            "shadows": self.settings.shadows,
             "events": self.number,
             "last_event": self.last_at,
             "coverage_target": self.settings.coverage,

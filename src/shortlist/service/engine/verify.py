@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from shortlist.errors import DamagedLog, ShortlistError, StoreUnavailable
 from shortlist.rounds.admission import admit, answer_of
-from shortlist.rounds.events import Configured, Corrected, Event, Expanded, Fitted, Hit, Listed
+from shortlist.rounds.events import Configured, Corrected, Event, Expanded, Fitted, Hit, Listed, Restarted, WarmStarted
 from shortlist.scores import Learned
 from shortlist.service.engine.rounds import scorers_of, table_of
 from shortlist.service.engine.stream import STATE_VERSION, LoggedStream
@@ -130,9 +130,32 @@ def _check_stream(stream: LoggedStream, event: Event) -> Iterator[str]:
         except (ShortlistError, TypeError) as error:
             yield str(error)
         return
+    if isinstance(event, WarmStarted) or _is_from_examples(stream, event):
+        if stream.rounds.tally.rounds or stream.warm_start is not None:
+            yield "learns from labelled examples, which come once, before the first list"
+        return
+    if isinstance(event, Restarted) and not stream.rounds.tracker.state.must_restart:
+        yield from _check_restart(stream, event)
+        return
     due = stream.rounds.due()
     if not _is_due(event, due):
         yield f"is {event}, and the log gives {due}"
+
+
+def _is_from_examples(stream: LoggedStream, event: Event) -> bool:
+    """Return whether it is a fit on labelled examples: these are not in the log, so it cannot be computed again."""
+    learning = stream.rounds.learning
+    before = learning is not None and learning.number == 0 and not stream.rounds.tally.rounds
+    return before and isinstance(event, Fitted) and event.number == 1
+
+
+def _check_restart(stream: LoggedStream, event: Restarted) -> Iterator[str]:
+    """Yield what is wrong with a restart that somebody asked for."""
+    following = stream.rounds.tracker.epoch + 1
+    if event.epoch != following:
+        yield f"starts epoch {event.epoch}, and the log gives {following}"
+    if stream.settings.unanswered == "ignore" or (event.refit and stream.rounds.learning is None):
+        yield f"is {event}, which the settings do not allow"
 
 
 def _check_round(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None]) -> Iterator[str]:
@@ -192,6 +215,9 @@ def _check_budget(stream: LoggedStream, listed: Listed, levels: set[int]) -> Ite
 def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
     rounds = stream.rounds
     yield from _check_fit(stream, listed)
+    shadows = None if listed.seen is None else listed.seen.stream
+    if shadows != stream.settings.shadows:
+        yield f"was shown in the place of a list of {shadows}, and the stream shadows {stream.settings.shadows}"
     if listed.epoch > rounds.tracker.epoch:
         yield f"has epoch {listed.epoch}, and the log gives {rounds.tracker.epoch}"
     if listed.epoch == rounds.tracker.epoch and not rounds.allows(listed):
@@ -211,6 +237,8 @@ def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
         tags=listed.tags,
         again=listed,
     )
+    if listed.seen is not None:
+        again = again.beside(listed.seen)
     for name in ("threshold", "positions", "reached", "truncated", "complete", "added", "asked", "explored"):
         if getattr(again, name) != getattr(listed, name):
             yield f"says that {name} is {getattr(listed, name)}, and its scores give {getattr(again, name)}"
@@ -220,6 +248,10 @@ def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
 
 
 def _check_more(stream: LoggedStream, listed: Listed, event: Expanded) -> Iterator[str]:
+    if listed.seen is not None:
+        if event != listed.also_expanded(event.positions) or set(event.positions) & set(listed.seen.positions):
+            yield f"is {event}, and its list gives {listed.also_expanded(event.positions)}"
+        return
     if not stream.rounds.knows(listed):
         return  # it was cut with the score of an earlier fit
     again = stream.rounds.expand(listed, table_of(listed), max(1, len(event.positions)))

@@ -15,14 +15,15 @@ whether a broken connection had committed, the streams are read again from the l
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from shortlist.errors import ServiceUnavailable, ShortlistError, UnknownStream
-from shortlist.service.engine.batch import Batch, Command, Configure, Propose
+from shortlist.service.engine.batch import Batch, Command, Configure, Restart
+from shortlist.service.engine.lookup import Lookup, Sight
 from shortlist.service.engine.memory import Memory
-from shortlist.service.engine.rounds import Key, Round
+from shortlist.service.engine.rounds import Round
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Entry, Store
 
@@ -33,12 +34,14 @@ _log = logging.getLogger("shortlist.service")
 Result = TypeVar("Result")
 #: What came of a request: the round, and whether this changed it.
 Outcome = tuple[Round | None, bool]
+#: Streams by their ids.
+Streams = dict[int, LoggedStream]
 #: What is asked, and where the answer goes.
 Request = tuple[Command, asyncio.Future[Outcome]]
 
 
 class Writer:
-    """Writes what is asked, in batches. The parameters are those of the engine."""
+    """Writes what is asked, in batches. The parameters are those of the engine, and `find`, which returns a stream."""
 
     def __init__(
         self,
@@ -49,6 +52,7 @@ class Writer:
         open_limit: int,
         batch_limit: int,
         observe: Callable[[int, int, float], None] | None,
+        find: Callable[[str], Awaitable[LoggedStream]],
     ) -> None:
         self._store, self._memory = store, memory
         self._snapshot_every, self._open_limit, self._batch_limit = snapshot_every, open_limit, batch_limit
@@ -57,8 +61,7 @@ class Writer:
         self.lock = asyncio.Lock()
         #: Why the last transaction failed, if it did.
         self.failing: ShortlistError | None = None
-        # Streams whose last transaction failed: whether it was stored is not known.
-        self._unsure: set[int] = set()
+        self._lookup = Lookup(store, memory, self.do, find, open_limit)
         self._waiting: list[Request] = []
         self._wake = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="shortlist-writer")
@@ -89,7 +92,7 @@ class Writer:
         await self._task
         async with self.lock:
             for stream in list(self._memory.by_id.values()):
-                if stream.number > self._memory.snapshots.get(stream.id, 0) and stream.id not in self._unsure:
+                if stream.number > self._memory.snapshots.get(stream.id, 0) and stream.id not in self._lookup.unsure:
                     await self._keep_snapshot(stream)
             await self.do(self._store.close)
         self._thread.shutdown()
@@ -102,22 +105,23 @@ class Writer:
             while self._waiting:
                 batch = self._waiting[: self._batch_limit]
                 del self._waiting[: self._batch_limit]
+                # Those that it writes to; that others shadow them is found out on the way.
+                streams = {command.stream.id: command.stream for command, _ in batch}
                 async with self.lock:
                     try:
-                        await self._write(batch)
+                        await self._write(batch, streams)
                     except Exception:  # noqa: BLE001 - whatever it was, nobody may be left waiting
                         _log.exception("a batch could not be stored")
-                        await self._start_over(batch)
+                        await self._start_over(batch, streams)
 
-    async def _write(self, batch: list[Request]) -> None:
+    async def _write(self, batch: list[Request], streams: Streams) -> None:
         """Judge, append, fold, answer: in this order."""
         started = time.perf_counter()
-        streams = {command.stream.id: command.stream for command, _ in batch}
         try:
-            outcomes, written = await self._store_all([command for command, _ in batch])
+            outcomes, written = await self._store_all([command for command, _ in batch], streams)
         except ShortlistError as error:
             self.failing = error
-            self._unsure |= streams.keys()
+            self._lookup.unsure |= streams.keys()
             _refuse(batch, error)
             return
         if written:
@@ -135,59 +139,59 @@ class Writer:
             if stream.number - self._memory.snapshots.get(stream.id, stream.number) >= self._snapshot_every:
                 await self._keep_snapshot(stream)
 
-    async def _start_over(self, batch: list[Request]) -> None:
+    async def _start_over(self, batch: list[Request], streams: Streams) -> None:
         """After a bug: keep nothing half-done; the log has what was stored."""
-        for stream in {command.stream.id: command.stream for command, _ in batch}.values():
+        for stream in streams.values():
             self._memory.forget(stream)
         _refuse(batch, ServiceUnavailable("the service failed to store this: try again"))
         await self.do(self._store.rollback)
 
-    async def _store_all(self, commands: list[Command]) -> tuple[list[Outcome | ShortlistError], int]:
+    async def _store_all(self, commands: list[Command], streams: Streams) -> tuple[list[Outcome | ShortlistError], int]:
         """Return what came of each request, and how many events were written."""
-        draft = Batch(await self._settled(commands), time.time(), self._open_limit)
+        sight = await self._settled(commands, streams)
+        draft = Batch(sight.known, time.time(), self._open_limit, sight.others)
         judged = {i: self._judge(draft, commands[i]) for i in _in_order(commands)}
         outcomes = [judged[i] for i in range(len(commands))]
         if draft.entries:
             await self.do(self._store.append, draft.entries, draft.texts)
             failed = self._memory.fold(draft.entries)
             outcomes = [failed.get(command.stream.id, out) for command, out in zip(commands, outcomes, strict=True)]
-            if any(stream.rounds.is_due for stream in self._known(commands)):
-                await self._settle(commands)
+            if any(stream.rounds.is_due for stream in self._known(streams)):
+                await self._settle(commands, streams)
         else:
             await self.do(self._store.rollback)
         return outcomes, len(draft.entries)
 
-    def _known(self, commands: list[Command]) -> list[LoggedStream]:
-        """Return the streams of these commands, but for those that are gone or must be read again."""
-        streams = {command.stream.id: command.stream for command in commands}
+    def _known(self, streams: Streams) -> list[LoggedStream]:
+        """Return those streams that are neither gone nor must be read again."""
         return [stream for stream in streams.values() if self._memory.by_id.get(stream.id) is stream]
 
-    async def _due(self, commands: list[Command]) -> list[Entry]:
+    async def _due(self, streams: Streams) -> list[Entry]:
         """Return what must be written before anything else of these streams is decided."""
         due = []
-        for stream in self._known(commands):
+        for stream in self._known(streams):
             # A fit takes a while, and nothing changes meanwhile: whoever writes holds the lock.
             event = await self.do(stream.rounds.due) if stream.rounds.is_due else None
             if event is not None:
                 due.append(Entry(stream.id, stream.number + 1, time.time(), event))
         return due
 
-    async def _settled(self, commands: list[Command]) -> dict[Key, Round]:
-        """Write what is due, and return the rounds that the commands are about."""
-        rounds = await self._look(commands)
-        while due := await self._due(commands):
+    async def _settled(self, commands: list[Command], streams: Streams) -> Sight:
+        """Write what is due, and return what the commands are about; `streams` are those that they may write to."""
+        sight = await self._lookup.look(commands, streams)
+        while due := await self._due(streams):
             await self.do(self._store.append, due)
             self._memory.fold(due)
-            rounds = await self._look(commands)
-        return rounds
+            sight = await self._lookup.look(commands, streams)
+        return sight
 
-    async def _settle(self, commands: list[Command]) -> None:
+    async def _settle(self, commands: list[Command], streams: Streams) -> None:
         """Write what has become due; if that fails, it is still due when the next request comes."""
         try:
-            await self._settled(commands)
+            await self._settled(commands, streams)
         except ShortlistError as error:
             _log.warning("what is due is written later: %s", error)
-            self._unsure |= {command.stream.id for command in commands}
+            self._lookup.unsure |= streams.keys()
         await self.do(self._store.rollback)
 
     def _judge(self, draft: Batch, command: Command) -> Outcome | ShortlistError:
@@ -199,40 +203,6 @@ class Writer:
             return ServiceUnavailable(f"stream {command.stream.name!r} is being read again from its log: try again")
         return draft.judge(command)
 
-    async def _look(self, commands: list[Command]) -> dict[Key, Round]:
-        """Return the rounds that the commands are about, from memory or from the log.
-
-        What other processes have written in the meantime is folded first.
-        """
-        memory = self._memory
-        keys = {
-            (command.stream.id, command.round_id)
-            for command in commands
-            if command.round_id and not (isinstance(command, Propose) and command.fresh)
-        }
-        rounds = {key: memory.cache.get(key) for key in keys}  # held here: what is read can push them out of the cache
-        missing = [key for key, known in rounds.items() if known is None]
-        ids = {command.stream.id for command in commands}
-        behind = ids if self._store.shared else ids & self._unsure
-        if missing or behind:
-            folded = {stream_id: memory.by_id[stream_id].number for stream_id in behind if stream_id in memory.by_id}
-            view = await self.do(self._store.begin, folded, missing)
-            for stream_id in view.gone:
-                memory.forget(memory.by_id[stream_id], deleted=True)
-            for stream_id, error in view.damaged.items():
-                if stream_id in memory.by_id:
-                    memory.mark_damaged(stream_id, memory.by_id[stream_id].name, error)
-            for stream_id, tail in view.tails.items():
-                if stream_id in memory.by_id:
-                    memory.fold(tail)
-                    _update(rounds, tail)
-            for entry in view.rounds:
-                if entry.stream_id in memory.by_id:
-                    memory.cache.add(entry)
-            _update(rounds, view.rounds)
-            self._unsure -= behind
-        return {key: known for key, known in rounds.items() if known is not None}
-
     async def _keep_snapshot(self, stream: LoggedStream) -> None:
         snapshot = await self.do(stream.snapshot)  # it may take a while, and nothing changes meanwhile
         try:
@@ -243,19 +213,8 @@ class Writer:
 
 
 def _in_order(commands: Sequence[Command]) -> list[int]:
-    """Return the order in which requests of a batch are judged: settings change after its lists are cut."""
-    return sorted(range(len(commands)), key=lambda i: isinstance(commands[i], Configure))
-
-
-def _update(rounds: dict[Key, Round | None], entries: Iterable[Entry]) -> None:
-    """Take entries into the rounds that they are about: a round's list comes before what closes it."""
-    for entry in entries:
-        key = (entry.stream_id, entry.round_id)
-        known = rounds.get(key)
-        if entry.is_list and key in rounds:
-            rounds[key] = known or Round(entry)
-        elif known is not None:
-            rounds[key] = known.after(entry)
+    """Return the order in which requests of a batch are judged: settings and epochs change after its lists are cut."""
+    return sorted(range(len(commands)), key=lambda i: isinstance(commands[i], (Configure, Restart)))
 
 
 def _refuse(batch: list[Request], error: ShortlistError) -> None:

@@ -16,8 +16,9 @@ function budgetCell({ error_budget }) {
   return make("td", { "data-label": "Error budget" }, make("span", {}, `${tenths(spent)} of ${whole(size)}`, words ? make("div", {}, make("span", { class: lengthening ? "badge watch" : "badge" }, words)) : ""));
 }
 
-function coverage({ coverage_seen, coverage_interval, coverage_target, settings }) {
+function coverage({ coverage_seen, coverage_interval, coverage_target, settings, shadows }) {
   if (coverage_interval === null) return percent(null);
+  if (shadows !== null) return make("span", {}, percent(coverage_seen), make("div", { class: "soft small" }, "or more would have been covered"));
   if (settings.explore_share !== null) return make("span", {}, "not known", make("div", { class: "soft small" }, "misses are not reported"));
   const [low, high] = coverage_interval;
   return make("span", {}, percent(coverage_seen), high < coverage_target ? " (low)" : "", make("div", { class: "soft small" }, `${percent(low)} to ${percent(high)}`));
@@ -28,7 +29,7 @@ function row(stream) {
   const length =
     stream.list_length_median === null ? "–" : `${whole(stream.list_length_median)} of ${whole(stream.candidates_median)}`;
   const cells = [
-    make("td", { class: "plain" }, link, make("div", { class: "soft small" }, scoreWords(stream))),
+    make("td", { class: "plain" }, link, make("div", { class: "soft small" }, scoreWords(stream)), stream.shadows === null ? null : make("div", { class: "soft small" }, `shadows ${stream.shadows}`)),
     make("td", { "data-label": "Threshold" }, threshold(stream.threshold)),
     make("td", { "data-label": "over time" }, spark(stream.spark)),
     make(

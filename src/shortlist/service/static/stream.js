@@ -1,6 +1,7 @@
 import { ask, download, fill, live, make, path, percent, scoreLines, seldom, streamName, threshold, whole } from "/static/common.js";
 import { drawAll } from "/static/charts.js";
 import { Configuring } from "/static/configuring.js";
+import { Steering } from "/static/steering.js";
 import * as words from "/static/words.js";
 
 const name = streamName();
@@ -11,6 +12,7 @@ at("answer-link").href = `/page/streams/${encodeURIComponent(name)}/answer`;
 
 let summary = null;
 const configuring = new Configuring(at("configure"), name);
+const steering = new Steering(at("steering"), name);
 const tile = (title, value, small) => make("div", {}, make("dt", {}, title), make("dd", {}, value, small ? make("small", {}, small) : null));
 
 // A share as a bar; the words beside it say the same.
@@ -45,7 +47,8 @@ function expandedTile() {
 
 // Where misses are not reported, the share of picks is no coverage.
 function coverageTile() {
-  const { coverage_seen, coverage_interval, settings } = summary;
+  const { coverage_seen, coverage_interval, settings, shadows } = summary;
+  if (shadows !== null) return tile("Would have been covered", percent(coverage_seen), coverage_interval === null ? "no answer yet" : "at least");
   if (coverage_interval === null) return tile("Coverage so far", percent(coverage_seen), "no answer yet");
   if (settings.explore_share !== null) return tile("Coverage so far", "not known", "misses are not reported");
   return tile("Coverage so far", percent(coverage_seen), coverage_interval.map(percent).join(" to "));
@@ -68,7 +71,6 @@ function showSummary() {
     make("p", { class: "soft small" }, learning ? words.score(summary) : `${words.score(summary)} Next: ${summary.waiting_for}.`),
   );
   showShares();
-  configuring.show(summary);
   const answered = summary.hits + summary.misses;
   fill(
     at("tiles"),
@@ -155,7 +157,10 @@ live(name, (told, problem) => {
     fill(document.querySelector("main"), make("div", { class: "card" }, make("h1", {}, name), make("p", {}, problem ?? "There is no such stream."), make("a", { href: "/" }, "All streams")));
     return;
   }
-  summary = told;
+  summary = words.effective(told);
+  configuring.show(told);
+  steering.show(summary);
+  at("answer-link").hidden = told.shadows !== null; // there is nobody to ask
   showSummary();
   refresh();
 });

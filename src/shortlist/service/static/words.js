@@ -14,9 +14,25 @@ export function target({ coverage_target, settings }) {
   return `Target: the right answer in ${percent(coverage_target)} of lists; ${guarantee}${condition}${page}.`;
 }
 
+// What holds now: of a stream that shadows another, all candidates count, however many may be shown later.
+export const effective = (summary) => (summary.shadows === null ? summary : { ...summary, settings: { ...summary.settings, at_most: null } });
+
+// What a restart does.
+export function restartHelp({ settings, shadows, shadow }) {
+  const lists = shadows !== null ? "its lists would be complete" : shadow ? "everything is shown in any case" : settings.at_most === null ? "lists are complete" : `lists have ${whole(settings.at_most)} candidates, or all if there are fewer,`;
+  return `A restart begins a new epoch: no earlier round counts any more, and ${lists} until enough rounds have been answered again.`;
+}
+
+// What it means that a stream ends to shadow another; nothing where it shadows none.
+export function serveHelp({ shadows, name }) {
+  if (shadows === null) return "";
+  return `From the next list on, ${name} takes rounds and answers of its own, cut at the threshold that it has learned. It cannot shadow ${shadows} again.`;
+}
+
 // While the score is learned; null before and after.
-export function learning({ fit_picks, fit_rounds, settings, shadow }) {
+export function learning({ fit_picks, fit_rounds, settings, shadow, shadows }) {
   if (fit_picks === null) return null;
+  if (shadows !== null) return `Shadows ${shadows}, and learns the score: ${whole(fit_picks)} of ${plural(fit_rounds, "pick")}. These lists are not shown to anybody.`;
   const shown = shadow ? "everything is shown in any case" : settings.at_most === null ? "everything is shown until then" : `the best ${whole(settings.at_most)} candidates are shown until then`;
   return `Learning the score: ${whole(fit_picks)} of ${plural(fit_rounds, "pick")}; ${shown}.`;
 }
@@ -102,8 +118,9 @@ export function lengthening(summary) {
 }
 
 export function progress(summary) {
-  const { threshold, rounds_needed, settings, shadow, open, unanswered_counted } = summary;
+  const { threshold, rounds_needed, settings, shadow, shadows, open, unanswered_counted } = summary;
   const { at_most, explore_share } = settings;
+  if (shadows !== null) return `Shadows ${shadows}: these lists are not shown to anybody${threshold === null ? ", and nothing is learned yet" : ""}.`;
   const but = explore_share === null ? "" : ", unless they are explored";
   if (shadow) {
     return threshold === null ? "Shadow mode: everything is shown, and nothing is learned yet." : "Shadow mode: everything is shown, and what would be hidden is counted.";
@@ -131,8 +148,9 @@ export function warnings({ truncated_share, settings, drift }) {
   return found;
 }
 
-export function coverageNote({ coverage_interval, coverage_target, coverage_seen, truncated_share, threshold, shadow, would_have_missed, hits, misses, settings }) {
+export function coverageNote({ coverage_interval, coverage_target, coverage_seen, truncated_share, threshold, shadow, shadows, would_have_missed, hits, misses, settings }) {
   if (coverage_interval === null) return "No answer yet.";
+  if (shadows !== null) return `People see the lists of ${shadows}. These would have had the right answer in at least ${percent(coverage_seen)} of ${plural(hits + misses, "answered round")}; what ${shadows} hid and nobody found counts as missed.`;
   if (settings.explore_share !== null) return "Misses are not reported here, so this is not the coverage of the lists.";
   if (shadow) return `Everything is shown. With the threshold, ${whole(would_have_missed)} of ${whole(hits + misses)} right answers (${percent(would_have_missed / (hits + misses))}) would have been missing.`;
   const [low, high] = coverage_interval;

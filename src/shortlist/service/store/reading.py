@@ -129,6 +129,7 @@ def _check(entry: Entry, round_id: str | None) -> None:
         or min(listed.positions, default=0) < 0
         or max(listed.positions, default=-1) >= count
         or len(listed.positions if listed.comparable is None else listed.comparable) != shown
+        or (listed.seen is not None and not set(listed.seen.positions) <= set(range(count)))
     ):
         raise ValueError("its ids, scores and positions do not fit together")
 

@@ -170,6 +170,8 @@ class RoundView(_Out):
     """What was shown so far: the list, best first unless it was explored, and then what more was shown of it."""
     candidates: list[CandidateView]
     """All candidates, with why each was shown or hidden."""
+    seen: str | None
+    """The stream whose list people saw in the place of this one; `members` are then those that it would have shown."""
     answer: dict[str, Any] | None
     """As a body of feedback has it; null while it waits."""
     answered_at: float | None
@@ -292,6 +294,8 @@ class StreamView(_Out):
 
     name: str
     """The stream."""
+    shadows: str | None
+    """The stream whose rounds it has: its own lists are shown to nobody. Null where it serves on its own."""
     created: float
     """When, in seconds since 1970."""
     settings: dict[str, Any]
@@ -319,7 +323,7 @@ class StreamView(_Out):
     coverage_target: float
     """The coverage that the stream was created with."""
     coverage_seen: float | None
-    """Hits among hits and misses."""
+    """Hits among hits and misses; where it shadows another stream, at least the share that its lists would have had."""
     coverage_interval: list[float] | None
     """95 % Wilson interval of `coverage_seen`: `[low, high]`."""
     threshold: Threshold

@@ -25,27 +25,34 @@ __all__ = [
     "MOST_MISS_BUDGET",
     "MOST_ON_PAGE",
     "MOST_SCORERS",
+    "MOST_SHADOWING",
     "ROUND_ID",
     "STREAM_NAME",
     "Answer",
     "Answers",
+    "Body",
     "Candidate",
     "Changes",
     "ExploreShare",
     "MoreAsked",
     "NewRound",
     "NewStream",
+    "Number",
     "OlderThan",
     "PageLimit",
     "RoundAnswer",
     "RoundPath",
+    "Scorer",
     "StreamPath",
+    "whole",
 ]
 
 #: The most candidates in a round.
 MOST_CANDIDATES: Final = 10_000
 #: The most scorers that a candidate can have numbers of.
 MOST_SCORERS: Final = 50
+#: The most streams that can shadow one in a round.
+MOST_SHADOWING: Final = 10
 #: The most picks that a score can be learned from: their lists are kept in memory.
 MOST_FIT_ROUNDS: Final = 1_000
 #: The most misses that an error budget can hold: far more than any shift could spend before somebody looks.
@@ -65,9 +72,15 @@ RoundPath = Annotated[str, Path(alias="round_id", pattern=ROUND_ID, description=
 PageLimit = Annotated[int, Query(ge=1, le=MOST_ON_PAGE, description="The most on a page.")]
 
 
-def _whole(value: Any) -> Any:
+def whole(value: Any) -> Any:
     """Return 3.0 as 3: in JSON they are one number."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _no_name(value: Any) -> None:
+    """Refuse a name where only null is taken."""
+    if value is not None:
+        raise ValueError("shadows can be set only when a stream is made; null ends it")
 
 
 def _only_schema(schema: dict[str, Any]) -> None:
@@ -81,8 +94,8 @@ RoundId = Annotated[
 ]
 Id = Annotated[
     Annotated[str, Field(max_length=500)]
-    | Annotated[int, Field(ge=-(2**53) + 1, le=2**53 - 1), BeforeValidator(_whole)],
-    # In this order, so that a string is taken at once and `_whole` is not called for it.
+    | Annotated[int, Field(ge=-(2**53) + 1, le=2**53 - 1), BeforeValidator(whole)],
+    # In this order, so that a string is taken at once and `whole` is not called for it.
     Field(
         union_mode="left_to_right",
         description="A candidate's id: a string, or a whole number that every JSON reader keeps (below 2^53).",
@@ -93,6 +106,8 @@ Numbers = Annotated[list[Number], Field(max_length=MOST_SCORERS)]
 Weight = Annotated[float, Field(ge=-MOST_WEIGHT, le=MOST_WEIGHT)]
 Weights = Annotated[list[Weight], Field(max_length=MOST_SCORERS)]
 Scorer = Annotated[str, Field(min_length=1, max_length=100)]
+Scores = Annotated[dict[Scorer, Number | None], Field(min_length=1, max_length=MOST_SCORERS)]
+_MANY: Final = Field(max_length=MOST_CANDIDATES)
 Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
 Version = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -100,11 +115,13 @@ Version = Annotated[str, Field(min_length=1, max_length=200)]
 _ID, _SCORE, _SCORES, _TEXT = map(attrgetter, ("id", "score", "scores", "text"))
 
 
-class _In(BaseModel):
+class Body(BaseModel):
+    """A body: strict."""
+
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-class Anytime(_In):
+class Anytime(Body):
     """No horizon; the guarantee holds at every round."""
 
     kind: Literal["anytime"]
@@ -113,23 +130,23 @@ class Anytime(_In):
     """The probability that the threshold ever passes the optimal one is at most this."""
 
 
-class Sps(_In):
+class Sps(Body):
     """The paper's Algorithm 1, for a number of rounds that is known in advance."""
 
     kind: Literal["sps"]
     """Which policy."""
-    horizon: Annotated[int, Field(ge=2, le=10**12), BeforeValidator(_whole)]
+    horizon: Annotated[int, Field(ge=2, le=10**12), BeforeValidator(whole)]
     """The number of rounds planned for; after them the threshold stays where it is."""
 
 
-class PlainScore(_In):
+class PlainScore(Body):
     """A score without settings."""
 
     kind: Literal["raw", "margin", "rank"]
     """Which score."""
 
 
-class RelativeScore(_In):
+class RelativeScore(Body):
     """Softmax of the list's z-scores."""
 
     kind: Literal["relative"]
@@ -138,7 +155,7 @@ class RelativeScore(_In):
     """How flat: lower values separate the best from the rest more sharply."""
 
 
-class AdaptiveScore(_In):
+class AdaptiveScore(Body):
     """The softmax mass of all candidates with lower scores (APS, RAPS)."""
 
     kind: Literal["adaptive"]
@@ -147,11 +164,11 @@ class AdaptiveScore(_In):
     """How flat: lower values separate the best from the rest more sharply."""
     penalty: Annotated[float, Field(ge=0, le=1e6)] = Adaptive.penalty
     """What each rank beyond the free ones costs (RAPS); 0 is APS."""
-    free: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(_whole)] = Adaptive.free
+    free: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(whole)] = Adaptive.free
     """How many ranks cost nothing."""
 
 
-class LearnedScore(_In):
+class LearnedScore(Body):
     """A score that was learned elsewhere: by `shortlist.scores.learn`, or by another stream (its `learned`).
 
     The lists of numbers have one for each scorer; a list that is empty or left out has its default for all.
@@ -178,22 +195,22 @@ class LearnedScore(_In):
     """`softmax`: the probability of each candidate to be picked; `sum`: the weighted sum of the values."""
     influence: Numbers = []
     """The share of each scorer in the score, for people to read; the same for all if left out."""
-    rounds: Annotated[int, Field(ge=0, le=10**12), BeforeValidator(_whole)] = Learned.rounds
+    rounds: Annotated[int, Field(ge=0, le=10**12), BeforeValidator(whole)] = Learned.rounds
     """How many picks it was learned from."""
     lengths: Annotated[list[Number], Field(max_length=2)] = []
     """How long lists of the two forms would have been in the rounds of the fit."""
     gradient: Number = Learned.gradient
     """The norm of the gradient where the fit stopped."""
-    steps: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(_whole)] = Learned.steps
+    steps: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(whole)] = Learned.steps
     """After how many steps it stopped."""
 
 
-MissBudget = Annotated[int, Field(ge=1, le=MOST_MISS_BUDGET), BeforeValidator(_whole)]
+MissBudget = Annotated[int, Field(ge=1, le=MOST_MISS_BUDGET), BeforeValidator(whole)]
 #: A share of rounds, or the schedule that falls with time.
 ExploreShare = Annotated[float, Field(gt=0, le=1)] | Literal["auto"]
 
 
-class NewStream(_In):
+class NewStream(Body):
     """A stream to create. Most of its settings are fixed from then on."""
 
     name: Name
@@ -206,7 +223,7 @@ class NewStream(_In):
     ) = Settings.score
     """How a list's scores become the one per candidate that is compared with the threshold. `auto` learns it from the
     first picks, while everything is shown, and then freezes it; for one scorer or several."""
-    fit_rounds: Annotated[int, Field(ge=1, le=MOST_FIT_ROUNDS), BeforeValidator(_whole)] | None = Settings.fit_rounds
+    fit_rounds: Annotated[int, Field(ge=1, le=MOST_FIT_ROUNDS), BeforeValidator(whole)] | None = Settings.fit_rounds
     """How many picks `auto` learns the score from; null: 30 with one scorer, 100 with several."""
     miss_budget: MissBudget | None = Field(
         default_factory=lambda: Settings.miss_budget, json_schema_extra={"default": Settings.miss_budget}
@@ -220,45 +237,51 @@ class NewStream(_In):
     """For users who click and never report a miss: the share of rounds in which everything is shown, in random order,
     or `auto`, which is min(0.2, 2/sqrt(t)). Only those rounds count. It excludes `unanswered`, `miss_budget`,
     `on_drift` and `shadow`."""
-    patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(_whole)] = Settings.patience
+    patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(whole)] = Settings.patience
     """After how many later rounds an unanswered one counts as below the threshold; a late answer corrects it."""
-    grace: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(_whole)] = Settings.grace
+    grace: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(whole)] = Settings.grace
     """Answers may be corrected until so many more have come, and count after that; less than `patience`."""
     on_drift: Literal["report", "restart"] | None = Settings.on_drift
     """Watch for a distribution shift after which lists miss too often: `report` an alarm, or `restart` learning."""
-    false_alarm_rounds: Annotated[int, Field(ge=1, le=10**12), BeforeValidator(_whole)] = Settings.false_alarm_rounds
+    false_alarm_rounds: Annotated[int, Field(ge=1, le=10**12), BeforeValidator(whole)] = Settings.false_alarm_rounds
     """The mean number of rounds between false alarms is at least this."""
-    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(_whole)] = Settings.at_least
+    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(whole)] = Settings.at_least
     """Always show at least this many: safe."""
-    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(_whole)] | None = Settings.at_most
+    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(whole)] | None = Settings.at_most
     """Never show more; lists that it cuts short are marked `truncated`."""
     shadow: bool = Settings.shadow
     """Show everything, and learn the threshold anyway."""
     scorer_version: Version | None = Settings.scorer_version
     """The model behind the scores; rounds that name another are refused."""
+    shadows: Name | None = Settings.shadows
+    """Another stream, whose rounds it has: people see the lists of that one, and this one learns from their answers
+    what its own would have been, as in shadow mode. Its scores come with the rounds of the other (`also`). Until that
+    is ended, `at_most` does not apply."""
 
 
 #: The default of a setting that is left out of a change: it is not read.
 _UNCHANGED: Final[Any] = Field(default=None, json_schema_extra=_only_schema)
 
 
-class Changes(_In):
+class Changes(Body):
     """Settings to change; those that are left out stay as they are, and all others are fixed."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
-    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(_whole)] = _UNCHANGED
+    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(whole)] = _UNCHANGED
     """Always show at least this many: safe."""
-    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(_whole)] | None = _UNCHANGED
+    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(whole)] | None = _UNCHANGED
     """Never show more on the first page; null: no limit."""
     shadow: bool = _UNCHANGED
     """Show everything, and learn the threshold anyway."""
-    patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(_whole)] = _UNCHANGED
+    patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(whole)] = _UNCHANGED
     """After how many later rounds an unanswered one counts as below the threshold."""
     miss_budget: MissBudget | None = _UNCHANGED
     """The error budget; null: off."""
     explore_share: ExploreShare | None = _UNCHANGED
     """The share of rounds to explore; it can change, but not be turned on or off."""
+    shadows: Annotated[None, BeforeValidator(_no_name)] = _UNCHANGED
+    """null: from the next list on it serves on its own, with what it has learned."""
 
     def given(self) -> dict[str, Any]:
         """Return the settings that were given."""
@@ -271,16 +294,16 @@ class Changes(_In):
         return self
 
 
-class MoreAsked(_In):
+class MoreAsked(Body):
     """How much more of a list to show."""
 
-    count: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(_whole)] | None = None
+    count: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(whole)] | None = None
     """How many more; null: all the rest."""
-    shown: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(_whole)] | None = None
+    shown: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(whole)] | None = None
     """How many candidates you have: then the same request again gives the same answer. Null: all that are shown."""
 
 
-class Candidate(_In):
+class Candidate(Body):
     """Something that may be shown."""
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["score"]}, {"required": ["scores"]}]})
@@ -288,9 +311,7 @@ class Candidate(_In):
     id: Id
     score: Annotated[Number, Field(json_schema_extra=_only_schema)] = None  # type: ignore[assignment]
     """The model's score; higher is better. With several scorers, or where it has a name, give `scores` instead."""
-    scores: Annotated[
-        dict[Scorer, Number | None], Field(min_length=1, max_length=MOST_SCORERS, json_schema_extra=_only_schema)
-    ] = None  # type: ignore[assignment]
+    scores: Annotated[Scores, Field(json_schema_extra=_only_schema)] = None  # type: ignore[assignment]
     """A score of each scorer, by its name; null, or left out, where a scorer has none for this candidate. All
     candidates of a list have `score`, or all have `scores`; a stream's lists have the scorers of its first."""
     text: Text | None = None
@@ -301,7 +322,7 @@ class Candidate(_In):
 Tag = Annotated[str, Field(min_length=1, max_length=100)]
 
 
-class NewRound(_In):
+class NewRound(Body):
     """A list to cut."""
 
     model_config = ConfigDict(
@@ -328,12 +349,21 @@ class NewRound(_In):
     """The model behind these scores, to make sure that it is the stream's."""
     tags: Annotated[dict[Tag, Tag | int], Field(max_length=10)] | None = None
     """What to see coverage by, after the fact, for example `{"language": "de"}`. It decides nothing."""
+    also: Annotated[
+        dict[Name, Annotated[list[Number], _MANY] | Annotated[list[Scores], _MANY]], Field(max_length=MOST_SHADOWING)
+    ] = {}
+    """For streams that shadow this one, by name: their scores of the same candidates, in the same order, each a number
+    or, with several scorers, an object such as `scores` of a candidate. One that is not named has no such round."""
 
     def columns(self) -> tuple[list[str | int], list[float] | dict[str, list[float]], list[str | None] | None]:
         """Return the candidates' ids, scores (by scorer where these have names) and texts; None if there is no text."""
         candidates = self.candidates
         texts = list(map(_TEXT, candidates))
         return list(map(_ID, candidates)), self._scores(), None if texts.count(None) == len(texts) else texts
+
+    def beside(self) -> dict[str, list[float] | dict[str, list[float]]]:
+        """Return the scores for streams that shadow this one."""
+        return {name: _by_scorer(rows) for name, rows in self.also.items()}
 
     def _scores(self) -> list[float] | dict[str, list[float]]:
         plain, rows = list(map(_SCORE, self.candidates)), list(map(_SCORES, self.candidates))
@@ -345,8 +375,15 @@ class NewRound(_In):
                 "give every candidate its score, or every candidate its scores: "
                 '{"id": ..., "score": 0.5}, or {"id": ..., "scores": {"bm25": 7.1, "dense": null}}'
             )
-        names = dict.fromkeys(name for row in rows for name in row)
-        return {name: [math.nan if (one := row.get(name)) is None else one for row in rows] for name in names}
+        return _by_scorer(rows)
+
+
+def _by_scorer(rows: list[Any]) -> list[float] | dict[str, list[float]]:
+    """Return scores by the names of their scorers; as they are where these have none."""
+    if not rows or not isinstance(rows[0], dict):
+        return rows
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [math.nan if (one := row.get(name)) is None else one for row in rows] for name in names}
 
 
 def _one_of(extra: int) -> ConfigDict:
@@ -354,7 +391,7 @@ def _one_of(extra: int) -> ConfigDict:
     return ConfigDict(json_schema_extra={"minProperties": 1 + extra, "maxProperties": 1 + extra})
 
 
-class Answer(_In):
+class Answer(Body):
     """A round's answer: exactly one of `hit`, `miss`, `skip`, `absent`."""
 
     model_config = _one_of(0)
@@ -389,14 +426,14 @@ class RoundAnswer(Answer):
     round_id: RoundId
 
 
-class Answers(_In):
+class Answers(Body):
     """Answers to several rounds; each is taken or refused on its own."""
 
     answers: Annotated[list[RoundAnswer], Field(min_length=1, max_length=MOST_ANSWERS)]
     """In any order; each with its round."""
 
 
-class OlderThan(_In):
+class OlderThan(Body):
     """An age."""
 
     older_than: Annotated[float, Field(ge=0, le=1e10, description="In seconds.")]

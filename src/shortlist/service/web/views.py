@@ -54,7 +54,8 @@ def more_view(shown: Round, new: bool, seen: int | None) -> dict[str, Any]:
 def round_view(logged: Round, text: Text | None, comparable: Sequence[float]) -> dict[str, Any]:
     """Return a round as it is in the log, with what was compared with the threshold."""
     listed = logged.listed
-    places = {position: place for place, position in enumerate(listed.positions)}
+    shown = len(listed.positions) if listed.seen is None else listed.reached
+    places = {position: place for place, position in enumerate(listed.positions[:shown])}
     sent = _sent(listed)
     texts = text.texts if text is not None and text.texts is not None else [None] * len(listed.scores)
     return {
@@ -70,7 +71,8 @@ def round_view(logged: Round, text: Text | None, comparable: Sequence[float]) ->
         "added": listed.added,
         "explored": bool(listed.explored),
         "first": listed.first,
-        "members": listed.members,
+        "members": listed.members[:shown],
+        "seen": None if listed.seen is None else listed.seen.stream,
         "candidates": [
             {
                 "id": name,

@@ -20,7 +20,7 @@ router = APIRouter(responses=EVERYWHERE)
     "/v1/streams/{name}/expire",
     operation_id="expire",
     response_model=replies.Expired,
-    responses=responses(404),
+    responses=responses(404, 409),
 )
 async def expire(engine: CurrentEngine, name: StreamPath, body: requests.OlderThan) -> Response:
     """Close rounds that have waited for an answer for too long; they count as silence."""

@@ -54,6 +54,7 @@ async def propose(engine: CurrentEngine, name: StreamPath, body: requests.NewRou
         scorer_version=body.scorer_version,
         tags=body.tags,
         allow_empty=body.allow_empty,
+        also=body.beside(),
     )
     return as_json(shown_view(shown), 201 if created else 200)
 
@@ -62,7 +63,7 @@ async def propose(engine: CurrentEngine, name: StreamPath, body: requests.NewRou
     "/v1/streams/{name}/rounds/{round_id}/more",
     operation_id="more",
     response_model=replies.MoreShown,
-    responses=responses(404, 410),
+    responses=responses(404, 409, 410),
 )
 async def more(engine: CurrentEngine, name: StreamPath, round_id: RoundPath, body: requests.MoreAsked) -> Response:
     """Show more of a list: the next candidates, best first. Any of them may then be picked.

@@ -74,9 +74,9 @@ async def configure_stream(engine: CurrentEngine, name: StreamPath, body: reques
     return as_json(await engine.configure(name, body.given()))
 
 
-@router.delete("/v1/streams/{name}", operation_id="delete_stream", status_code=204, responses=responses(404))
+@router.delete("/v1/streams/{name}", operation_id="delete_stream", status_code=204, responses=responses(404, 409))
 async def delete_stream(engine: CurrentEngine, name: StreamPath) -> Response:
-    """Erase a stream, its log, and all questions and texts."""
+    """Erase a stream, its log, and all questions and texts. One that another shadows is refused."""
     await engine.delete_stream(name)
     return Response(status_code=204)
 

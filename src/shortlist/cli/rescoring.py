@@ -1,0 +1,72 @@
+"""The command for a new scorer: `rescore`."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from shortlist.errors import InvalidParameter, needs_extra
+from shortlist.listers import Shortlister
+from shortlist.logs import read_log, rescore
+from shortlist.logs.newscores import read_new_scores
+from shortlist.logs.rescoring import rescored
+
+__all__ = ["rescore_command"]
+
+#: Where an API key is looked for.
+_KEY: Final = "SHORTLIST_API_KEY"
+
+
+def rescore_command(
+    log: Annotated[Path, typer.Argument(help="What `shortlist export STREAM --out FILE` wrote.")],
+    scores: Annotated[Path, typer.Argument(help="CSV: round_id, candidate, and a column for each new scorer.")],
+    out: Annotated[Path | None, typer.Option(help="The file of the new lister.", show_default=False)] = None,
+    url: Annotated[
+        str | None, typer.Option(help="A running service, to make a stream there.", show_default=False)
+    ] = None,
+    stream: Annotated[str | None, typer.Option(help="The name of the new stream.", show_default=False)] = None,
+    coverage: Annotated[float, typer.Option(help="The share of rounds to keep the right answer in.")] = 0.9,
+    delta: Annotated[float, typer.Option(help="How likely the threshold may ever pass the optimum.")] = 0.05,
+    score: Annotated[str, typer.Option(help="auto, raw, margin, relative, rank or adaptive.")] = "auto",
+) -> None:
+    """Learn a new scorer's threshold from the answers of an old one's log.
+
+    The new scorer must not have been trained on these rounds, nor chosen by them, and candidates must be made in the
+    same way. The result is a lister's file (--out), or a stream of a running service (--url, --stream; a key in
+    SHORTLIST_API_KEY). Its first list is cut already.
+    """
+    if (out is None) is (url is None) or (url is None) is not (stream is None):
+        raise InvalidParameter("say where the result goes: --out FILE, or --url URL and --stream NAME")
+    rounds, made = read_log(log), read_new_scores(scores)
+    lister = rescore(rounds, made, coverage=coverage, delta=delta, score=score)
+    if out is not None:
+        lister.save(out)
+    else:
+        lists, right = rescored(rounds, made, lister.settings)
+        _send(str(url), str(stream), {"coverage": coverage, "delta": delta, "score": score}, lists, right)
+    _report(lister, rounds, out or f"{url}, stream {stream}")
+
+
+def _send(url: str, stream: str, settings: dict[str, Any], lists: list[Any], right: list[Any]) -> None:
+    """Make a stream and start it with the lists."""
+    needs_extra("a stream of a service", "client", "httpx")
+    from shortlist.client import Client  # noqa: PLC0415 - needs the extra
+
+    delta = settings.pop("delta")
+    with Client(url, stream, os.environ.get(_KEY)) as client:
+        client.create(**settings, policy={"kind": "anytime", "delta": delta})
+        client.warm_start(lists, right)
+
+
+def _report(lister: Shortlister, rounds: list[Any], where: object) -> None:
+    known = sum(each.answer == "hit" for each in rounds)
+    console = Console(stderr=True)
+    console.print(f"{len(rounds):,} rounds, in {known:,} of which it is known what is right", highlight=False)
+    if lister.threshold > float("-inf"):
+        console.print(f"the first list is cut already, at {lister.threshold:.4g}", highlight=False)
+    else:
+        console.print(f"lists are complete at first; waiting for {lister.summary().waiting_for}", highlight=False)
+    console.print(f"in [bold]{escape(str(where))}[/]", highlight=False)

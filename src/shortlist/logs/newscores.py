@@ -1,0 +1,68 @@
+"""New scores of a log's candidates, from a file: a table with a row for each candidate of each round."""
+
+import csv
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from shortlist._validation import Member
+from shortlist.errors import InvalidParameter, InvalidScores, MissingFile
+from shortlist.logs.reading import LoggedRound
+
+__all__ = ["read_new_scores"]
+
+#: The columns that say which candidate a row is about; all others are scorers.
+_KEYS: Final = ("round_id", "candidate")
+
+
+def read_new_scores(path: Path) -> Callable[[LoggedRound], Any]:
+    """Return the new scores of each round, as `shortlist.rescore` takes them.
+
+    Parameters
+    ----------
+    path
+        A CSV file with the columns ``round_id``, ``candidate``, and one for each scorer. An empty cell: this scorer has
+        no score for this candidate, where there are several.
+    """
+    if not path.is_file():
+        raise MissingFile(f"there is no file {path}")
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file)
+        columns = reader.fieldnames or []
+        scorers = [name for name in columns if name not in _KEYS]
+        if any(key not in columns for key in _KEYS) or not scorers:
+            raise InvalidParameter(
+                f"{path} has the columns {', '.join(columns) or '(none)'}; it needs round_id, candidate, and one for "
+                "each scorer"
+            )
+        rows = {
+            (row["round_id"], row["candidate"]): [_number(path, reader.line_num, row[name]) for name in scorers]
+            for row in reader
+        }
+    return lambda logged: _scores(path, rows, scorers, logged)
+
+
+def _number(path: Path, line: int, cell: str | None) -> float:
+    try:
+        return float(cell) if cell else math.nan
+    except ValueError:
+        raise InvalidScores(f"{path}, line {line}: {cell!r} is no number") from None
+
+
+def _scores(path: Path, rows: dict[tuple[str, str], list[float]], scorers: list[str], logged: LoggedRound) -> Any:
+    """Return the scores of a round's candidates: of one scorer, or of each by its name."""
+    table = [_row(path, rows, logged.round_id, candidate) for candidate in logged.candidates]
+    if len(scorers) == 1:
+        return [row[0] for row in table]
+    return {name: [row[j] for row in table] for j, name in enumerate(scorers)}
+
+
+def _row(path: Path, rows: dict[tuple[str, str], list[float]], round_id: Any, candidate: Member) -> list[float]:
+    row = rows.get((str(round_id), str(candidate)))
+    if row is None:
+        raise InvalidParameter(
+            f"{path} has no row for candidate {candidate!r} of round {round_id}; give one for every candidate of every "
+            "round: leaving rounds out is a choice that the guarantee does not survive"
+        )
+    return row

@@ -1,0 +1,84 @@
+"""Labelled examples: lists of which the right candidate is known, for a stream to learn from before its first round."""
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from shortlist._validation import Array, Scorers, check_lists, check_scorers
+from shortlist.errors import InvalidScores
+from shortlist.rounds.events import Event, WarmStarted
+from shortlist.rounds.stream import Stream
+
+__all__ = ["Examples", "labelled", "warm_start_events"]
+
+
+class Examples(NamedTuple):
+    """Labelled lists, checked."""
+
+    tables: list[Array]
+    #: The positions of what is right in each, all of it needed; none where it is not among them.
+    right: list[tuple[int, ...]]
+    scorers: Scorers
+
+    @property
+    def digest(self) -> str:
+        """A digest of all of it."""
+        made = hashlib.sha256(json.dumps([self.scorers, self.right]).encode())
+        for table in self.tables:
+            made.update(repr(table.shape).encode())
+            made.update(table.tobytes())
+        return made.hexdigest()
+
+
+def labelled(
+    lists: Sequence[Any], right: Sequence[Any], scorers: Sequence[str] | None = None, expected: Scorers | None = None
+) -> Examples:
+    """Return labelled lists, checked.
+
+    Parameters
+    ----------
+    lists
+        For each list a number for each candidate, or a row of numbers, one for each scorer, None where it has none.
+    right
+        The position of the right candidate in each, several where all are needed; -1 where it is not among them.
+    scorers
+        The names of the scorers, in the order of the rows.
+    expected
+        The names that the stream has already.
+    """
+    names = None if scorers is None else check_scorers(list(scorers))
+    if names is None:
+        width = next((len(row) for one in lists for row in one if isinstance(row, (list, tuple))), 1)
+        if width > 1 and expected is None:
+            raise InvalidScores(
+                f"lists have rows of {width} numbers, and scorers is missing: name the {width} scorers, in the order "
+                "of the rows, as the rounds will name them"
+            )
+        names = expected if width > 1 else None
+    columns = [each if names is None else _columns(i, each, names) for i, each in enumerate(lists)]
+    return Examples(*check_lists(columns, list(right), expected))
+
+
+def _columns(number: int, rows: Sequence[Any], names: Scorers) -> dict[str, list[float]]:
+    """Return one list by the names of its scorers."""
+    table = [row if isinstance(row, (list, tuple)) else [row] for row in rows]
+    for row in table:
+        if len(row) != len(names):
+            raise InvalidScores(
+                f"list {number} has a row of {len(row)} numbers, and there are {len(names)} scorers: one for each, "
+                "null where it has none"
+            )
+    by_scorer = zip(*table, strict=True) if table else [()] * len(names)
+    return {
+        name: [math.nan if one is None else one for one in column]
+        for name, column in zip(names, by_scorer, strict=True)
+    }
+
+
+def warm_start_events(rounds: Stream, examples: Examples) -> list[Event]:
+    """Return what a stream makes of the examples; nothing changes."""
+    *fit, last = rounds.warm_started(examples.tables, examples.right, examples.scorers)
+    assert isinstance(last, WarmStarted)  # noqa: S101 - it is the last
+    return [*fit, last._replace(digest=examples.digest)]

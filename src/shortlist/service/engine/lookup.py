@@ -1,0 +1,171 @@
+"""What a batch has to know before it is judged: its rounds, its streams, and those that shadow them.
+
+On a database that others write to as well, all of these streams are locked, and brought up to date first. Their
+locks are taken at once, in one order: whoever finds out that more streams are needed lets go and starts again.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from shortlist.errors import DamagedLog, UnknownStream
+from shortlist.service.engine.batch import Command, Propose
+from shortlist.service.engine.memory import Memory
+from shortlist.service.engine.rounds import Key, Round
+from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.store import Entry, Store
+
+__all__ = ["Lookup", "Sight"]
+
+
+@dataclass
+class Sight:
+    """What a batch can see."""
+
+    #: The rounds that it is about, as far as they exist.
+    rounds: dict[Key, Round | None] = field(default_factory=dict)
+    #: The streams that it may write to.
+    streams: dict[int, LoggedStream] = field(default_factory=dict)
+    #: Those of them that shadow others, by name; None where one cannot be read.
+    others: dict[str, LoggedStream | None] = field(default_factory=dict)
+
+    @property
+    def known(self) -> dict[Key, Round]:
+        """The rounds that exist."""
+        return {key: known for key, known in self.rounds.items() if known is not None}
+
+
+class Lookup:
+    """Looks up what batches are about, in memory or in the log.
+
+    Parameters
+    ----------
+    store, memory
+        The log, and what is in memory.
+    do
+        Runs something in the thread that writes.
+    find
+        Returns the stream of a name, from memory or from the log.
+    open_limit
+        How many rounds of a stream may wait for an answer.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        memory: Memory,
+        do: Callable[..., Awaitable[Any]],
+        find: Callable[[str], Awaitable[LoggedStream]],
+        open_limit: int,
+    ) -> None:
+        self._store, self._memory, self._do, self._find = store, memory, do, find
+        self._open_limit = open_limit
+        #: Streams whose last transaction failed: whether it was stored is not known.
+        self.unsure: set[int] = set()
+
+    async def look(self, commands: Sequence[Command], streams: dict[int, LoggedStream]) -> Sight:
+        """Return what commands are about; all streams that they may write to are put into `streams`."""
+        sight = Sight(streams=streams)
+        streams |= {command.stream.id: command.stream for command in commands}
+        looked, began = set[Any](), False
+        while True:
+            keys = self._keys(commands)
+            self._take(sight, keys)
+            sight.others = await self._others(commands, sight, keys)
+            streams |= {other.id: other for other in sight.others.values() if other is not None}
+            keys |= _beside(sight, keys)
+            self._take(sight, keys)
+            if began and keys | streams.keys() <= looked:
+                return sight
+            if began:
+                await self._do(self._store.rollback)
+            await self._read(sight)
+            looked, began = keys | streams.keys(), True
+
+    def _keys(self, commands: Sequence[Command]) -> set[Key]:
+        """Return the rounds that commands are about, and those that may be closed to make room."""
+        keys = {
+            (command.stream.id, command.round_id)
+            for command in commands
+            if command.round_id and not (isinstance(command, Propose) and command.fresh)
+        }
+        shadowed = [command.stream for command in commands if isinstance(command, Propose) and command.stream.shadowed]
+        for stream_id, lists in Counter(stream.id for stream in shadowed).items():
+            stream = next(each for each in shadowed if each.id == stream_id)
+            if len(stream.open) + lists >= self._open_limit:
+                keys |= {(stream_id, round_id) for round_id in islice(stream.open, lists + len(commands))}
+        return keys
+
+    def _take(self, sight: Sight, keys: Iterable[Key]) -> None:
+        """Take rounds that are at hand; they are held here, for what is read can push them out of the cache."""
+        for key in keys:
+            if sight.rounds.get(key) is None:
+                sight.rounds[key] = self._memory.cache.get(key)
+
+    async def _others(
+        self, commands: Sequence[Command], sight: Sight, keys: Iterable[Key]
+    ) -> dict[str, LoggedStream | None]:
+        """Return the streams that shadow those of the commands, and have, or are given, some of their rounds."""
+        names = {name for command in commands if isinstance(command, Propose) for name in command.also}
+        for key in keys:
+            known = sight.rounds.get(key)
+            names |= set(() if known is None else known.listed.also or ())
+        others: dict[str, LoggedStream | None] = {}
+        for name in sorted(names):
+            try:
+                others[name] = await self._find(name)
+            except DamagedLog:
+                others[name] = None  # nobody else is to suffer from it
+            except UnknownStream:
+                pass  # it was deleted; or whoever named it is told
+        return others
+
+    async def _read(self, sight: Sight) -> None:
+        """Read what is not at hand; what other processes have written in the meantime is folded first."""
+        memory, rounds = self._memory, sight.rounds
+        missing = [key for key, known in rounds.items() if known is None]
+        ids = set(sight.streams)
+        behind = ids if self._store.shared else ids & self.unsure
+        if not missing and not behind:
+            return
+        folded = {stream_id: memory.by_id[stream_id].number for stream_id in behind if stream_id in memory.by_id}
+        view = await self._do(self._store.begin, folded, missing)
+        for stream_id in view.gone:
+            memory.forget(memory.by_id[stream_id], deleted=True)
+        for stream_id, error in view.damaged.items():
+            if stream_id in memory.by_id:
+                memory.mark_damaged(stream_id, memory.by_id[stream_id].name, error)
+        for stream_id, tail in view.tails.items():
+            if stream_id in memory.by_id:
+                memory.fold(tail)
+                _update(rounds, tail)
+        for entry in view.rounds:
+            if entry.stream_id in memory.by_id:
+                memory.cache.add(entry)
+        _update(rounds, view.rounds)
+        self.unsure -= behind
+
+
+def _beside(sight: Sight, keys: Iterable[Key]) -> set[Key]:
+    """Return the same rounds in the streams that shadow theirs."""
+    beside = set()
+    for key in keys:
+        known = sight.rounds.get(key)
+        for name in () if known is None else known.listed.also or ():
+            other = sight.others.get(name)
+            if other is not None:
+                beside.add((other.id, key[1]))
+    return beside
+
+
+def _update(rounds: dict[Key, Round | None], entries: Iterable[Entry]) -> None:
+    """Take entries into the rounds that they are about: a round's list comes before what closes it."""
+    for entry in entries:
+        key = (entry.stream_id, entry.round_id)
+        known = rounds.get(key)
+        if entry.is_list and key in rounds:
+            rounds[key] = known or Round(entry)
+        elif known is not None:
+            rounds[key] = known.after(entry)

@@ -1,0 +1,53 @@
+// Learning started over, and a stream that shadows another put into use. Both are asked for twice.
+
+import { ask, path } from "/static/common.js";
+import { restartHelp, serveHelp } from "/static/words.js";
+
+export class Steering {
+  constructor(place, name) {
+    this.name = name;
+    this.form = place.querySelector("form");
+    this.help = place.querySelector(".help");
+    this.serve = place.querySelector("#serve");
+    this.serveHelp = place.querySelector("#serve-help");
+    this.error = place.querySelector(".error");
+    this.status = place.querySelector(".done");
+    this.summary = null;
+    this.form.addEventListener("submit", (event) => this.restart(event));
+    this.serve.addEventListener("click", () => this.promote());
+  }
+
+  show(summary) {
+    this.summary = summary;
+    const possible = summary.settings.unanswered === "miss";
+    const { refit } = this.form.elements;
+    this.form.hidden = this.help.hidden = !possible;
+    refit.disabled = refit.closest("label").hidden = summary.fit_rounds === null;
+    this.form.querySelector("button").disabled = false;
+    this.help.textContent = restartHelp(summary);
+    this.serve.hidden = this.serveHelp.hidden = summary.shadows === null;
+    this.serveHelp.textContent = serveHelp(summary);
+  }
+
+  restart(event) {
+    event.preventDefault();
+    const refit = this.form.elements.refit.checked;
+    if (!confirm(`Restart learning of ${this.name}? ${restartHelp(this.summary)}`)) return;
+    this.send(path(this.name, "restart"), { method: "POST", body: { refit, epoch: this.summary.epoch } }, "Restarted.");
+  }
+
+  promote() {
+    if (!confirm(`Let ${this.name} serve on its own? ${serveHelp(this.summary)}`)) return;
+    this.send(path(this.name), { method: "PATCH", body: { shadows: null } }, "It serves on its own.");
+  }
+
+  async send(where, request, done) {
+    this.error.textContent = this.status.textContent = "";
+    try {
+      this.show(await ask(where, request));
+      this.status.textContent = done;
+    } catch (problem) {
+      this.error.textContent = problem instanceof TypeError ? "The service is out of reach: nothing was changed." : `Not changed: ${problem.message}.`;
+    }
+  }
+}

@@ -1,0 +1,39 @@
+"""How far a stream has learned: from labelled lists before it starts, and over again."""
+
+from fastapi import APIRouter, Response
+
+from shortlist.service.web import replies, teaching
+from shortlist.service.web.dependencies import CurrentEngine
+from shortlist.service.web.problems import EVERYWHERE, responses
+from shortlist.service.web.requests import StreamPath
+from shortlist.service.web.views import as_json
+
+__all__ = ["router"]
+
+router = APIRouter(responses=EVERYWHERE)
+
+
+@router.post(
+    "/v1/streams/{name}/warm-start",
+    operation_id="warm_start",
+    response_model=replies.StreamView,
+    responses=responses(404, 409),
+)
+async def warm_start(engine: CurrentEngine, name: StreamPath, body: teaching.Examples) -> Response:
+    """Learn from labelled lists, before the first round. The same lists again change nothing.
+
+    They count as rounds in which everything was shown and answered. Where the score is learned, the first of them are
+    for the score, and only the others are for its threshold.
+    """
+    return as_json(await engine.warm_start(name, body.lists, body.right, body.scorers))
+
+
+@router.post(
+    "/v1/streams/{name}/restart",
+    operation_id="restart",
+    response_model=replies.StreamView,
+    responses=responses(404, 409),
+)
+async def restart(engine: CurrentEngine, name: StreamPath, body: teaching.Restart) -> Response:
+    """Start learning over: a new epoch, in which everything is shown at first and no earlier round counts."""
+    return as_json(await engine.restart(name, refit=body.refit, epoch=body.epoch))

@@ -1,0 +1,45 @@
+"""The bodies of what changes how far a stream has learned: a warm start, and a restart."""
+
+from typing import Annotated, Final
+
+from pydantic import BeforeValidator, Field
+
+from shortlist.service.web.requests import MOST_CANDIDATES, MOST_SCORERS, Body, Number, Scorer, whole
+
+__all__ = ["MOST_LISTS", "Examples", "Restart"]
+
+#: The most labelled lists: they are learned from while others wait.
+MOST_LISTS: Final = 10_000
+
+_Row = Annotated[list[Number | None], Field(min_length=1, max_length=MOST_SCORERS)]
+_Plain = Annotated[list[Number], Field(min_length=1, max_length=MOST_CANDIDATES)]
+_Rows = Annotated[list[_Row], Field(min_length=1, max_length=MOST_CANDIDATES)]
+_Place = Annotated[int, Field(ge=-1, lt=MOST_CANDIDATES), BeforeValidator(whole)]
+_Right = _Place | Annotated[list[_Place], Field(min_length=1, max_length=MOST_CANDIDATES)]
+
+
+class Examples(Body):
+    """Labelled lists to learn from before the first round: everything of each was looked at."""
+
+    lists: (
+        Annotated[list[_Plain], Field(min_length=1, max_length=MOST_LISTS)]
+        | Annotated[list[_Rows], Field(min_length=1, max_length=MOST_LISTS)]
+    )
+    """The scores of all candidates of each list: a number for each, or with several scorers a row of them, null where
+    one has none. Lists may differ in length."""
+    right: Annotated[list[_Right], Field(min_length=1, max_length=MOST_LISTS)]
+    """The position of the right candidate in each list, from 0; a list of them where all are needed; -1 where it is not
+    among them."""
+    scorers: Annotated[list[Scorer], Field(min_length=1, max_length=MOST_SCORERS)] | None = None
+    """The names of the scorers, in the order of the rows, as rounds will name them; null where rounds have a plain
+    `score`."""
+
+
+class Restart(Body):
+    """How learning starts over."""
+
+    refit: bool = False
+    """Learn the score again too, from the last picks and those to come; with score `auto` only."""
+    epoch: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(whole)] | None = None
+    """The epoch that is to end, as the stream says it: then the same request again changes nothing. Null: the one that
+    there is."""
