@@ -30,7 +30,7 @@ class Dry(Calls):
             return done.value
 
     def propose(self, scores, *script, ids=None, texts=None, **more):
-        names = ("question", "truncated_below", "scorer_version", "round_id", "tags", "allow_empty")
+        names = ("question", "truncated_below", "scorer_version", "round_id", "tags", "allow_empty", "also")
         return self._run(self._propose(scores, ids, texts, **{name: more.get(name) for name in names}), *script)
 
     def create(self, *script, **settings):

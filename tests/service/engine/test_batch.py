@@ -163,6 +163,15 @@ def test_an_answer_in_the_batch_makes_room():
         assert [entry.round_id for entry in batch.entries if isinstance(entry.event, Expired)] == expired
 
 
+def test_a_round_that_was_closed_in_the_batch_is_not_corrected():
+    """Nobody has answered it, so there is nothing to correct, whatever the grace."""
+    stream = stream_of(grace=5)
+    batch = Batch({}, NOW, 100)
+    batch.judge(proposal(stream, "r"))
+    assert batch.judge(Close(stream, "r", Answer.EXPIRED))[1]
+    assert isinstance(batch.judge(Close(stream, "r", "c1")), RoundClosed)
+
+
 def test_a_round_that_was_never_shown_has_no_answer():
     refusal = Batch({}, NOW, 100).judge(Close(stream_of(), "r", Answer.MISS))
     assert isinstance(refusal, UnknownRound)

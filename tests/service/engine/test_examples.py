@@ -18,7 +18,7 @@ ROWS = [[[0.5, None], [0.25, 7.0]], [[0.125, 3.0]]]
 def test_numbers_or_rows_of_them():
     plain = labelled([[0.5, 0.25], [0.75]], [1, -1])
     assert [table.tolist() for table in plain.tables] == [[0.5, 0.25], [0.75]]
-    assert (plain.right, plain.scorers) == ([1, -1], ("",))
+    assert (plain.right, plain.scorers) == ([(1,), ()], ("",))
     rows = labelled(ROWS, [0, 0], ["dense", "bm25"])
     assert np.array_equal(rows.tables[0], [[0.5, math.nan], [0.25, 7.0]], equal_nan=True)
     assert rows.scorers == ("dense", "bm25")

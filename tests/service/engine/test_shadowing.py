@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 
 import shortlist
 from shortlist.errors import (
@@ -20,8 +21,9 @@ from shortlist.metrics import optimal_threshold
 from shortlist.rounds.events import Absent, Configured, Corrected, Expanded, Expired, Hit, Listed, Miss, Skip
 from shortlist.service.engine import Engine, Settings, export_stream, verify
 from shortlist.service.store import Store
+from shortlist.service.store.tables import events as table
 from tests.service.playing import refused
-from tests.service.tampering import alter
+from tests.service.tampering import alter, connected
 
 IDS = ["a", "b", "c", "d"]
 OLD = [0.9, 0.7, 0.5, 0.3]
@@ -521,3 +523,37 @@ def test_two_processes_carry_each_others_answers(postgresql):
     one, other = run(postgresql, work)
     assert (one["hits"], one["open"], one["threshold"]) == (180, 0, other["threshold"])
     assert one["events"] == other["events"] == len(events(postgresql)) == 362
+
+
+@pytest.mark.parametrize(
+    ("number", "change", "words"),
+    [
+        (1, lambda body: body["seen"].update(positions=[0, 1, 3]), "event 3: is Miss"),
+        (1, lambda body: body["seen"].update(stream="other"), "in the place of a list of other"),
+        (1, lambda body: body.pop("seen"), "in the place of a list of None"),
+        (1, lambda body: body.update(reached=2), "reached is 2, and its scores give 4"),
+        (2, lambda body: body.update(positions=[1]), "event 2: is Expanded"),
+        (3, lambda body: body.pop("paged"), "event 3: is Miss"),
+    ],
+)
+def test_a_log_that_was_changed_is_noticed(sqlite, number, change, words):
+    """From its own log alone: what people saw is in it."""
+
+    async def work(engine):
+        await pair(engine, {"at_most": 2})
+        await engine.propose("old", IDS, OLD, round_id="r", also={"new": NEW})
+        await engine.more("old", "r", 1)
+        await engine.answer("old", "r", "miss")
+
+    run(sqlite, work, snapshot_every=10_000)
+    assert len(events(sqlite)) == 3
+    here = table.c.stream_id == 2, table.c.number == number
+    with connected(sqlite) as connection:
+        body = json.loads(connection.execute(sa.select(table.c.body).where(*here)).scalar_one())
+        change(body)
+        connection.execute(table.update().where(*here).values(body=json.dumps(body)))
+    store = Store(sqlite, read_only=True)
+    old, new = sorted(verify(store), key=lambda found: found.stream, reverse=True)
+    store.close()
+    assert old.problems == []
+    assert any(words in problem for problem in new.problems), new.problems

@@ -12,14 +12,13 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from shortlist._validation import UNNAMED, Array, Member, Scorers, align_table, check_below
 from shortlist.errors import (
     ConflictingRound,
-    ConflictingStream,
     InvalidInput,
     InvalidParameter,
     RoundClosed,
@@ -28,14 +27,16 @@ from shortlist.errors import (
     UnknownRound,
 )
 from shortlist.rounds.admission import Given, admit
-from shortlist.rounds.events import Answer, Configured, Event, Expired, Fitted, Listed, Restarted, Seen, WarmStarted
+from shortlist.rounds.events import Answer, Configured, Event, Expired, Fitted, Listed, Restarted, Seen
+from shortlist.service.engine.examples import WarmStart, check_warm_start
+from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.rounds import Key, Round, scorers_of, table_of
 from shortlist.service.engine.settings import Settings
 from shortlist.service.engine.shadowing import check_own, check_serves, shadowing
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Entry, Text
 
-__all__ = ["Batch", "Close", "Command", "Configure", "Expand", "Propose", "Restart", "WarmStart", "check_warm_start"]
+__all__ = ["Batch", "Close", "Command", "Configure", "Expand", "Propose"]
 
 
 @dataclass(slots=True)
@@ -109,33 +110,6 @@ class Configure:
     stream: LoggedStream
     changes: dict[str, Any]
     #: It is about no round.
-    round_id: str = ""
-
-
-@dataclass(slots=True)
-class WarmStart:
-    """Labelled examples to be learned from, before the first list."""
-
-    stream: LoggedStream
-    #: What the stream makes of them; they end in `WarmStarted`, which says the digest of the examples.
-    events: list[Event]
-    round_id: str = ""
-
-    @property
-    def digest(self) -> str | None:
-        """The digest of the examples: the same ones again change nothing."""
-        last = self.events[-1]
-        return last.digest if isinstance(last, WarmStarted) else None
-
-
-@dataclass(slots=True)
-class Restart:
-    """Learning is to start over."""
-
-    stream: LoggedStream
-    refit: bool = False
-    #: The epoch that is to end; the one that there is if not given. So asking twice is asking once.
-    epoch: int | None = None
     round_id: str = ""
 
 
@@ -374,9 +348,7 @@ class Batch:
         before = self._digests.get(stream.id, stream.warm_start)
         if before is not None and before == new.digest:
             return False
-        if stream.id in self._versions:  # it has a list in this batch
-            raise ConflictingStream(_TOO_LATE.format(stream=stream, rounds=1))
-        check_warm_start(stream, again=before is not None)
+        check_warm_start(stream, started=stream.id in self._versions, again=before is not None)
         self._digests[stream.id] = new.digest
         for event in new.events:
             if isinstance(event, Fitted):
@@ -386,21 +358,9 @@ class Batch:
 
     def _restart(self, new: Restart) -> bool:
         stream = new.stream
-        settings, now = stream.settings, self._epochs.get(stream.id, stream.rounds.tracker.epoch)
-        if settings.unanswered == "ignore":
-            raise InvalidParameter(
-                f'stream {stream.name} has unanswered "ignore", and a restart needs "miss": make a new stream'
-            )
-        if new.refit and stream.rounds.learning is None:
-            raise InvalidParameter(
-                f'refit is true, and stream {stream.name} learns no score: leave it out, or use one with score "auto"'
-            )
-        if new.epoch is not None and new.epoch != now:
-            if new.epoch == now - 1:
-                return False
-            raise ConflictingStream(
-                f"stream {stream.name} is in epoch {now}, not in {new.epoch}: look at it again first"
-            )
+        now = self._epochs.get(stream.id, stream.rounds.tracker.epoch)
+        if not new.is_new(now):
+            return False
         self._epochs[stream.id] = now + 1
         self._add(stream, Restarted(now + 1, new.refit))
         return True
@@ -411,23 +371,6 @@ class Batch:
         entry = Entry(stream.id, number, self.at, event)
         self.entries.append(entry)
         return entry
-
-
-_TOO_LATE: Final = (
-    "stream {stream.name} has shown {rounds} rounds already, and a warm start comes before the first: make a new "
-    "stream for it"
-)
-
-
-def check_warm_start(stream: LoggedStream, *, again: bool) -> None:
-    """Refuse labelled examples that come too late, or after others (`again`)."""
-    rounds = stream.rounds.tally.rounds
-    if rounds:
-        raise ConflictingStream(_TOO_LATE.format(stream=stream, rounds=rounds))
-    if again:
-        raise ConflictingStream(
-            f"stream {stream.name} has learned from other examples before: send all of them at once, to a new stream"
-        )
 
 
 def _same_list(listed: Listed, new: Propose) -> bool:

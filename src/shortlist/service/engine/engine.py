@@ -31,20 +31,12 @@ from shortlist.rounds.admission import Given, needed
 from shortlist.rounds.events import LISTED, Answer
 from shortlist.rounds.settings import CONFIGURABLE
 from shortlist.rounds.subgroups import Subgroup, check_tags, subgroups_of
-from shortlist.service.engine.batch import (
-    Close,
-    Command,
-    Configure,
-    Expand,
-    Propose,
-    Restart,
-    WarmStart,
-    check_warm_start,
-)
-from shortlist.service.engine.examples import labelled, warm_start_events
+from shortlist.service.engine.batch import Close, Command, Configure, Expand, Propose
+from shortlist.service.engine.examples import WarmStart, check_warm_start, labelled, warm_start_events
 from shortlist.service.engine.export import export_extent, export_page
 from shortlist.service.engine.insight import look_at_silence
 from shortlist.service.engine.memory import Memory, damage, load
+from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.rounds import Round, Seen, compared, with_texts
 from shortlist.service.engine.settings import Settings
 from shortlist.service.engine.shadowing import check_leader, check_serves

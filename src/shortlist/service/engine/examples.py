@@ -4,14 +4,16 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from shortlist._validation import Array, Scorers, check_lists, check_scorers
-from shortlist.errors import InvalidScores
+from shortlist.errors import ConflictingStream, InvalidScores
 from shortlist.rounds.events import Event, WarmStarted
 from shortlist.rounds.stream import Stream
+from shortlist.service.engine.stream import LoggedStream
 
-__all__ = ["Examples", "labelled", "warm_start_events"]
+__all__ = ["Examples", "WarmStart", "check_warm_start", "labelled", "warm_start_events"]
 
 
 class Examples(NamedTuple):
@@ -30,6 +32,36 @@ class Examples(NamedTuple):
             made.update(repr(table.shape).encode())
             made.update(table.tobytes())
         return made.hexdigest()
+
+
+@dataclass(slots=True)
+class WarmStart:
+    """Labelled examples to be learned from, before the first list."""
+
+    stream: LoggedStream
+    #: What the stream makes of them; they end in `WarmStarted`, which says the digest of the examples.
+    events: list[Event]
+    #: It is about no round.
+    round_id: str = ""
+
+    @property
+    def digest(self) -> str | None:
+        """The digest of the examples: the same ones again change nothing."""
+        last = self.events[-1]
+        return last.digest if isinstance(last, WarmStarted) else None
+
+
+def check_warm_start(stream: LoggedStream, *, started: bool = False, again: bool) -> None:
+    """Refuse labelled examples that come after the first list (or with it: `started`), or after others (`again`)."""
+    if started or stream.rounds.tally.rounds:
+        raise ConflictingStream(
+            f"stream {stream.name} has shown its first list, and a warm start comes before that: make a new stream for "
+            "it"
+        )
+    if again:
+        raise ConflictingStream(
+            f"stream {stream.name} has learned from other examples before: send all of them at once, to a new stream"
+        )
 
 
 def labelled(

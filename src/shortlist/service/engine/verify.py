@@ -249,8 +249,9 @@ def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
 
 def _check_more(stream: LoggedStream, listed: Listed, event: Expanded) -> Iterator[str]:
     if listed.seen is not None:
-        if event != listed.also_expanded(event.positions) or set(event.positions) & set(listed.seen.positions):
-            yield f"is {event}, and its list gives {listed.also_expanded(event.positions)}"
+        left = set(range(len(listed.scores))) - set(listed.seen.positions)
+        if event != listed.also_expanded(event.positions) or not set(event.positions) <= left:
+            yield f"is {event}, and of what was shown in its place, {sorted(left)} were left"
         return
     if not stream.rounds.knows(listed):
         return  # it was cut with the score of an earlier fit

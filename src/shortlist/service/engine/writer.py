@@ -20,9 +20,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from shortlist.errors import ServiceUnavailable, ShortlistError, UnknownStream
-from shortlist.service.engine.batch import Batch, Command, Configure, Restart
+from shortlist.service.engine.batch import Batch, Command, Configure
 from shortlist.service.engine.lookup import Lookup, Sight
 from shortlist.service.engine.memory import Memory
+from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.rounds import Round
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Entry, Store

@@ -23,7 +23,7 @@ export function restartHelp({ settings, shadows, shadow }) {
   return `A restart begins a new epoch: no earlier round counts any more, and ${lists} until enough rounds have been answered again.`;
 }
 
-// What it means that a stream ends to shadow another; nothing where it shadows none.
+// What it means to put a stream that shadows another into use; nothing where it shadows none.
 export function serveHelp({ shadows, name }) {
   if (shadows === null) return "";
   return `From the next list on, ${name} takes rounds and answers of its own, cut at the threshold that it has learned. It cannot shadow ${shadows} again.`;

@@ -11,6 +11,7 @@ from shortlist import AsyncClient, Client
 from shortlist.service.engine import Engine, Settings, verify
 from shortlist.service.store import Store
 from tests.service.running import running
+from tests.service.tampering import alter, alter_body
 from tests.service.web.checks import problem
 
 
@@ -84,7 +85,7 @@ def test_the_same_again_changes_nothing_and_others_are_refused(sqlite_service):
     sqlite_service.propose()
     assert warm(sqlite_service, lists=lists, right=right).status_code == 200
     late = problem(warm(sqlite_service, lists=lists[1:], right=right[1:]), 409, "conflicting-stream")
-    assert "a warm start comes before the first" in late["detail"]
+    assert "has shown its first list, and a warm start comes before that" in late["detail"]
 
 
 def test_what_is_wrong_with_examples_is_named(sqlite_service):
@@ -173,14 +174,38 @@ def test_the_client_that_is_awaited_has_both(sqlite_service):
     assert asyncio.run(main())["epoch"] == 1
 
 
-def test_examples_come_before_the_first_list_says_verify(sqlite):
+@pytest.mark.parametrize(
+    ("number", "change", "words"),
+    [
+        (2, lambda body: body.update(epoch=3), "starts epoch 3, and the log gives 1"),
+        (2, lambda body: body.update(refit=True), "which the settings do not allow"),
+    ],
+)
+def test_a_restart_that_was_changed_is_noticed(sqlite, number, change, words):
     lists, right = examples(80)
 
     async def main():
-        async with Engine.open(sqlite) as engine:
+        async with Engine.open(sqlite, snapshot_every=10_000) as engine:
             await engine.create_stream("a", Settings(coverage=0.9, score="raw"))
             await engine.warm_start("a", lists, right)
             await engine.restart("a")
 
     asyncio.run(main())
     assert sound(sqlite)
+    alter_body(sqlite, number, change)
+    store = Store(sqlite, read_only=True)
+    (found,) = verify(store)
+    store.close()
+    assert any(words in problem for problem in found.problems)
+
+
+def test_a_warm_start_twice_in_the_log_is_noticed(sqlite):
+    async def main():
+        async with Engine.open(sqlite, snapshot_every=10_000) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9, score="raw"))
+            await engine.warm_start("a", *examples(80))
+            await engine.restart("a")
+
+    asyncio.run(main())
+    alter(sqlite, "UPDATE events SET kind = 'warm-started', body = '{\"scores\": [0.5]}' WHERE number = 2")
+    assert not sound(sqlite)
