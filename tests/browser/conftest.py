@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -44,3 +46,19 @@ def service(tmp_path):
     """A service on SQLite."""
     with running(f"sqlite:///{tmp_path}/log.db") as service:
         yield service
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory):
+    """The script of axe-core, from the npm registry."""
+    folder = tmp_path_factory.mktemp("axe")
+    command = ["npm", "pack", "axe-core@4.14.0", "--silent"]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    except (OSError, subprocess.TimeoutExpired):
+        pytest.skip("npm is not here, or does not reach its registry: accessibility is not tested")
+    packed = list(folder.glob("axe-core-*.tgz"))
+    if done.returncode or not packed:
+        pytest.skip("axe-core could not be fetched: accessibility is not tested")
+    subprocess.run(["tar", "xzf", packed[0].name], cwd=folder, check=True)
+    return (Path(folder) / "package" / "axe.min.js").read_text()

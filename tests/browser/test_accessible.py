@@ -1,29 +1,10 @@
 """axe-core finds no serious fault on any page, light or dark, on a desk or in a hand."""
 
-import subprocess
-from pathlib import Path
-
 import pytest
 
 from tests.browser.test_pages import fill
 
 PAGES = {"overview": "/", "stream": "/page/streams/docs", "answer": "/page/streams/docs/answer"}
-
-
-@pytest.fixture(scope="session")
-def axe(tmp_path_factory):
-    """The script of axe-core, from the npm registry."""
-    folder = tmp_path_factory.mktemp("axe")
-    command = ["npm", "pack", "axe-core@4.14.0", "--silent"]
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
-    except (OSError, subprocess.TimeoutExpired):
-        pytest.skip("npm is not here, or does not reach its registry: accessibility is not tested")
-    packed = list(folder.glob("axe-core-*.tgz"))
-    if done.returncode or not packed:
-        pytest.skip("axe-core could not be fetched: accessibility is not tested")
-    subprocess.run(["tar", "xzf", packed[0].name], cwd=folder, check=True)
-    return (Path(folder) / "package" / "axe.min.js").read_text()
 
 
 def faults(page, axe):

@@ -57,6 +57,11 @@ class LoggedRound(NamedTuple):
     answered_at: float | None = None
 
     @property
+    def is_miss(self) -> bool:
+        """Whether somebody has said that the list lacks what is right, or has found it after asking for more."""
+        return self.answer == "miss" or any(self.members.index(member) >= self.length for member in self.right)
+
+    @property
     def is_silent(self) -> bool:
         """Whether nobody has said anything."""
         return self.answer in (None, "skip", "expired")

@@ -69,7 +69,7 @@ class IgnoreCheck(NamedTuple):
     cut_trend
         The p-value of "that makes no difference".
     misses
-        How many answers were misses.
+        How many answers were misses, or picks after asking for more.
     against
         What speaks against ignoring silence, in words; empty if nothing does.
     """
@@ -119,7 +119,7 @@ def check_ignore(log: Any) -> IgnoreCheck:
     length = _trend(by_length)
     rank = _trend(by_rank)
     both = _trend([row for row in (cut, complete) if row is not None], level=lambda i: i)
-    misses = sum(each.answer == "miss" for each in rounds)
+    misses = sum(each.is_miss for each in rounds)
     against = []
     if len(rounds) >= _FEW:
         against = [*_against_length(length, both, by_length, complete, cut), *_against_misses(rounds, cut)]
@@ -213,7 +213,7 @@ def _against_length(
 
 def _against_misses(rounds: Sequence[LoggedRound], cut: Row | None) -> list[str]:
     """Say that nobody tells misses, if so many cut lists without one are no accident."""
-    told = sum(not _is_complete(each) and each.answer == "miss" for each in rounds)
+    told = sum(not _is_complete(each) and each.is_miss for each in rounds)
     if cut is None or told or cut.number < _FEW:
         return []
     return [f"none of {cut.number:,} answers to lists that were cut is a miss: people seem not to report them"]

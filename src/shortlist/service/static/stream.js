@@ -1,6 +1,7 @@
 import { ask, download, fill, live, make, path, percent, scoreLines, seldom, streamName, threshold, whole } from "/static/common.js";
 import { drawAll } from "/static/charts.js";
 import { Configuring } from "/static/configuring.js";
+import { Insight } from "/static/insight.js";
 import { Steering } from "/static/steering.js";
 import * as words from "/static/words.js";
 
@@ -12,6 +13,7 @@ at("answer-link").href = `/page/streams/${encodeURIComponent(name)}/answer`;
 
 let summary = null;
 const configuring = new Configuring(at("configure"), name);
+const insight = new Insight(at("subgroups"), at("silence"), name);
 const steering = new Steering(at("steering"), name);
 const tile = (title, value, small) => make("div", {}, make("dt", {}, title), make("dd", {}, value, small ? make("small", {}, small) : null));
 
@@ -43,6 +45,13 @@ function expandedTile() {
   if (!summary.expanded) return [];
   const note = make("small", {}, "A pick after more counts as a miss of the list, and its score is known.");
   return [make("div", { id: "expanded", class: "row" }, make("dt", {}, "Show the others"), make("dd", {}, words.expanded(summary), note))];
+}
+
+// What half the misses would have been; nothing before the first answer, or where misses are not reported.
+function ifAskedTile() {
+  if (!summary.if_asked?.interval) return [];
+  const [value, note] = words.ifAsked(summary);
+  return [make("div", { id: "if-asked", class: "row" }, make("dt", {}, `If you had asked for ${percent(summary.if_asked.coverage)}`), make("dd", {}, value, make("small", {}, note)))];
 }
 
 // Where misses are not reported, the share of picks is no coverage.
@@ -78,11 +87,12 @@ function showSummary() {
     coverageTile(),
     tile("List length", whole(summary.list_length_median), summary.candidates_median === null ? null : `median of the last 200, of ${whole(summary.candidates_median)}${summary.shadow ? ", if it were on" : ""}`),
     tile("Hidden", percent(summary.hidden_share), summary.shadow ? "of all candidates, if it were on" : "of all candidates"),
-    tile("Answered", whole(answered), `${whole(summary.hits)} picks, ${whole(summary.misses)} misses${summary.held ? `; ${whole(summary.held)} more can be corrected` : ""}`),
+    tile("Answered", whole(answered), `${words.answers(summary)}${summary.held ? `; ${whole(summary.held)} more can be corrected` : ""}`),
     tile("Open", whole(summary.open), "wait for an answer"),
     tile("Skipped", whole(summary.skipped), `${whole(summary.absent)} without a right one`),
     tile("Expired", whole(summary.expired), "never answered"),
     ...expandedTile(),
+    ...ifAskedTile(),
     ...budgetTile(),
   );
   at("drift-card").hidden = summary.drift === null;
@@ -160,6 +170,7 @@ live(name, (told, problem) => {
   summary = words.effective(told);
   configuring.show(told);
   steering.show(summary);
+  insight.show(summary);
   at("answer-link").hidden = told.shadows !== null; // there is nobody to ask
   showSummary();
   refresh();

@@ -85,6 +85,26 @@ export function expanded({ expanded, found_after_more }) {
   return `${plural(expanded, "list")} expanded; the right one was found after more in ${whole(found_after_more)}`;
 }
 
+export const answers = ({ hits, misses }) => `${plural(hits, "pick")}, ${plural(misses, "miss", "misses")}`;
+
+// What half the misses would have been: the coverage, and what it rests on.
+export function ifAsked({ if_asked: { interval, known, unknown } }) {
+  const rest = unknown === 0 ? "" : `; in ${whole(unknown)} nobody looked further, and they count as missed at the lower end and as covered at the upper end`;
+  return [`covered ${interval.map(percent).join(" to ")}`, `Known from ${plural(known, "answered round")}${rest}.`];
+}
+
+// Rounds by the length of their lists, or picks by their rank.
+export function silenceRow(what, { low, high }) {
+  const ends = low === high ? whole(low) : `${whole(low)} to ${whole(high)}`;
+  return what === "length" ? `lists of ${ends}: answered` : `picks at rank ${ends}: later than half of all`;
+}
+
+// What speaks against ignoring silence; or that nothing does.
+export function silenceSigns({ against, rounds, answered }) {
+  const known = `${whole(answered)} of the last ${plural(rounds, "round")} that had time for an answer got one`;
+  return [known, ...(against.length ? against : [rounds < 100 ? "too few to say more" : "nothing speaks against ignoring the others"])].map((each) => `${each}.`);
+}
+
 // The error budget in a line, where there is one: what is spent, and how fast.
 export function spent({ size, spent, burn_rate }) {
   return `${tenths(spent)} of ${plural(size, "miss", "misses")} spent; burn rate ${tenths(burn_rate)}×`;

@@ -284,7 +284,7 @@ class SilenceView(_Out):
     cut_trend: float | None
     """The p-value of "that makes no difference"."""
     misses: int
-    """How many answers were misses."""
+    """How many answers were misses, or picks after asking for more."""
     against: list[str]
     """What speaks against ignoring silence, in words; empty if nothing does, which proves nothing."""
 
