@@ -342,7 +342,10 @@ class NewRound(Body):
     several scorers, by name, those whose search may have."""
     scorer_version: Version | None = None
     """The model behind these scores, to make sure that it is the stream's."""
-    also: Annotated[dict[Name, list[Number] | list[Scores]], Field(max_length=MOST_SHADOWING)] = {}
+    also: Annotated[
+        dict[Name, list[Number] | list[Scores]],
+        Field(max_length=MOST_SHADOWING, json_schema_extra={"additionalProperties": False}),
+    ] = {}
     """For streams that shadow this one, by name: their scores of the same candidates, in the same order, each a number
     or, with several scorers, an object such as `scores` of a candidate. One that is not named has no such round."""
 
