@@ -155,6 +155,8 @@ def _picks(rounds: Sequence[LoggedRound]) -> list[tuple[int, bool]]:
     if not delays:
         return []
     middle = sorted(delays)[len(delays) // 2]
+    if middle == max(delays):
+        return []  # all of them came at once
     return [(rank, delay > middle) for rank, delay in zip(ranks, delays, strict=True)]
 
 

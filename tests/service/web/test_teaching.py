@@ -27,7 +27,7 @@ def test_numbers_or_rows():
         '{"lists": [[1]], "right": [0.5]}',
         '{"lists": [[1]], "right": [0], "scorers": []}',
         '{"lists": [[1]]}',
-        f'{{"lists": [{",".join(["[1]"] * (MOST_LISTS + 1))}], "right": [0]}}',
+        f'{{"lists": [[1]], "right": [{",".join(["0"] * (MOST_LISTS + 1))}]}}',
     ],
 )
 def test_what_does_not_fit(body):

@@ -107,7 +107,6 @@ Weight = Annotated[float, Field(ge=-MOST_WEIGHT, le=MOST_WEIGHT)]
 Weights = Annotated[list[Weight], Field(max_length=MOST_SCORERS)]
 Scorer = Annotated[str, Field(min_length=1, max_length=100)]
 Scores = Annotated[dict[Scorer, Number | None], Field(min_length=1, max_length=MOST_SCORERS)]
-_MANY: Final = Field(max_length=MOST_CANDIDATES)
 Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
 Version = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -350,7 +349,8 @@ class NewRound(Body):
     tags: Annotated[dict[Tag, Tag | int], Field(max_length=10)] | None = None
     """What to see coverage by, after the fact, for example `{"language": "de"}`. It decides nothing."""
     also: Annotated[
-        dict[Name, Annotated[list[Number], _MANY] | Annotated[list[Scores], _MANY]], Field(max_length=MOST_SHADOWING)
+        dict[Name, list[Number] | list[Scores]],
+        Field(max_length=MOST_SHADOWING, json_schema_extra={"additionalProperties": False}),
     ] = {}
     """For streams that shadow this one, by name: their scores of the same candidates, in the same order, each a number
     or, with several scorers, an object such as `scores` of a candidate. One that is not named has no such round."""

@@ -12,19 +12,17 @@ __all__ = ["MOST_LISTS", "Examples", "Restart"]
 MOST_LISTS: Final = 10_000
 
 _Row = Annotated[list[Number | None], Field(min_length=1, max_length=MOST_SCORERS)]
-_Plain = Annotated[list[Number], Field(min_length=1, max_length=MOST_CANDIDATES)]
-_Rows = Annotated[list[_Row], Field(min_length=1, max_length=MOST_CANDIDATES)]
+# Their largest sizes follow from `right`, and from the size of a body.
+_Plain = Annotated[list[Number], Field(min_length=1)]
+_Rows = Annotated[list[_Row], Field(min_length=1)]
 _Place = Annotated[int, Field(ge=-1, lt=MOST_CANDIDATES), BeforeValidator(whole)]
-_Right = _Place | Annotated[list[_Place], Field(min_length=1, max_length=MOST_CANDIDATES)]
+_Right = _Place | Annotated[list[_Place], Field(min_length=1)]
 
 
 class Examples(Body):
     """Labelled lists to learn from before the first round: everything of each was looked at."""
 
-    lists: (
-        Annotated[list[_Plain], Field(min_length=1, max_length=MOST_LISTS)]
-        | Annotated[list[_Rows], Field(min_length=1, max_length=MOST_LISTS)]
-    )
+    lists: Annotated[list[_Plain], Field(min_length=1)] | Annotated[list[_Rows], Field(min_length=1)]
     """The scores of all candidates of each list: a number for each, or with several scorers a row of them, null where
     one has none. Lists may differ in length."""
     right: Annotated[list[_Right], Field(min_length=1, max_length=MOST_LISTS)]

@@ -20,7 +20,7 @@ router = APIRouter(responses=EVERYWHERE)
 
 _LINKS: Final = {
     operation: {"operationId": operation, "parameters": {"name": "$response.body#/name"}}
-    for operation in ("propose", "get_stream", "get_rounds", "answer_many", "delete_stream")
+    for operation in ("propose", "get_stream", "get_rounds", "answer_many", "warm_start", "restart", "delete_stream")
 }
 
 
