@@ -1,9 +1,9 @@
 """Measure what users do to a lister: ``make people``, or ``python tools/people.py [--runs 10] [--annotators FILE]``.
 
 Users who only click, users who ask for more of a page, a program whose citations get lost, and annotators who err; each
-through a `shortlist.Shortlister`, at coverage 0.9 on SQuAD unless a table says otherwise. Half an hour on one core. What
-was measured goes into benchmarks/people.json, its tables and figures into docs/explanation/people.md; with ``--pages``
-these are written again from that file. The annotators need a file that is not in this repository (see
+through a `shortlist.Shortlister`, at coverage 0.9 on SQuAD unless a table says otherwise. Half an hour on one core.
+What was measured goes into benchmarks/people.json, its tables and figures into docs/explanation/people.md; with
+``--pages`` these are written again from that file. The annotators need a file that is not in this repository (see
 `shortlist.lab.annotators`); without it, what was measured before is kept.
 """
 
@@ -16,7 +16,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from people_pages import FILE, write_pages
+from people_pages import FILE, dump, write_pages
 
 from shortlist.lab.annotators import NETWORKS, Images, annotate
 from shortlist.lab.people import CLICKING, cite, click, noisy_passages, page, passages
@@ -80,20 +80,20 @@ def crowd(path: Path, networks: int, kind: str) -> Images:
     return images.leaning() if kind == "leaning" else images
 
 
-def annotators(path: Path) -> tuple[list[Case], dict[str, float]]:
-    """Return the cases of annotators who err, and by how much more coverage is asked for."""
-    cases, extra = [], {}
+def annotators(path: Path) -> tuple[list[Case], dict[str, dict[str, float]]]:
+    """Return the cases of annotators who err, and how they do."""
+    cases, errors = [], {}
     for networks in (1, len(NETWORKS)):
         for coverage in (0.98, 0.99):
             for kind, settle in (("as they are", 0.0), ("half settle", 0.5), ("leaning", 0.0)):
                 images = crowd(path, networks, kind)
-                eps = images.wrong_picks(images.pilot(), coverage)
-                extra[f"{networks} {coverage} {kind}"] = eps
-                for more in (0.0, eps):
+                found = images.errors(images.pilot(), coverage)
+                errors[f"{networks} {coverage} {kind}"] = dataclasses.asdict(found)
+                for more in (0.0, found.eps):
                     run = partial(annotate, images, coverage=coverage, more=more, settle=settle)
                     key = f"{networks} {coverage} {kind} {'more' if more else 'plain'}"
                     cases.append(Case(key, run, 2 if networks == 1 else 1))
-    return cases, extra
+    return cases, errors
 
 
 def measure(section: str, cases: list[Case], runs: int) -> dict[str, dict[str, list[Any]]]:
@@ -128,12 +128,12 @@ def main() -> None:
             print("annotators: no file given (--annotators), so what was measured before is kept", file=sys.stderr)
             continue
         else:
-            cases, figures["more"] = annotators(given.annotators)
+            cases, figures["errors"] = annotators(given.annotators)
         figures[section] = measure(section, cases, given.runs)
         if section == "pages":
             questions, noise = noisy_passages(RECALL, PAGE)
             figures["scorer"] = {"noise": noise, "recall": questions.recall(PAGE), "clean": passages().recall(PAGE)}
-        FILE.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        dump(figures)
     write_pages(figures)
 
 

@@ -1,7 +1,8 @@
 """Annotators who err, as real people do: they pick a class by what people answered, right or not.
 
 The answers come from a file that is not part of the package: CIFAR-10H (CC BY-NC-SA 4.0), how often people chose each
-of ten classes for 10,000 images, with the class probabilities of three networks beside them.
+of ten classes for 10,000 images, with the class probabilities of three networks beside them. The file is a ``.npz``
+with the arrays `people` (int[n, k], answers by class), `truth` (int[n]), and one float[n, k] per network of `NETWORKS`.
 """
 
 import dataclasses
@@ -18,12 +19,34 @@ from shortlist.listers import Shortlister
 from shortlist.metrics import optimal_threshold
 from shortlist.scores import Raw, Score
 
-__all__ = ["NETWORKS", "Annotated", "Images", "annotate"]
+__all__ = ["NETWORKS", "Annotated", "Errors", "Images", "annotate"]
 
 Array = NDArray[np.float64]
 
 #: The networks of the file.
 NETWORKS: Final = ("resnet", "preresnet", "densenet")
+
+
+@dataclass(frozen=True)
+class Errors:
+    """How people err.
+
+    Parameters
+    ----------
+    eps
+        P(the truth is at or below the optimal threshold, and the pick above it): by how much more coverage to ask for.
+    wrong
+        The share of picks that are wrong.
+    low
+        The share of wrong picks at or below the optimal threshold: they look like misses, and make lists longer.
+    length
+        Mean list length at the optimal threshold.
+    """
+
+    eps: float
+    wrong: float
+    low: float
+    length: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +86,19 @@ class Images:
         names = tuple(str(number) for number in range(self.probabilities.shape[2]))
         return Lists(self.probabilities, self.truth, names)
 
-    def wrong_picks(self, score: Score, coverage: float) -> float:
-        """Return P(the truth is at or below the optimal threshold, and the pick above it), on complete lists."""
+    def errors(self, score: Score, coverage: float) -> "Errors":
+        """Return how people err where all classes are shown, at the optimal threshold of a score for the truth."""
         scored = score_lists(self.lists, score)
         optimum = optimal_threshold(scored.true, coverage)
-        picked_above = (self.shares * (scored.made > optimum)).sum(axis=1)
-        return float(((scored.true <= optimum) * picked_above).mean())
+        above = scored.made > optimum
+        wrong = self.shares.copy()
+        wrong[np.arange(len(wrong)), self.truth] = 0.0
+        return Errors(
+            float(((scored.true <= optimum) * (self.shares * above).sum(axis=1)).mean()),
+            float(wrong.sum(axis=1).mean()),
+            float((wrong * ~above).sum() / wrong.sum()),
+            float((scored.made >= optimum).sum(axis=1).mean()),
+        )
 
     @property
     def values(self) -> Array:
