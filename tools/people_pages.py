@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import FixedLocator, MultipleLocator, NullLocator, PercentFormatter
 from tables import replace
 
 from shortlist.lab.people import CLICKING, grid
@@ -146,7 +146,7 @@ def facts(figures: Figures) -> str:
 
 def draw_clicks(figures: Figures) -> Figure:
     """Draw coverage against list length, for each way to learn from clicks."""
-    colours = {"explored": "C0", "best-first": "C1", "dropped": "C3", "misses": "0.45"}
+    colours = {"best-first": "C1", "explored": "C0", "dropped": "C3", "misses": "0.45"}
     names = {
         "explored": "explored, random order",
         "best-first": "explored, best first",
@@ -162,8 +162,10 @@ def draw_clicks(figures: Figures) -> Figure:
                 runs = figures["clicks"].get(f"{way} {reading} {share}")
                 if runs is not None:
                     at, level = np.mean(runs["length"]), np.mean(runs["coverage"])
+                    # Where users look at everything the order is the same to them: a rim is left to see.
+                    size = 10.0 if (way, reading) == ("best-first", "0.0") else 6.5
                     spread = [[level - min(runs["coverage"])], [max(runs["coverage"]) - level]]
-                    axis.errorbar(at, level, spread, color=colour, marker=marker, ms=6.5, mec="white", mew=0.7, lw=1.2)
+                    axis.errorbar(at, level, spread, color=colour, marker=marker, ms=size, mec="white", mew=0.7, lw=1.2)
         axis.set(xscale="log", xlim=(0.9, 80), ylim=(0.42, 1.03), title=title, xlabel="passages shown, of 51")
         axis.xaxis.set_major_locator(FixedLocator([1, 2, 5, 10, 20, 50]))
         axis.xaxis.set_minor_locator(NullLocator())
@@ -174,11 +176,12 @@ def draw_clicks(figures: Figures) -> Figure:
             )
     axes[0].yaxis.set_major_formatter(PercentFormatter(1.0, 0))
     axes[0].set_ylabel("lists with the right passage")
-    ways = [Line2D([], [], color=c, marker="o", ls="", ms=6.5, label=names[way]) for way, c in colours.items()]
+    ways = [Line2D([], [], color=colours[way], marker="o", ls="", ms=6.5, label=name) for way, name in names.items()]
     looks = {"0.0": "users look at everything", "0.5": r"at rank k with $k^{-1/2}$", "1.0": "at rank k with 1/k"}
     shapes = [Line2D([], [], color="0.35", marker=m, ls="", ms=6.5, label=looks[r]) for r, m in markers.items()]
-    figure.legend(handles=ways, loc="outside lower left", ncols=2, fontsize=9, handletextpad=0.2, columnspacing=1.2)
-    figure.legend(handles=shapes, loc="outside lower right", ncols=1, fontsize=9, handletextpad=0.2)
+    shapes.append(Line2D([], [], ls="", label=" "))
+    both = [handle for pair in zip(ways, shapes, strict=True) for handle in pair]
+    figure.legend(handles=both, loc="outside lower center", ncols=4, fontsize=9, handletextpad=0.2, columnspacing=2)
     return figure
 
 
@@ -203,6 +206,7 @@ def draw_pages(figures: Figures) -> Figure:
     left.xaxis.set_major_locator(FixedLocator([50, 100, 300, 1_000, 3_000, 10_000]))
     left.xaxis.set_minor_locator(NullLocator())
     left.xaxis.set_major_formatter("{x:,.0f}")
+    left.yaxis.set_major_locator(MultipleLocator(0.05))
     left.yaxis.set_major_formatter(PercentFormatter(1.0, 0))
     _bars(right, figures["pages"], colours, names)
     return figure
@@ -223,8 +227,8 @@ def _bars(axes: Axes, pages: dict[str, Runs], colours: dict[str, str], names: di
         tick.set_color("0.35" if colour == "0.7" else colour)
     axes.invert_yaxis()
     axes.grid(visible=False)
-    axes.set(title="Passages shown per question", xlim=(0, 18))
-    axes.xaxis.set_major_locator(FixedLocator([0, 5, 10]))
+    axes.set(title="Passages shown per question", xlim=(0, 19))
+    axes.xaxis.set_major_locator(FixedLocator([0, 5, 10, 15]))
 
 
 #: The figures, by the names of their files.
