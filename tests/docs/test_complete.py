@@ -7,6 +7,7 @@ import re
 import tomllib
 
 import numpy as np
+import people_pages
 import pytest
 import recompute
 import tables
@@ -213,6 +214,18 @@ def test_the_tables_of_regret_are_those_that_were_computed():
     for row in figures["policies"].values():  # measured and exact agree; with ties the exact one is a bound
         if row["exact"] is not None:
             assert row["passed"] <= row["exact"] + 6 * (row["exact"] / figures["runs"]) ** 0.5 + 1e-12
+
+
+def test_the_tables_and_figures_of_users_are_those_that_were_measured(tmp_path):
+    """`make people` writes them; here they are written again from its runs."""
+    figures = json.loads(people_pages.FILE.read_text())
+    page = (ROOT / "docs" / "explanation" / "people.md").read_text()
+    for mark, table in people_pages.TABLES.items():
+        assert f"<!-- {mark} -->\n{table(figures)}\n<!-- end {mark} -->" in page, mark
+    for section, least in (("clicks", 10), ("pages", 20), ("citations", 20), ("annotators", 10)):
+        assert all(len(runs["passed"]) >= least for runs in figures[section].values()), section
+    people_pages.draw(figures, tmp_path)
+    assert {path.stem for path in tmp_path.iterdir()} == set(people_pages.DRAWN)
 
 
 def test_the_tables_agree_with_a_recomputation_that_knows_nothing_of_this_package():

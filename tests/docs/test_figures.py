@@ -23,11 +23,13 @@ TAKEN = {
     for scheme in ("light", "dark")
     for size in screenshots.SIZES
 }
-#: Made by `make bench`, `benchmarks/scale.py` and `make field`: the name stands in what makes it.
+#: Made by `make bench`, `benchmarks/scale.py`, `make people` and `make field`: the name stands in what makes it.
 ELSEWHERE = {
     "bench-speed": "benchmarks/report.py",
     "bench-unreported": "benchmarks/report.py",
     "scale-size": "benchmarks/scale.py",
+    "people-clicks": "tools/people_pages.py",
+    "people-pages": "tools/people_pages.py",
     "field-misses": "src/shortlist/lab/field_output.py",
     "field-shifts": "src/shortlist/lab/field_output.py",
 }
