@@ -56,6 +56,12 @@ def test_a_stream(files):
         with Client(service.url, "newer") as client:
             assert client.threshold == expected.threshold
             assert len(client.propose([0.9, 0.0]).members) == 1
+        with Client(service.url, "made") as client:  # one that is there keeps its settings
+            client.create(0.8, score="raw", at_most=7, scorer_version="v2")
+            done = shortlist("rescore", "log.jsonl", "new.csv", "--url", service.url, "--stream", "made", cwd=folder)
+            assert done.returncode == 0, done.stderr
+            assert "the first list is cut already" in done.stderr
+            assert (client.summary()["settings"]["at_most"], client.threshold > expected.threshold) == (7, True)
 
 
 def test_what_is_missing_is_said_in_one_line(files):

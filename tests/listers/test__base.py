@@ -276,7 +276,7 @@ def test_more_is_asked_for_before_the_answer():
     lister = Shortlister(score="raw")
     shown = lister.propose([0.5, 0.6])
     lister.hit(shown.round_id, 1)
-    with pytest.raises(RoundClosed, match="round 0 has its answer; more of a list"):
+    with pytest.raises(RoundClosed, match="round 0 has its final answer; more of a list"):
         lister.more(shown.round_id)
     with pytest.raises(UnknownRound):
         lister.more(7)
@@ -348,6 +348,25 @@ def test_answers_are_corrected_within_grace(tmp_path):
     assert (lister.summary().hits, lister.summary().skipped, lister.summary().held) == (100, 0, 3)
 
 
+def test_more_can_be_shown_while_an_answer_may_be_corrected():
+    """Who clicked the wrong one asks for more, and finds it: the run is the one in which that came at once."""
+    lister, prompt = (Shortlister(0.8, score="raw", grace=2, at_most=2) for _ in range(2))
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        scores = rng.random(6)
+        for one in (lister, prompt):
+            shown = one.propose(scores)
+            if 0 not in shown.members:
+                if one is lister:
+                    one.hit(shown.round_id, shown.members[0])
+                assert 0 in one.more(shown.round_id).members
+            one.hit(shown.round_id, 0)
+    assert dict(lister.summary()) == dict(prompt.summary())
+    assert lister.threshold > -np.inf
+    with pytest.raises(RoundClosed, match="round 100 has its final answer"):
+        lister.more(100)
+
+
 def test_a_correction_must_be_a_candidate_that_was_shown():
     lister = Shortlister(0.8, score="raw", grace=3)
     lister.hit(lister.propose([0.1, 0.4]).round_id, 1)
@@ -392,3 +411,34 @@ def test_what_is_needed_must_have_been_shown():
     lister.hit(shown.round_id, ["c", "a"])
     assert lister.summary().found_after_more == 1
     lister.hit(shown.round_id, ("a", "c"))
+
+
+@pytest.mark.parametrize("grace", [0, 3])
+def test_a_list_that_nobody_saw_is_taken_back(grace):
+    """Whatever is taken back in time, the run is the one without it."""
+    lister, other = (Shortlister(0.8, score="raw", grace=grace) for _ in range(2))
+    rng = np.random.default_rng(0)
+    for t in range(300):
+        scores = rng.random(6)
+        shown = lister.propose(scores)
+        if t % 5 == 0:
+            lister.withdraw(shown.round_id)
+            lister.withdraw(shown.round_id)  # twice is once
+            with pytest.raises(RoundClosed, match="its list was taken back, because nobody saw it"):
+                lister.miss(shown.round_id)
+            continue
+        lister.reveal(shown.round_id, 0)
+        other.reveal(other.propose(scores).round_id, 0)
+    assert lister.threshold == other.threshold > -np.inf
+    assert (lister.summary().withdrawn, lister.summary().counted) == (60, other.summary().counted)
+    with pytest.raises(ConflictingAnswer, match=r"round 299 was answered .* before: somebody saw it, so it stays"):
+        lister.withdraw(299)
+
+
+def test_a_list_that_is_taken_back_too_late_stays_low():
+    lister = Shortlister(0.8, score="raw", patience=2)
+    for _ in range(4):
+        lister.propose([0.5])
+    lister.withdraw(0)  # it has been counted
+    lister.withdraw(3)
+    assert (lister.summary().counted, lister.summary().withdrawn, lister.summary().open) == (2, 2, 2)

@@ -41,7 +41,8 @@ def test_whoever_answers_whatever_it_was_gives_no_sign():
     assert 0.88 < check.answered / 3_000 < 0.92
     assert [row.low for row in check.by_length] == sorted(row.low for row in check.by_length)
     assert min(check.length_trend, check.cut_trend) > 0.01
-    assert "nothing speaks against ignoring silence" in str(check)
+    assert "nothing that could be tested speaks against ignoring silence" in str(check)
+    assert check.untested == []
 
 
 def test_false_signs_are_rare():
@@ -86,3 +87,10 @@ def test_complete_lists_are_answered_and_cut_ones_are_not():
 def test_of_little_nothing_is_said():
     assert check_ignore([{"candidates": ["a"], "answer": None}] * 50).against == []
     assert check_ignore([]).rounds == 0
+    assert "it takes 100 to say anything" in check_ignore([]).untested[0]
+    whole = check_ignore([{"candidates": ["a", "b"], "answer": {"hit": "a"} if t % 2 else None} for t in range(300)])
+    assert whole.against == []
+    assert whole.untested == [
+        "hardly any list was cut, so it cannot be told whether people who do not find the right answer stay silent"
+    ]
+    assert whole.untested[0] in str(whole)

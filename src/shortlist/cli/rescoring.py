@@ -8,11 +8,12 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from shortlist.errors import InvalidParameter, needs_extra
-from shortlist.listers import Shortlister
+from shortlist.errors import InvalidParameter, UnknownStream, needs_extra
 from shortlist.logs import read_log, rescore
 from shortlist.logs.newscores import read_new_scores
 from shortlist.logs.rescoring import rescored
+from shortlist.policies import AnytimeSPS
+from shortlist.rounds.settings import Settings
 
 __all__ = ["rescore_command"]
 
@@ -41,32 +42,35 @@ def rescore_command(
     if (out is None) is (url is None) or (url is None) is not (stream is None):
         raise InvalidParameter("say where the result goes: --out FILE, or --url URL and --stream NAME")
     rounds, made = read_log(log), read_new_scores(scores)
-    lister = rescore(rounds, made, coverage=coverage, delta=delta, score=score)
-    if out is not None:
-        lister.save(out)
+    if out is None:
+        summary = _start(str(url), str(stream), coverage, delta, score, rounds, made)
     else:
-        lists, right = rescored(rounds, made, lister.settings)
-        _send(str(url), str(stream), {"coverage": coverage, "delta": delta, "score": score}, lists, right)
-    _report(lister, rounds, out or f"{url}, stream {stream}")
+        lister = rescore(rounds, made, coverage=coverage, delta=delta, score=score)
+        lister.save(out)
+        summary = lister.summary()
+    _report(summary, rounds, out or f"{url}, stream {stream}")
 
 
-def _send(url: str, stream: str, settings: dict[str, Any], lists: list[Any], right: list[Any]) -> None:
-    """Make a stream and start it with the lists."""
+def _start(url: str, stream: str, coverage: float, delta: float, score: str, rounds: list[Any], made: Any) -> Any:
+    """Start a stream with the rounds: a new one, or one that is there and has had none."""
     needs_extra("a stream of a service", "client", "httpx")
     from shortlist.client import Client  # noqa: PLC0415 - needs the extra
 
-    delta = settings.pop("delta")
     with Client(url, stream, os.environ.get(_KEY)) as client:
-        client.create(**settings, policy={"kind": "anytime", "delta": delta})
-        client.warm_start(lists, right)
+        try:
+            known = client.summary()
+        except UnknownStream:
+            known = client.create(coverage, score=score, policy={"kind": "anytime", "delta": delta})
+        kept = {name: known["settings"][name] for name in ("unanswered", "explore_share", "miss_budget")}
+        return client.warm_start(*rescored(rounds, made, Settings(policy=AnytimeSPS(coverage), **kept)))
 
 
-def _report(lister: Shortlister, rounds: list[Any], where: object) -> None:
-    known = sum(each.answer == "hit" for each in rounds)
+def _report(summary: Any, rounds: list[Any], where: object) -> None:
+    known, threshold = sum(each.answer == "hit" for each in rounds), summary["threshold"]
     console = Console(stderr=True)
     console.print(f"{len(rounds):,} rounds, in {known:,} of which it is known what is right", highlight=False)
-    if lister.threshold > float("-inf"):
-        console.print(f"the first list is cut already, at {lister.threshold:.4g}", highlight=False)
+    if threshold is not None and threshold > float("-inf"):
+        console.print(f"the first list is cut already, at {threshold:.4g}", highlight=False)
     else:
-        console.print(f"lists are complete at first; waiting for {lister.summary().waiting_for}", highlight=False)
+        console.print(f"lists are complete at first; waiting for {summary['waiting_for']}", highlight=False)
     console.print(f"in [bold]{escape(str(where))}[/]", highlight=False)

@@ -30,10 +30,11 @@ class AsyncClient(Calls):
                     answer = None
                 else:
                     try:
-                        answer = await self._http.request(
-                            wanted.method, wanted.path, json=wanted.json, params=wanted.parameters
-                        )
-                    except httpx.TransportError as error:
+                        async with asyncio.timeout(wanted.timeout):
+                            answer = await self._http.request(
+                                wanted.method, wanted.path, json=wanted.json, params=wanted.parameters
+                            )
+                    except (httpx.HTTPError, TimeoutError) as error:
                         answer = error
         except StopIteration as done:
             result: Result = done.value
@@ -107,6 +108,10 @@ class AsyncClient(Calls):
         """
         await self._do(self._answer(round_id, {"absent": True}))
 
+    async def withdraw(self, round_id: Any) -> None:
+        """Take back a list that nobody saw; see `Shortlister.withdraw`."""
+        await self._do(self._withdraw(round_id))
+
     async def reveal(self, round_id: Any, right: Member | None) -> None:
         """Take the `right` answer of the list with this `round_id`, shown or not: a hit if it is in it, else a miss."""
         await self._do(self._reveal(round_id, right))
@@ -122,6 +127,18 @@ class AsyncClient(Calls):
     async def rounds(self, *, after: int = 0, limit: int = 100, only_open: bool = False) -> dict[str, Any]:
         """Return a page of the log: up to `limit` rounds `after` a number, or `only_open` ones."""
         return await self._do(self._rounds(after, limit, only_open))
+
+    async def log(self) -> list[dict[str, Any]]:
+        """Return all rounds, oldest first, with their answers: what `shortlist.rescore` and `check_ignore` take."""
+        return await self._do(self._log())
+
+    async def subgroups(self) -> list[dict[str, Any]]:
+        """Return coverage after the fact, by each value of each tag; see `Shortlister.subgroups`."""
+        return await self._do(self._subgroups())
+
+    async def silence(self) -> dict[str, Any]:
+        """Return who answers and who does not, of the last rounds that had time for it; see `check_ignore`."""
+        return await self._do(self._silence())
 
     async def expire(self, older_than: float) -> int:
         """Close rounds that have waited for an answer for `older_than` seconds; return how many."""

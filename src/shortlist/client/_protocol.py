@@ -7,10 +7,11 @@ result. So it is written once, and `Client` and `AsyncClient` differ only in how
 import dataclasses
 import math
 import random
+import time
 import uuid
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -24,10 +25,12 @@ from shortlist._validation import (
     check_below,
     check_ids,
     check_lists,
+    check_number,
     check_table,
     plain_member,
     plain_members,
 )
+from shortlist.client._fallback import LateRounds, everything
 from shortlist.errors import (
     ConflictingAnswer,
     InvalidParameter,
@@ -60,6 +63,8 @@ class Request:
     path: str
     json: Any = None
     parameters: dict[str, Any] | None = None
+    #: Seconds to wait for its answer, where that is not the client's own.
+    timeout: float | None = None
 
 
 #: A call: yields requests and pauses (seconds), is sent responses and errors, and returns its result.
@@ -77,12 +82,21 @@ class Calls:
         *,
         timeout: float = 10.0,
         retries: int = 5,
+        deadline: float = 2.0,
+        fallback: Literal["everything"] | None = None,
         scorer_version: str | None = None,
     ) -> None:
         if not isinstance(url, str) or not url.startswith(("http://", "https://")):
             raise InvalidParameter(f"url is {url!r}; it must be the service's address, such as http://127.0.0.1:8000")
         if not isinstance(stream, str) or not stream.strip("."):
             raise InvalidParameter(f"stream is {stream!r}; it must be the name of a stream")
+        if fallback not in (None, "everything"):
+            raise InvalidParameter(f'fallback is {fallback!r}; it must be "everything" or None')
+        self._deadline = check_number("deadline", deadline, "a number of seconds above 0")
+        if self._deadline <= 0:
+            raise InvalidParameter(f"deadline is {deadline!r}; it must be a number of seconds above 0")
+        self._fallback, self._timeout = fallback, timeout
+        self._late = LateRounds()
         self.url, self.stream = url.rstrip("/"), stream
         self._retries = retries
         self._scorer_version = scorer_version
@@ -103,17 +117,19 @@ class Calls:
     def _path(self, *parts: str) -> str:
         return "/".join(("/v1/streams", *(quote(part, safe="") for part in (self.stream, *parts))))
 
-    def _send(self, request: Request, *, repeatable: bool = True) -> Call[Any]:
-        """Send a request, again and again while it may help and it is `repeatable`; return the JSON of its answer."""
-        pause, retries = 0.1, self._retries if repeatable else 0
+    def _send(self, request: Request, *, repeatable: bool = True, deadline: float = math.inf) -> Call[Any]:
+        """Send a request, again and again while it may help, it is `repeatable` and there is time; return its JSON."""
+        pause, retries, end = 0.1, self._retries if repeatable else 0, time.monotonic() + deadline
         for attempt in range(retries + 1):
-            answer = yield request
+            left = end - time.monotonic()
+            answer = yield request if left == math.inf else dataclasses.replace(request, timeout=max(left, 0.001))
             if isinstance(answer, httpx.Response) and answer.status_code not in _LATER:
                 return _read(answer, repeated=attempt > 0 and request.method == "DELETE")
-            if attempt < retries:
-                wait = _asked_pause(answer) or pause * random.uniform(0.5, 1.0)
-                yield min(wait, _LONGEST_PAUSE)
-                pause = min(2 * pause, _LONGEST_PAUSE)
+            wait = min(_asked_pause(answer) or pause * random.uniform(0.5, 1.0), _LONGEST_PAUSE)
+            if attempt == retries or time.monotonic() + wait >= end:
+                break
+            yield wait
+            pause = min(2 * pause, _LONGEST_PAUSE)
         if isinstance(answer, httpx.Response):
             problem = _problem(answer)
             raise ServiceUnavailable(
@@ -148,14 +164,24 @@ class Calls:
         candidates = [{"id": name, **row} for name, row in zip(names, _rows(values, scorers), strict=True)]
         for candidate, text in zip(candidates, texts or (), strict=False):
             candidate["text"] = text
-        body = {"candidates": candidates, "round_id": more.pop("round_id") or uuid.uuid4().hex}
+        chosen = str(more.pop("round_id") or uuid.uuid4().hex)
+        body: dict[str, Any] = {"candidates": candidates, "round_id": chosen}
         more["scorer_version"] = more["scorer_version"] or self._scorer_version
         if more["truncated_below"] is not None:
             more["truncated_below"] = _bounds(more["truncated_below"], scorers)
         if more["also"] is not None:
             more["also"] = {name: _scores(name, each, len(values)) for name, each in more["also"].items()}
         body |= {name: value for name, value in more.items() if value is not None}
-        shown = yield from self._send(Request("POST", self._path("rounds"), body))
+        request = Request("POST", self._path("rounds"), body)
+        if self._fallback is None:
+            shown = yield from self._send(request)
+        else:
+            try:
+                shown = yield from self._send(request, deadline=self._deadline)
+            except (ServiceUnavailable, ServiceError):
+                self._late.add(chosen)
+                return everything(chosen, list(names), values)
+            yield from self._take_back()
         rows = values.tolist()
         score = dict(zip(names, rows if values.ndim == 1 else map(tuple, rows), strict=True))
         return Shown(
@@ -170,8 +196,24 @@ class Calls:
             explored=shown["explored"],
         )
 
+    def _take_back(self) -> Call[None]:
+        """Withdraw a round that was shown without the service, if it is time to: it may have been stored after all."""
+        round_id = self._late.next()
+        if round_id is None:
+            return
+        answer = yield Request("DELETE", self._path("rounds", round_id), timeout=min(self._deadline, 1.0))
+        gone = isinstance(answer, httpx.Response) and answer.status_code in (204, 409, 410)
+        self._late.tried(round_id, gone=gone)
+
+    def _withdraw(self, round_id: Any) -> Call[None]:
+        _check_round(round_id)
+        if round_id not in self._late:
+            yield from self._send(Request("DELETE", self._path("rounds", round_id)))
+
     def _more(self, round_id: Any, count: int | None, shown: int | None) -> Call[More]:
         _check_round(round_id)
+        if round_id in self._late:
+            return More(round_id, (), (), 0, truncated=False)  # all of it was shown
         body = {name: value for name, value in (("count", count), ("shown", shown)) if value is not None}
         request = Request("POST", self._path("rounds", round_id, "more"), body)
         reply = yield from self._send(request, repeatable=shown is not None)
@@ -198,6 +240,9 @@ class Calls:
 
     def _answer(self, round_id: Any, answer: dict[str, Any]) -> Call[None]:
         _check_round(round_id)
+        if round_id in self._late:
+            yield from self._take_back()
+            return  # the service does not know it
         yield from self._send(Request("PUT", self._path("rounds", round_id, "feedback"), answer))
 
     def _reveal(self, round_id: Any, right: Member | None) -> Call[None]:
@@ -240,6 +285,25 @@ class Calls:
         request = Request("DELETE", self._path("texts"), parameters={"older_than": older_than})
         reply = yield from self._send(request)
         return int(reply["erased"])
+
+    def _log(self) -> Call[list[dict[str, Any]]]:
+        rounds: list[dict[str, Any]] = []
+        after: int | None = 0
+        while after is not None:
+            page = yield from self._send(
+                Request("GET", self._path("rounds"), parameters={"after": after, "limit": 200})
+            )
+            rounds += page["rounds"]
+            after = page["next"]
+        return rounds
+
+    def _subgroups(self) -> Call[list[dict[str, Any]]]:
+        reply = yield from self._send(Request("GET", self._path("subgroups")))
+        return list(reply["subgroups"])
+
+    def _silence(self) -> Call[dict[str, Any]]:
+        reply: dict[str, Any] = yield from self._send(Request("GET", self._path("silence")))
+        return reply
 
     def _delete(self) -> Call[None]:
         yield from self._send(Request("DELETE", self._path()))
@@ -303,7 +367,10 @@ def _plain_score(score: Any) -> Any:
 def _read(answer: httpx.Response, *, repeated: bool) -> Any:
     """Return the JSON of an answer, or raise what it says."""
     if answer.is_success:
-        return answer.json() if answer.content else None
+        try:
+            return answer.json() if answer.content else None
+        except ValueError:
+            raise ServiceError(f"not an answer of this service: {answer.text[:200]!r}") from None
     if repeated and answer.status_code == 404:
         return None  # the first try had come through
     raise _error(_problem(answer) | {"status": answer.status_code})

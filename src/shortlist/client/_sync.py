@@ -29,6 +29,13 @@ class Client(Calls):
         Seconds to wait for an answer before trying again.
     retries
         How often to try again, with pauses that grow.
+    deadline
+        With a `fallback`, the seconds in which `propose` returns, whatever the service does.
+    fallback
+        ``"everything"``: where the service is away, or does not answer in time, `propose` returns all candidates, best
+        first (``shown.fallback``), so that a search page always has something to show. Answers to such a round go
+        nowhere, and if the service has stored it after all, it is taken back. None: `propose` tries again, and then
+        raises ServiceUnavailable.
     scorer_version
         Of the model behind the scores, sent with every round: a stream takes one version only.
 
@@ -58,9 +65,13 @@ class Client(Calls):
                 else:
                     try:
                         answer = self._http.request(
-                            wanted.method, wanted.path, json=wanted.json, params=wanted.parameters
+                            wanted.method,
+                            wanted.path,
+                            json=wanted.json,
+                            params=wanted.parameters,
+                            timeout=self._timeout if wanted.timeout is None else wanted.timeout,
                         )
-                    except httpx.TransportError as error:
+                    except httpx.HTTPError as error:
                         answer = error
         except StopIteration as done:
             result: Result = done.value
@@ -212,6 +223,10 @@ class Client(Calls):
         """
         self._do(self._answer(round_id, {"absent": True}))
 
+    def withdraw(self, round_id: Any) -> None:
+        """Take back a list that nobody saw; see `Shortlister.withdraw`."""
+        self._do(self._withdraw(round_id))
+
     def reveal(self, round_id: Any, right: Member | None) -> None:
         """Take the `right` answer of the list with this `round_id`, shown or not: a hit if it is in it, else a miss."""
         self._do(self._reveal(round_id, right))
@@ -243,6 +258,18 @@ class Client(Calls):
             Only those without an answer.
         """
         return self._do(self._rounds(after, limit, only_open))
+
+    def log(self) -> list[dict[str, Any]]:
+        """Return all rounds, oldest first, with their answers: what `shortlist.rescore` and `check_ignore` take."""
+        return self._do(self._log())
+
+    def subgroups(self) -> list[dict[str, Any]]:
+        """Return coverage after the fact, by each value of each tag; see `Shortlister.subgroups`."""
+        return self._do(self._subgroups())
+
+    def silence(self) -> dict[str, Any]:
+        """Return who answers and who does not, of the last rounds that had time for it; see `check_ignore`."""
+        return self._do(self._silence())
 
     def expire(self, older_than: float) -> int:
         """Close rounds that have waited for an answer for `older_than` seconds; return how many."""

@@ -156,7 +156,7 @@ class BaseLister(abc.ABC, Generic[List]):
             if given is None:
                 del rounds.open[number]
             self._apply(listed, event)  # type: ignore[arg-type]
-            if self._settings.grace:
+            if self._settings.grace and answer is not Answer.WITHDRAWN:
                 rounds.hold(number, listed, self._streams.values())  # type: ignore[arg-type]
 
     def _is_held(self, listed: Listed | None, number: int) -> bool:
@@ -190,14 +190,18 @@ class BaseLister(abc.ABC, Generic[List]):
         with self._lock:
             rounds = self._rounds
             rounds.index(round_id, self._settings.keep)
-            listed = rounds.open.get(int(round_id))
-            if listed is None:
-                raise RoundClosed(f"round {round_id} has its answer; more of a list can be shown only before that")
+            number = int(round_id)
+            listed = rounds.listed(number)
+            if listed is None or (number not in rounds.open and not self._is_held(listed, number)):
+                raise RoundClosed(
+                    f"round {round_id} has its final answer; more of a list can be shown only before that"
+                )
             values = np.asarray(listed.scores, dtype=np.float64)
             event = self._stream_of(listed).expand(listed, values, count)
             if event is None:
                 return More(listed.round_id, (), (), 0, listed.truncated)
-            rounds.open[int(round_id)] = longer = listed.expanded(event)
+            kept = rounds.open if number in rounds.open else rounds.held
+            kept[number] = longer = listed.expanded(event)
             self._apply(listed, event)
         new = longer.members[len(listed.positions) :]
         left = len(values) - len(longer.positions)
@@ -253,6 +257,19 @@ class BaseLister(abc.ABC, Generic[List]):
         like a shift once they are cut.
         """
         self._answer(round_id, Answer.ABSENT)
+
+    def withdraw(self, round_id: RoundName) -> None:
+        """Take back the list with this `round_id`, because nobody saw it: the page was left, or the request timed out.
+
+        The round leaves the sample, unless it has entered it already. That is safe only if whether a list is taken
+        back has nothing to do with its right answer: a list that somebody saw and said nothing about is a `skip`.
+
+        Raises
+        ------
+        ConflictingAnswer
+            The round has an answer: somebody did see it.
+        """
+        self._answer(round_id, Answer.WITHDRAWN)
 
     def reveal(self, round_id: RoundName, right: Member | None) -> None:
         """Take the right answer, shown or not: a `hit` if it is in the list, a `miss` otherwise.

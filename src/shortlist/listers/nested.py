@@ -23,6 +23,7 @@ from shortlist.rounds.events import (
     Expanded,
     Expired,
     Listed,
+    Withdrawn,
     counted_as,
     round_of,
 )
@@ -34,7 +35,14 @@ from shortlist.rounds.subgroups import Tags, check_tags
 
 __all__ = ["NestedShortlister", "NestedShown", "NestedSummary"]
 
-_COUNTED: Final = {"hit": "hits", "miss": "misses", "skip": "skipped", "absent": "absent", "expired": "expired"}
+_COUNTED: Final = {
+    "hit": "hits",
+    "miss": "misses",
+    "skip": "skipped",
+    "absent": "absent",
+    "expired": "expired",
+    "withdrawn": "withdrawn",
+}
 
 
 @dataclass(slots=True)
@@ -168,7 +176,7 @@ class NestedShortlister(BaseLister[NestedShown]):
             held[:] = [[one, name if one == event.round_id else other] for one, other in held]
             return
         name = _COUNTED[counted_as(event)]
-        if self._settings.grace and not isinstance(event, Expired):
+        if self._settings.grace and not isinstance(event, (Expired, Withdrawn)):
             held.append([round_of(event), name])
             if len(held) <= self._settings.grace:
                 return

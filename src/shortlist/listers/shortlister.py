@@ -57,7 +57,8 @@ class Shortlister(BaseLister[Shown]):
     unanswered
         What silence means. ``"miss"``: an unanswered round counts as below the threshold until its answer
         comes; always safe, for order-statistic policies only, and their default. ``"ignore"``: a round
-        counts when it is answered; safe only if neither silence nor delay depends on the score.
+        counts when it is answered; safe only if right answers with low scores are answered at least as often, and no
+        later, than those with high scores. See `shortlist.check_ignore`.
     explore_share
         For people who click what they find, and never say that it is not there: the share of rounds, chosen at random,
         in which everything is shown, in random order; only those count, and only if somebody clicks. A number such as
@@ -83,8 +84,8 @@ class Shortlister(BaseLister[Shown]):
     at_least
         Always show that many candidates: safe.
     at_most
-        Never show more: then ``shown.truncated`` says whether the guarantee covers the list, and a
-        miss of such a list counts as silence.
+        Never show more on the first page: then ``shown.truncated`` says whether the guarantee covers the list, and a
+        miss of such a list counts as silence. `more` shows the rest, and what is picked there has a known score.
     shadow
         Show everything and learn all the same; the summary says what would have been hidden, and
         missed. For trying it out before trusting it.

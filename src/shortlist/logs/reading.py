@@ -16,7 +16,7 @@ __all__ = ["LoggedRound", "logged_round", "read_log"]
 #: What an answer can be, as a body of feedback has it.
 _ANSWERS: Final = ("hit", "miss", "skip", "absent")
 #: The events of a round, by their kinds.
-_OF_ROUNDS: Final = (LISTED, "expanded", "hit", "miss", "skip", "absent", "expired", "corrected")
+_OF_ROUNDS: Final = (LISTED, "expanded", "hit", "miss", "skip", "absent", "expired", "withdrawn", "corrected")
 
 
 class LoggedRound(NamedTuple):
@@ -33,8 +33,8 @@ class LoggedRound(NamedTuple):
     length
         How many were in the list at first.
     answer
-        ``"hit"``, ``"miss"``, ``"skip"``, ``"absent"``, ``"expired"``; None while it is open. An ``"absent"`` of
-        somebody who has not seen everything is a ``"miss"``.
+        ``"hit"``, ``"miss"``, ``"skip"``, ``"absent"``, ``"expired"``, ``"withdrawn"``; None while it is open. An
+        ``"absent"`` of somebody who has not seen everything is a ``"miss"``.
     right
         What was picked: one, or all that were needed. Empty unless it is a hit.
     epoch
@@ -74,9 +74,10 @@ def read_log(log: Any) -> list[LoggedRound]:
     ----------
     log
         A file of JSON lines, as ``shortlist export STREAM`` writes it. Or the rounds themselves, oldest first, as
-        ``client.rounds()["rounds"]`` has them: mappings with ``"candidates"`` (ids, or mappings with an ``"id"``) and
-        ``"answer"`` (``{"hit": id}``, ``{"miss": True}``, ``{"skip": True}``, ``{"absent": True}`` or None); and, where
-        not everything was shown, ``"members"``.
+        ``client.log()`` has them: mappings with ``"candidates"`` (ids, or mappings with an ``"id"``) and ``"answer"``
+        (``{"hit": id}``, ``{"miss": True}``, ``{"skip": True}``, ``{"absent": True}`` or None). Where not everything
+        was shown, ``"members"`` are those that were, and ``"first"`` is how many of them before `more` was asked for.
+        Also ``"round_id"`` (its position otherwise), ``"epoch"``, ``"explored"``, ``"shown_at"``, ``"answered_at"``.
 
     Raises
     ------
@@ -190,8 +191,8 @@ def _answer(
     if answer is None:
         return None, ()
     kind = next(iter(answer), None) if isinstance(answer, Mapping) and len(answer) == 1 else None
-    if kind == "expired":
-        return "expired", ()
+    if kind in ("expired", "withdrawn"):
+        return kind, ()
     if kind not in _ANSWERS:
         raise InvalidParameter(
             f'the answer of round {name} is {answer!r}; it must be {{"hit": id}}, {{"miss": True}}, {{"skip": True}}, '

@@ -91,8 +91,8 @@ def _last_epoch(rounds: list[LoggedRound]) -> list[LoggedRound]:
 
 def _counts(logged: LoggedRound, settings: Settings) -> bool:
     """Return whether a round would have counted with these settings."""
-    if not logged.candidates or logged.answer == "absent":
-        return False  # no candidate at all was right, says who has seen everything
+    if not logged.candidates or logged.answer in ("absent", "withdrawn"):
+        return False  # no candidate at all was right, says who has seen everything; or nobody saw it
     if settings.explore_share is not None:
         return logged.explored and not logged.is_silent
     return settings.unanswered == "miss" or not logged.is_silent

@@ -72,6 +72,8 @@ class IgnoreCheck(NamedTuple):
         How many answers were misses, or picks after asking for more.
     against
         What speaks against ignoring silence, in words; empty if nothing does.
+    untested
+        What the log is too small, or too uniform, to speak of, in words.
     """
 
     rounds: int
@@ -85,12 +87,14 @@ class IgnoreCheck(NamedTuple):
     cut_trend: float | None
     misses: int
     against: list[str]
+    untested: list[str]
 
     def __str__(self) -> str:
         lines = [f"{self.answered:,} of {self.rounds:,} rounds were answered"]
         lines += [_in_words("lists of", "answered", row) for row in self.by_length]
         lines += [_in_words("picks at rank", "late", row) for row in self.by_rank]
-        return "\n".join([*lines, *(self.against or ["nothing speaks against ignoring silence; that proves nothing"])])
+        nothing = "nothing that could be tested speaks against ignoring silence, which proves nothing"
+        return "\n".join([*lines, *self.untested, *(self.against or [nothing])])
 
 
 def check_ignore(log: Any) -> IgnoreCheck:
@@ -108,7 +112,7 @@ def check_ignore(log: Any) -> IgnoreCheck:
         Answered shares by the length of lists, lateness by the rank of what was picked, each with a test for trend
         (Cochran and Armitage); what speaks against it, in words. `print` it.
     """
-    rounds = [each for each in read_log(log) if each.candidates]
+    rounds = [each for each in read_log(log) if each.candidates and each.answer != "withdrawn"]
     lengths = [(each.length, not each.is_silent) for each in rounds]
     by_length = _rows(lengths)
     picks = _picks(rounds)
@@ -137,6 +141,7 @@ def check_ignore(log: Any) -> IgnoreCheck:
         both and both[1],
         misses,
         against,
+        _untested(rounds, complete, cut),
     )
 
 
@@ -219,6 +224,18 @@ def _against_misses(rounds: Sequence[LoggedRound], cut: Row | None) -> list[str]
     if cut is None or told or cut.number < _FEW:
         return []
     return [f"none of {cut.number:,} answers to lists that were cut is a miss: people seem not to report them"]
+
+
+def _untested(rounds: Sequence[LoggedRound], complete: Row | None, cut: Row | None) -> list[str]:
+    if len(rounds) < _FEW:
+        return [f"there are {len(rounds)} rounds, and it takes {_FEW} to say anything"]
+    if cut is None or cut.rounds < _FEW:
+        return [
+            "hardly any list was cut, so it cannot be told whether people who do not find the right answer stay silent"
+        ]
+    if complete is None or complete.rounds < _FEW:
+        return ["hardly any list was complete, so cut lists cannot be compared with complete ones"]
+    return []
 
 
 def _in_words(what: str, how: str, row: Row) -> str:

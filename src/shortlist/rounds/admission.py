@@ -5,7 +5,7 @@ refused after that, and so is a member that was not shown: each with its own err
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from shortlist._validation import Member, check_ids, plain_members
 from shortlist.errors import ConflictingAnswer, InvalidIds, NotShown, RoundClosed
@@ -21,6 +21,7 @@ from shortlist.rounds.events import (
     Listed,
     Miss,
     Skip,
+    Withdrawn,
     kind_of,
 )
 from shortlist.rounds.shown import RoundName
@@ -30,6 +31,8 @@ __all__ = ["Given", "admit", "answer_of", "needed"]
 
 #: An answer: a member for a hit, several where all of them are needed, or what closes a round without naming one.
 Given = Member | All | Answer
+#: What closes a round without anybody having answered it: it corrects no answer.
+_NO_ANSWERS: Final = (Answer.EXPIRED, Answer.WITHDRAWN)
 
 
 def admit(
@@ -60,12 +63,12 @@ def admit(
     ConflictingAnswer
         The round has another answer.
     RoundClosed
-        Its answer was waited for too long.
+        Its answer was waited for too long, or its list was taken back.
     NotShown
         The member was not in the list.
     """
     if given is not None:
-        if not held or _is_same(answer, given) or answer is Answer.EXPIRED:
+        if not held or _is_same(answer, given) or answer in _NO_ANSWERS:
             _check_again(name if listed is None else listed.round_id, answer, given)
             return None
         event = admit(listed, answer)
@@ -78,6 +81,8 @@ def admit(
         return Miss(listed.round_id, *listed.as_missed)
     if answer is Answer.ABSENT:
         return Absent(listed.round_id, listed.believes_absent, *listed.as_missed)
+    if answer is Answer.WITHDRAWN:
+        return Withdrawn(listed.round_id)
     return Skip(listed.round_id) if answer is Answer.SKIP else Expired(listed.round_id)
 
 
@@ -102,8 +107,9 @@ def _hit(listed: Listed, answer: Member | All) -> Hit:
         place = last = _place(listed, shown, answer)
         several = None
     known = None if listed.fit is None else listed.positions[place]
-    after_more = listed.first is not None and last >= listed.first
     score, missed = _score(listed, place), not listed.has(last)
+    # What people saw in the place of a list may have what it would not have had.
+    after_more = missed if listed.seen is not None else listed.first is not None and last >= listed.first
     return Hit(listed.round_id, shown[place], score, missed, listed.was_complete, known, after_more, several)
 
 
@@ -117,7 +123,7 @@ def _place(listed: Listed, shown: Sequence[Member], member: Any) -> int:
     if type(member) not in (int, str) or member not in shown:
         raise NotShown(
             f"candidate {member!r} was not in the list of round {listed.round_id}; if the right one was not "
-            "shown, the answer is a miss"
+            "shown, the answer is a miss, or ask for `more` first"
         )
     return shown.index(member)
 
@@ -128,8 +134,13 @@ def _check_again(name: RoundName, answer: Given, given: Given) -> None:
         return
     if given is Answer.EXPIRED:
         raise RoundClosed(f"round {name} is closed: its answer was waited for too long")
+    if given is Answer.WITHDRAWN:
+        raise RoundClosed(f"round {name} is closed: its list was taken back, because nobody saw it")
+    if answer is Answer.WITHDRAWN:
+        raise ConflictingAnswer(f"round {name} was answered {_in_words(given)} before: somebody saw it, so it stays")
     raise ConflictingAnswer(
-        f"round {name} was answered {_in_words(given)} before; it cannot be answered {_in_words(answer)} now"
+        f"round {name} was answered {_in_words(given)} before; it cannot be answered {_in_words(answer)} now: "
+        "it is final, because it was not corrected within `grace` (0 if that was not set)"
     )
 
 

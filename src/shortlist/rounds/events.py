@@ -1,7 +1,7 @@
 """What can happen to a round.
 
-`Listed` opens a round, `Expanded` shows more of its list; `Hit`, `Miss`, `Skip`, `Absent` and `Expired` close it, and
-`Corrected` replaces its answer.
+`Listed` opens a round, `Expanded` shows more of its list; `Hit`, `Miss`, `Skip`, `Absent`, `Expired` and `Withdrawn`
+close it, and `Corrected` replaces its answer.
 `WarmStarted`, `Configured`, `Restarted` and `Fitted` are about no round. An event says everything that its effect
 depends on: the threshold and the epoch of its list, and what the score made of the pick. So a stream is a fold of its
 events, and the same events give the same bits on any machine.
@@ -39,6 +39,7 @@ __all__ = [
     "Seen",
     "Skip",
     "WarmStarted",
+    "Withdrawn",
     "counted_as",
     "kind_of",
     "round_of",
@@ -52,6 +53,7 @@ class Answer(enum.Enum):
     SKIP = "skip"
     ABSENT = "absent"
     EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
 
 
 class All(NamedTuple):
@@ -281,6 +283,12 @@ class Expired(NamedTuple):
     round_id: RoundName
 
 
+class Withdrawn(NamedTuple):
+    """The list was taken back: nobody saw it."""
+
+    round_id: RoundName
+
+
 class Answered(NamedTuple):
     """An answer of any kind: one of its fields is set."""
 
@@ -339,7 +347,19 @@ class Fitted(NamedTuple):
 
 
 Event = (
-    Listed | Expanded | Hit | Miss | Skip | Absent | Expired | Corrected | WarmStarted | Configured | Restarted | Fitted
+    Listed
+    | Expanded
+    | Hit
+    | Miss
+    | Skip
+    | Absent
+    | Expired
+    | Withdrawn
+    | Corrected
+    | WarmStarted
+    | Configured
+    | Restarted
+    | Fitted
 )
 #: Every event by its kind, as it is stored.
 EVENTS: Final[dict[str, Any]] = {
@@ -350,6 +370,7 @@ EVENTS: Final[dict[str, Any]] = {
     "skip": Skip,
     "absent": Absent,
     "expired": Expired,
+    "withdrawn": Withdrawn,
     "corrected": Corrected,
     "warm-started": WarmStarted,
     "configured": Configured,

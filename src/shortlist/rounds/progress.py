@@ -62,12 +62,15 @@ class Counts(Record):
         Lists shown.
     hits, misses, skipped, absent, expired
         Their answers; a round that is too old to be kept, or that was closed by `expire`, is expired.
+    withdrawn
+        Lists that were taken back, because nobody saw them.
     open
         Rounds without an answer.
     held
         Answers that may still be corrected (`grace`): they are counted nowhere else yet.
     coverage_seen
-        The share of hits among hits and misses.
+        The share of hits among hits and misses; rounds without an answer are left out. None with `explore_share`, where
+        misses are not reported.
     """
 
     rounds: int = 0
@@ -76,6 +79,7 @@ class Counts(Record):
     skipped: int = 0
     absent: int = 0
     expired: int = 0
+    withdrawn: int = 0
     open: int = 0
     held: int = 0
     coverage_seen: float | None = None
@@ -163,6 +167,8 @@ class Figures(Counts):
         Rounds in which more of the list was asked for.
     found_after_more
         Those of them in which the right answer was there; the list missed it.
+    explored
+        Rounds in which everything was shown, in random order (`explore_share`).
     """
 
     threshold: float = -math.inf
@@ -177,6 +183,7 @@ class Figures(Counts):
     would_have_missed: int | None = None
     expanded: int = 0
     found_after_more: int = 0
+    explored: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +230,7 @@ def count(*tallies: Tally, open_rounds: int, held: int) -> dict[str, Any]:
     """Return the counts of streams together."""
     counts = {
         name: sum(getattr(tally, name) for tally in tallies)
-        for name in ("rounds", "hits", "misses", "skipped", "absent", "expired")
+        for name in ("rounds", "hits", "misses", "skipped", "absent", "expired", "withdrawn")
     }
     answered = counts["hits"] + counts["misses"]
     seen = counts["hits"] / answered if answered else None
@@ -234,8 +241,11 @@ def figures(stream: Stream, open_rounds: int) -> dict[str, Any]:
     """Return a stream's `Figures`, by name: cheap, for many streams at once."""
     tally, tracker = stream.tally, stream.tracker
     state, complete = tracker.state, tally.recall_hits + tally.recall_misses
+    counts = count(tally, open_rounds=open_rounds, held=len(stream.holding.answers))
+    if stream.settings.explore_share is not None:
+        counts["coverage_seen"] = None  # misses are not reported
     return {
-        **count(tally, open_rounds=open_rounds, held=len(stream.holding.answers)),
+        **counts,
         "threshold": tracker.threshold,
         "counted": getattr(state.policy, "rounds", None),
         "unanswered_counted": state.silent + getattr(state.policy, "pending", 0),
@@ -248,6 +258,7 @@ def figures(stream: Stream, open_rounds: int) -> dict[str, Any]:
         "would_have_missed": tally.would_have_missed if stream.settings.shadow else None,
         "expanded": tally.expanded,
         "found_after_more": tally.found,
+        "explored": tally.explored,
     }
 
 

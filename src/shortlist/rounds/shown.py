@@ -38,6 +38,8 @@ class Shown:
         How many members the error budget added (`miss_budget`); in shadow mode, would have added.
     explored
         Whether everything is shown, in random order, to learn from (`explore_share`): keep that order.
+    fallback
+        Whether everything is shown because the service was away or slow: the round teaches nothing.
     """
 
     round_id: RoundName
@@ -49,6 +51,7 @@ class Shown:
     truncated: bool = False
     added: int = 0
     explored: bool = False
+    fallback: bool = False
 
     @property
     def complete(self) -> bool:

@@ -29,6 +29,7 @@ from shortlist.rounds.events import (
     Restarted,
     Skip,
     WarmStarted,
+    Withdrawn,
 )
 from shortlist.rounds.exploring import coin, share_at, shuffled
 from shortlist.rounds.holding import Holding
@@ -56,6 +57,7 @@ class Tally:
     skipped: int = 0
     absent: int = 0
     expired: int = 0
+    withdrawn: int = 0
     #: Candidates in all lists, those of them that were not shown, and lists that may lack one.
     candidates: int = 0
     hidden: int = 0
@@ -369,7 +371,7 @@ class Stream:
     def _expanded(self, event: Expanded) -> None:
         self.tally.expanded += not event.again
 
-    def _counts(self, event: Hit | Miss | Absent | Skip | Expired) -> bool:
+    def _counts(self, event: Hit | Miss | Absent | Skip | Expired | Withdrawn) -> bool:
         """Teach the score, where it is learned; return whether the round is one for the threshold."""
         if self.learning is not None and self.teaches:
             self.learning.answer(event)
@@ -388,7 +390,9 @@ class Stream:
         if self.budget is not None:
             self.budget.take(missed=event.missed)
         if self.subgroups.state.open:
-            self.subgroups.answer(event.round_id, missed=event.missed)
+            exploring = self.settings.explore_share is not None  # misses are not reported: nothing is known
+            missed = None if exploring else event.missed or event.after_more
+            self.subgroups.answer(event.round_id, missed=missed)
         if self._all_count or self._counts(event):
             if self.what_if is not None:
                 self.what_if.hit(event)
@@ -414,6 +418,14 @@ class Stream:
         self.tally.absent += 1
         if self.budget is not None:
             self.budget.take(missed=False)
+        self._leave(event)
+
+    def _withdrawn(self, event: Withdrawn) -> None:
+        self.tally.withdrawn += 1
+        self._leave(event)
+
+    def _leave(self, event: Absent | Withdrawn) -> None:
+        """Take a round out of the sample, unless it has entered it already: then it stays low."""
         self.subgroups.answer(event.round_id, missed=None)
         if self._counts(event):
             for each in self._trackers():
@@ -505,6 +517,7 @@ _MOVES: Final[dict[type, str]] = {
     Skip: "_skip",
     Absent: "_absent",
     Expired: "_expired",
+    Withdrawn: "_withdrawn",
     Corrected: "_corrected",
     WarmStarted: "_warm_started",
     Configured: "_configured",

@@ -115,7 +115,7 @@ def test_of_two_answers_in_one_batch_the_first_counts():
     assert (again.answer(), new) == ({"hit": "c1"}, False)
     other = batch.judge(Close(stream, "r", Answer.MISS))
     assert isinstance(other, ConflictingAnswer)
-    assert str(other) == "round r was answered hit 'c1' before; it cannot be answered miss now"
+    assert str(other).startswith("round r was answered hit 'c1' before; it cannot be answered miss now: it is final")
     assert [(entry.number, entry.at, kind_of(entry.event)) for entry in batch.entries] == [
         (1, NOW, "listed"),
         (2, NOW, "hit"),

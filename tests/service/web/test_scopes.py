@@ -20,6 +20,7 @@ NEEDED = {
     "get_rounds": "read",
     "get_round": "read",
     "more": "feedback",
+    "withdraw": "propose",
     "answer": "feedback",
     "answer_many": "feedback",
     "expire": "admin",

@@ -233,7 +233,8 @@ class Batch:
         known = "rounds without a scorer_version" if expected is None else repr(expected)
         raise ScorerChanged(
             f"scorer_version is {version!r}, and stream {stream.name} has learned from {known}; scores of another "
-            "model are on another scale: make a new stream for it"
+            "model are on another scale: make a new stream for it, and take the answers along (shortlist rescore), or "
+            "let it shadow this one first (shadows)"
         )
 
     def _make_room(self, stream: LoggedStream) -> None:
@@ -317,10 +318,12 @@ class Batch:
         count = None if new.count is None else (shown if new.seen is None else new.seen) + new.count - shown
         if count is not None and count <= 0:
             return known, False  # it is shown already
-        if known.closed is not None:
+        if known.closed is not None and not self._is_held(stream, new.round_id):
             if len(listed.scores) == shown:
                 return known, False
-            raise RoundClosed(f"round {new.round_id} has its answer; more of a list can be shown only before that")
+            raise RoundClosed(
+                f"round {new.round_id} has its final answer; more of a list can be shown only before that"
+            )
         event = stream.rounds.expand(listed, table_of(listed), count)
         if event is None:
             return known, False

@@ -7,7 +7,7 @@ from typing import IO, Any, Final, NamedTuple
 
 from shortlist.errors import UnknownStream
 from shortlist.rounds.codec import encode, to_json
-from shortlist.rounds.events import LISTED, Absent, Fitted, Hit, Listed, kind_of
+from shortlist.rounds.events import LISTED, Absent, Corrected, Event, Fitted, Hit, Listed, Withdrawn, kind_of
 from shortlist.service.store import Entry, Reader, Store, StreamRow
 
 __all__ = ["COLUMNS", "Extent", "export_extent", "export_page", "export_stream"]
@@ -107,7 +107,7 @@ def _rows(reader: Reader, extent: Extent, shown: list[Entry]) -> Iterator[dict[s
     closed = {
         entry.round_id: entry
         for entry in reader.rounds(stream.id, [entry.round_id for entry in shown])
-        if entry.is_answer and entry.number <= stream.last_number
+        if (entry.is_answer or isinstance(entry.event, Corrected)) and entry.number <= stream.last_number
     }
     for entry in shown:
         listed, answer = entry.event, closed.get(entry.round_id)
@@ -118,7 +118,8 @@ def _rows(reader: Reader, extent: Extent, shown: list[Entry]) -> Iterator[dict[s
             or _is_withdrawn(reader, extent, entry, answer)
         ):
             continue
-        picked = answer.event if answer is not None and isinstance(answer.event, Hit) else None
+        event = None if answer is None else _final(answer)
+        picked = event if isinstance(event, Hit) else None
         one = len(listed.scorers or ("",)) == 1
         yield {
             "round_id": entry.round_id,
@@ -128,7 +129,7 @@ def _rows(reader: Reader, extent: Extent, shown: list[Entry]) -> Iterator[dict[s
             "candidates": len(listed.scores),
             "list_length": len(listed.positions) if listed.seen is None else listed.reached,
             "truncated": listed.truncated,
-            "answer": None if answer is None else kind_of(answer.event),
+            "answer": None if event is None else kind_of(event),
             "member": picked and picked.member,
             "raw_score": listed.scores[(listed.ids or ()).index(picked.member)] if picked and one else None,
             "true_score": picked and picked.score,
@@ -136,9 +137,15 @@ def _rows(reader: Reader, extent: Extent, shown: list[Entry]) -> Iterator[dict[s
         }
 
 
+def _final(answer: Entry) -> Event:
+    """Return the answer of a round: of one that was corrected, the last."""
+    return answer.event.answer.event if isinstance(answer.event, Corrected) else answer.event
+
+
 def _is_withdrawn(reader: Reader, extent: Extent, shown: Entry, answer: Entry | None) -> bool:
-    """Return whether a round left the sample: absent, believed, and said before `patience` later ones were shown."""
-    if answer is None or not isinstance(answer.event, Absent) or not answer.event.believed:
+    """Return whether a round left the sample before `patience` later ones were shown: absent, or never seen."""
+    event = None if answer is None else _final(answer)
+    if answer is None or not (isinstance(event, Withdrawn) or (isinstance(event, Absent) and event.believed)):
         return False
     later = reader.count_shown(extent.stream.id, shown.number, answer.number)
     return bool(later < extent.stream.settings["patience"])

@@ -156,7 +156,7 @@ class LoggedStream:
 
     def figures(self) -> dict[str, Any]:
         """Return the figures that change with every event: cheap, for many streams at once."""
-        return self._about() | _plain(figures(self.rounds, len(self.open))) | self._fit() | self._coverage()
+        return self._about() | _plain(figures(self.rounds, len(self.open))) | self._fit()
 
     def summary(self) -> dict[str, Any]:
         """Return all there is to say, as plain data: settings, figures, and what is waited for. Nothing takes long."""
@@ -164,7 +164,6 @@ class LoggedStream:
             **self._about(),
             **_plain(summarize(self.rounds, len(self.open), measure=False)),
             **self._fit(),
-            **self._coverage(),
             "learned": None if self.rounds.learning is None else encode(self.rounds.learning.state.score),
             "created": self.created,
             "settings": self.settings.to_dict(),
@@ -180,28 +179,17 @@ class LoggedStream:
         picks = len(learning.state.examples) if is_fitting(self.rounds) else None
         return {"fit_rounds": learning.fit_rounds, "fit_picks": picks}
 
-    def _covered(self) -> tuple[int, int]:
-        """Return in how many answered rounds the list had the right answer, and how many there are.
-
-        Of a stream that shadows another: in how many it would have had it, as far as that is known.
-        """
-        tally = self.rounds.tally
-        answered = tally.hits + tally.misses
-        return (tally.hits if self.settings.shadows is None else answered - tally.would_have_missed), answered
-
-    def _coverage(self) -> dict[str, float | None]:
-        covered, answered = self._covered()
-        return {"coverage_seen": covered / answered if answered else None}
-
     def _about(self) -> dict[str, Any]:
-        hits, answered = self._covered()
+        tally = self.rounds.tally
+        hits, answered = tally.hits, tally.hits + tally.misses
+        known = answered > 0 and self.settings.explore_share is None  # where misses are not reported, nothing is
         return {
             "name": self.name,
             "shadows": self.settings.shadows,
             "events": self.number,
             "last_event": self.last_at,
             "coverage_target": self.settings.coverage,
-            "coverage_interval": list(wilson(hits, answered)) if answered else None,
+            "coverage_interval": list(wilson(hits, answered)) if known else None,
             **self.series.recent(),
         }
 

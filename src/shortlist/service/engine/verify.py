@@ -116,10 +116,15 @@ def _check(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None], 
         yield from _check_stream(stream, entry.event)
     elif isinstance(entry.event, Corrected):
         yield from _check_correction(stream, entry.event, lists[entry.round_id])
-    elif entry.round_id not in stream.open:
+    elif entry.round_id not in stream.open and not _may_expand(stream, entry):
         yield f"round {entry.round_id} is not open"
     else:
         yield from _check_round(stream, entry, lists)
+
+
+def _may_expand(stream: LoggedStream, entry: Entry) -> bool:
+    """Return whether more of a list is shown whose answer may still be corrected."""
+    return isinstance(entry.event, Expanded) and stream.rounds.holding.has(entry.round_id)
 
 
 def _check_stream(stream: LoggedStream, event: Event) -> Iterator[str]:
@@ -159,7 +164,7 @@ def _check_restart(stream: LoggedStream, event: Restarted) -> Iterator[str]:
 
 
 def _check_round(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None]) -> Iterator[str]:
-    """Yield what is wrong with an event of an open round."""
+    """Yield what is wrong with an event of a round that is open, or whose answer may still be corrected."""
     listed = lists[entry.round_id]
     assert listed is not None  # noqa: S101 - it is open
     if isinstance(entry.event, Expanded):

@@ -90,7 +90,7 @@ function showSummary() {
     tile("Answered", whole(answered), `${words.answers(summary)}${summary.held ? `; ${whole(summary.held)} more can be corrected` : ""}`),
     tile("Open", whole(summary.open), "wait for an answer"),
     tile("Skipped", whole(summary.skipped), `${whole(summary.absent)} without a right one`),
-    tile("Expired", whole(summary.expired), "never answered"),
+    tile("Expired", whole(summary.expired), summary.withdrawn ? `never answered; ${whole(summary.withdrawn)} taken back` : "never answered"),
     ...expandedTile(),
     ...ifAskedTile(),
     ...budgetTile(),
@@ -107,7 +107,7 @@ function answerWords({ answer, members, first }) {
     const later = first !== null && picked.some((each) => members.indexOf(each) >= first);
     return `picked ${picked.join(" and ")}${later ? ", after more" : ""}`;
   }
-  return { miss: "not in the list", skip: "skipped", absent: "there is none", expired: "expired" }[Object.keys(answer)[0]];
+  return { miss: "not in the list", skip: "skipped", absent: "there is none", expired: "expired", withdrawn: "taken back" }[Object.keys(answer)[0]];
 }
 
 function recentRow(round) {

@@ -100,9 +100,10 @@ export function silenceRow(what, { low, high }) {
 }
 
 // What speaks against ignoring silence; or that nothing does.
-export function silenceSigns({ against, rounds, answered }) {
+export function silenceSigns({ against, untested, rounds, answered }) {
   const known = `${whole(answered)} of the last ${plural(rounds, "round")} that had time for an answer got one`;
-  return [known, ...(against.length ? against : [rounds < 100 ? "too few to say more" : "nothing speaks against ignoring the others"])].map((each) => `${each}.`);
+  const nothing = rounds < 100 ? [] : ["nothing that could be tested speaks against ignoring the others"];
+  return [known, ...untested, ...(against.length ? against : nothing)].map((each) => `${each[0].toUpperCase()}${each.slice(1)}.`);
 }
 
 // The error budget in a line, where there is one: what is spent, and how fast.

@@ -287,6 +287,8 @@ class SilenceView(_Out):
     """How many answers were misses, or picks after asking for more."""
     against: list[str]
     """What speaks against ignoring silence, in words; empty if nothing does, which proves nothing."""
+    untested: list[str]
+    """What the log is too small, or too uniform, to speak of, in words."""
 
 
 class StreamView(_Out):
@@ -318,6 +320,8 @@ class StreamView(_Out):
     """Answered: no candidate is right."""
     expired: int
     """Closed without an answer."""
+    withdrawn: int
+    """Taken back, because nobody saw them."""
     open: int
     """Waiting for an answer."""
     coverage_target: float
@@ -371,6 +375,8 @@ class StreamView(_Out):
     """Rounds in which more of the list was asked for."""
     found_after_more: int
     """Those of them in which the right answer was there; the list missed it."""
+    explored: int
+    """Rounds in which everything was shown, in random order."""
     held: int
     """Answers that may still be corrected (`grace`): they are counted nowhere else yet."""
     list_length_median: float | None

@@ -52,3 +52,12 @@ def test_the_newest_rounds_come_in_one_page(sqlite_service):
     page = sqlite_service.http.get("/v1/streams/docs/rounds", params={"newest": "true", "limit": 2}).json()
     assert [each["round_id"] for each in page["rounds"]] == ["r3", "r2"]
     assert page["next"] is None
+
+
+def test_a_corrected_answer_is_the_one_that_is_exported(sqlite_service):
+    sqlite_service.make("corrected", score="raw", grace=2)
+    sqlite_service.propose(stream="corrected", round_id="r1")
+    for body in ({"miss": True}, {"hit": "b"}):
+        assert sqlite_service.answer("r1", body, stream="corrected").status_code == 200
+    table = sqlite_service.http.get("/v1/streams/corrected/export", params={"format": "csv"}).text
+    assert ",hit,b," in table

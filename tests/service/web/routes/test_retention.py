@@ -1,4 +1,6 @@
-"""Closing old rounds and erasing texts."""
+"""Closing old rounds, taking back what nobody saw, and erasing texts."""
+
+from tests.service.web.checks import problem
 
 
 def test_texts_are_erased_and_the_log_stays(service):
@@ -15,3 +17,22 @@ def test_texts_are_erased_and_the_log_stays(service):
     assert service.http.post("/v1/streams/docs/expire", json={"older_than": 3600}).json() == {"expired": 0}
     assert service.http.post("/v1/streams/docs/expire", json={"older_than": 0}).json() == {"expired": 1}
     assert service.answer("r", {"hit": "a"}).status_code == 410
+
+
+def test_a_list_that_nobody_saw_is_taken_back(service):
+    service.make("raw", score="raw")
+    path = "/v1/streams/raw/rounds/{}"
+    for name in ("r1", "r2"):
+        service.propose(stream="raw", round_id=name)
+    for _ in range(2):  # twice is once
+        assert service.http.delete(path.format("r1")).status_code == 204
+    problem(service.http.put(path.format("r1") + "/feedback", json={"miss": True}), 410, "round-closed")
+    service.answer("r2", {"hit": "b"}, stream="raw")
+    problem(service.http.delete(path.format("r2")), 409, "conflicting-answer")
+    problem(service.http.delete(path.format("r3")), 404, "unknown-round")
+    summary = service.http.get("/v1/streams/raw").json()
+    assert (summary["withdrawn"], summary["open"], summary["counted"]) == (1, 0, 1)
+    assert service.http.get(path.format("r1")).json()["answer"] == {"withdrawn": True}
+    table = service.http.get("/v1/streams/raw/export", params={"format": "csv"}).text
+    assert "r1" not in table
+    assert "r2" in table

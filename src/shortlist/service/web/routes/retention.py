@@ -1,4 +1,4 @@
-"""Closing old rounds and erasing texts."""
+"""Closing old rounds, taking back what nobody saw, and erasing texts."""
 
 import time
 from typing import Annotated
@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Response
 from shortlist.service.web import replies, requests
 from shortlist.service.web.dependencies import CurrentEngine
 from shortlist.service.web.problems import EVERYWHERE, responses
-from shortlist.service.web.requests import StreamPath
+from shortlist.service.web.requests import RoundPath, StreamPath
 from shortlist.service.web.views import as_json
 
 __all__ = ["router"]
@@ -25,6 +25,22 @@ router = APIRouter(responses=EVERYWHERE)
 async def expire(engine: CurrentEngine, name: StreamPath, body: requests.OlderThan) -> Response:
     """Close rounds that have waited for an answer for too long; they count as silence."""
     return as_json({"expired": await engine.expire(name, time.time() - body.older_than)})
+
+
+@router.delete(
+    "/v1/streams/{name}/rounds/{round_id}",
+    operation_id="withdraw",
+    status_code=204,
+    responses=responses(404, 409, 410),
+)
+async def withdraw(engine: CurrentEngine, name: StreamPath, round_id: RoundPath) -> Response:
+    """Take back a list that nobody saw; the same again changes nothing.
+
+    Its round leaves the sample. That is safe only if it has nothing to do with the right answer: a list that somebody
+    saw and said nothing about is a `skip`.
+    """
+    await engine.answer(name, round_id, "withdrawn")
+    return Response(status_code=204)
 
 
 @router.delete(
