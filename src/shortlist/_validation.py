@@ -287,6 +287,9 @@ def check_lists(
     names = None if scorers is None else check_scorers(scorers)
     tables = []
     for row in lists:
+        if isinstance(row, (list, tuple, np.ndarray)) and len(row) == 0:
+            tables.append(np.empty(0))  # a search that found nothing
+            continue
         table, names = check_table(row, names)
         tables.append(table)
     places = [right] if isinstance(right, (str, bytes, Mapping)) or not isinstance(right, Iterable) else list(right)
@@ -295,7 +298,8 @@ def check_lists(
             f"right has {len(places)} entries; give the position of the right candidate in each of the {len(tables)} "
             "lists, -1 where it is not among them"
         )
-    assert names is not None  # noqa: S101 - there is at least one list
+    if names is None:
+        raise InvalidScores("all lists are empty; give some in which there is something")
     return tables, [_places(i, each, len(tables[i])) for i, each in enumerate(places)], names
 
 

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from shortlist import GroupedShortlister, InvalidInput, Oracle, Shortlister
-from shortlist.errors import InvalidParameter, InvalidScores
+from shortlist.errors import InvalidParameter, InvalidScores, UnknownRound
 from shortlist.integrations._adapter import Adapter, FeedbackMixin, SearchResult
 
 
@@ -176,13 +176,51 @@ def test_more_of_a_list_with_its_items_and_their_scores():
     assert adapter.lister.summary().found_after_more == 1
 
 
-def test_more_of_what_is_not_kept_is_an_error_that_says_why():
+def test_more_of_a_complete_list_is_nothing_and_of_an_old_one_its_ids():
     adapter = Adapter(Shortlister(policy=Oracle(0.5)))
     whole, _ = adapter.offer(SearchResult("a", [0.9], more=False), ["x"])
-    for round_id in (whole.round_id, 77, "elsewhere"):
-        with pytest.raises(InvalidInput, match="there is no more of round"):
-            adapter.more(round_id, None)
+    assert adapter.more(whole.round_id, None)[1] == []
+    with pytest.raises(UnknownRound):
+        adapter.more(77, None)
     cut = [adapter.offer(SearchResult("ab", [0.9, 0.1], more=False), ["x", "y"])[0] for _ in range(1_001)]
-    with pytest.raises(InvalidInput, match="not one of the last 1,000 lists"):
+    with pytest.raises(InvalidInput, match=r"not one of the last 1,000 lists .* the ids are \['y'\]"):
         adapter.more(cut[0].round_id, None)
     assert adapter.more(cut[1].round_id, None)[1] == ["b"]
+
+
+class Item(dict):
+    """Something with metadata."""
+
+
+class Shower(FeedbackMixin):
+    """An adapter of items that are their own metadata."""
+
+    def __init__(self, lister):
+        self._adapter = Adapter(lister)
+
+    @staticmethod
+    def _metadata_of(item):
+        return item
+
+
+def test_several_items_that_are_all_needed():
+    lister = Shortlister(score="raw")
+    shower, shown = Shower(lister), lister.propose([0.5, 0.9], ids=["x", "y"])
+    items = [Item(round_id=shown.round_id, member=name) for name in "xy"]
+    shower.hit(items)
+    assert lister.summary().hits == 1
+    with pytest.raises(InvalidInput, match="not of one list"):
+        shower.hit([*items, Item(round_id=7, member="x")])
+    with pytest.raises(InvalidInput, match="not of one list"):
+        shower.hit([])
+
+
+def test_what_has_to_be_awaited_is_said_and_nothing_is_lost():
+    class Waiting(Shortlister):
+        async def propose(self, *arguments, **named):
+            return super().propose(*arguments, **named)
+
+    shower = Shower(Waiting(score="raw"))
+    for verb in ("miss", "skip", "absent", "more"):
+        with pytest.raises(InvalidInput, match=f"{verb} has to be awaited with an AsyncClient: use a{verb}"):
+            getattr(shower, verb)(0)

@@ -442,3 +442,33 @@ def test_a_list_that_is_taken_back_too_late_stays_low():
     lister.withdraw(0)  # it has been counted
     lister.withdraw(3)
     assert (lister.summary().counted, lister.summary().withdrawn, lister.summary().open) == (2, 2, 2)
+
+
+def test_a_learned_score_is_warm_started_once():
+    """A second fit would leave a threshold of the first score behind."""
+    lister, rng = Shortlister(fit_rounds=5), np.random.default_rng(0)
+    lister.warm_start(rng.random((200, 5)), rng.integers(5, size=200))
+    threshold = lister.threshold
+    with pytest.raises(InvalidParameter, match="is frozen: give all examples at once"):
+        lister.warm_start(rng.random((50, 5)), rng.integers(5, size=50))
+    assert lister.threshold == threshold > -np.inf
+
+
+def test_names_that_look_the_same_are_two():
+    lister = Shortlister(score="raw", grace=2)
+    shown = lister.propose([0.5, 0.4, 0.3], ids=[1, "1", "a"])
+    lister.hit(shown.round_id, [1, "a"])
+    lister.hit(shown.round_id, ["1", "a"])  # another answer, taken as a correction
+    lister.hit(shown.round_id, ["a", "1"])
+    assert everything(lister)["rounds"]["answers"][0]["members"] == ["1", "a"]
+
+
+def test_an_answer_that_may_be_corrected_is_not_said_to_be_missing():
+    lister = Shortlister(0.8, score="raw", grace=5)
+    for _ in range(3):
+        lister.hit(lister.propose([0.5]).round_id, 0)
+    assert "round 0 has no final answer and holds back 2 later ones" in lister.summary().waiting_for
+
+
+def test_a_coverage_next_to_one():
+    assert Shortlister(0.9999999999999999).summary().if_asked is None

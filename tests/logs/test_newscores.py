@@ -29,7 +29,14 @@ def test_one_scorer_and_several(tmp_path):
     [
         ("", InvalidParameter, r"has the columns \(none\); it needs round_id, candidate, and one for each scorer"),
         ("round_id,candidate\n", InvalidParameter, "has the columns round_id, candidate; it needs"),
-        ("round_id,candidate,a\nr1,b,x\n", InvalidScores, "line 2: 'x' is no number"),
+        ("round_id,candidate,a\nr1,b,x\n", InvalidScores, "line 2: 'x' is no finite number"),
+        ("round_id,candidate,a\nr1,b,inf\n", InvalidScores, "line 2: 'inf' is no finite number"),
+        (
+            "round_id,candidate,a\nr1,b,1\nr1,b,2\n",
+            InvalidParameter,
+            "line 3: candidate 'b' of round r1 is there twice",
+        ),
+        ("round_id,candidate,a\nr1," + "b" * 140_000 + ",1\n", InvalidParameter, "cannot be read: field larger than"),
     ],
 )
 def test_what_is_no_table(tmp_path, text, error, message):
@@ -43,3 +50,10 @@ def test_every_candidate_of_every_round_is_needed(tmp_path):
     scores = read_new_scores(write(tmp_path, "round_id,candidate,a\nr1,b,0.5\n"))
     with pytest.raises(InvalidParameter, match="no row for candidate 7 of round r1; give one for every candidate"):
         scores(ROUND)
+
+
+def test_another_encoding_is_named(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_bytes(b"round_id,candidate,a\nr1,\xe4,1\n")
+    with pytest.raises(InvalidParameter, match=r"cannot be read: .*; it must be CSV in UTF-8"):
+        read_new_scores(path)

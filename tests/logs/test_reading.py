@@ -3,6 +3,7 @@
 import io
 import json
 
+import numpy as np
 import pytest
 
 from shortlist.errors import DamagedFile, InvalidParameter, MissingFile
@@ -46,6 +47,11 @@ def test_rounds_as_the_service_returns_them():
 @pytest.mark.parametrize(
     ("log", "message"),
     [
+        ([{"candidates": None, "answer": None}], "round 0 of the log cannot be read: TypeError"),
+        ([{"candidates": [{"score": 1}], "answer": None}], "round 0 of the log cannot be read: KeyError"),
+        ([{"candidates": ["x"], "answer": None, "first": "y"}], "round 0 of the log cannot be read: ValueError"),
+        ([{"candidates": ["x"], "answer": None, "shown_at": "y"}], "round 0 of the log cannot be read: ValueError"),
+        ([{"candidates": ["x"], "answer": {"miss": False}}], "the answer of round 0 is {'miss': False}; it must be"),
         (7, "log is a int; give the file that `shortlist export` wrote, or a list of rounds"),
         ({"candidates": []}, "log is a dict"),
         ([{"candidates": ["x"]}], 'round 0 of the log is .*; give mappings with "candidates" and "answer"'),
@@ -98,3 +104,31 @@ def test_an_exported_file_is_the_log_of_its_stream(tmp_path):
         LoggedRound("c", ["x", "y"], ["x"], 1, "miss", (), 1, False, 7.0, 8.0),
         LoggedRound("d", ["x", "y"], ["y", "x"], 2, None, (), 1, True, 9.0, None),
     ]
+
+
+def test_who_has_not_seen_everything_is_not_believed():
+    """An empty list, one that may lack candidates, and a search that found nothing."""
+    absent = {"answer": {"absent": True}}
+    log = [
+        {"candidates": [0, 1], "members": [], **absent},
+        {"candidates": [0, 1], "truncated": True, **absent},
+        {"candidates": [], **absent},
+        {"candidates": [0, 1], "members": np.array([1, 0]), **absent},
+    ]
+    assert [each.answer for each in read_log(log)] == ["miss", "miss", "miss", "absent"]
+
+
+def test_of_a_stream_that_shadows_another_what_people_saw_counts():
+    (each,) = read_log([{"candidates": [0, 1], "members": [1], "seen_members": [1, 0], "answer": {"hit": 0}}])
+    assert (each.members, each.answer) == ([1, 0], "hit")
+
+
+def test_files_in_other_encodings_and_with_wrong_positions(tmp_path):
+    file = tmp_path / "log.jsonl"
+    file.write_bytes(b'{"kind": "miss", "at": 1.0, "round_id": "\xe4"}')
+    with pytest.raises(DamagedFile, match="line 1: this is no event of a log"):
+        read_log(file)
+    listed = Listed("a", ["x"], [0.3], [7], 0.25, 0, 1)
+    file.write_text(json.dumps({"at": 1.0, "kind": "listed", **encode(listed)}))
+    with pytest.raises(DamagedFile, match="is damaged: IndexError"):
+        read_log(file)

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from shortlist import AnytimeSPS, Shortlister, replay, rescore
-from shortlist.errors import InvalidParameter
+from shortlist.errors import InvalidParameter, InvalidScores
 from shortlist.metrics import optimal_threshold
 
 CANDIDATES = 12
@@ -125,3 +125,16 @@ def test_it_is_safe_unless_the_scorer_was_chosen_by_the_same_log():
             lister = rescore(log, scores, coverage=0.8, delta=delta, score="raw")
             past[choice] += lister.threshold > optimal_threshold(new[index][:, 0], 0.8)
     assert past["the first"] <= stats.binom.isf(1e-6, streams, delta) < past["the best"]
+
+
+def test_searches_that_found_nothing_are_low_and_not_left_out():
+    nothing = [{"candidates": [], "answer": {"miss": True}}] * 3
+    log = [*nothing, {"candidates": [0, 1], "answer": {"hit": 0}}]
+    assert rescore(log, lambda _: [0.5, 0.4], score="raw").summary().counted == 4
+    with pytest.raises(InvalidScores, match="all lists are empty"):
+        rescore(nothing, lambda _: [], score="raw")
+
+
+def test_ids_that_are_numbers_have_names_that_are_texts_in_json():
+    log = [{"round_id": "r1", "candidates": [1, 2], "answer": {"hit": 2}}] * 200
+    assert rescore(log, {"r1": {"1": 0.5, "2": 0.25}}, score="raw").threshold == 0.25

@@ -11,7 +11,7 @@ def test_an_answer_is_final_when_so_many_more_have_come():
     assert holding.has("a")
     assert holding.take(Miss("c")) == Miss("a")
     assert not holding.has("a")
-    assert [each.event.round_id for each in holding.answers] == ["b", "c"]
+    assert list(holding.answers) == ["b", "c"]
 
 
 def test_a_correction_takes_the_place_of_the_answer():
@@ -22,7 +22,7 @@ def test_a_correction_takes_the_place_of_the_answer():
     holding.correct(Corrected("a", Answered.of(right)))
     holding.correct(Corrected("z", Answered.of(right)))  # it is final already: nothing to replace
     assert holding.take(Skip("c")) == right
-    assert [each.event for each in holding.answers] == [Miss("b"), Skip("c")]
+    assert [each.event for each in holding.answers.values()] == [Miss("b"), Skip("c")]
 
 
 def test_what_is_final_when_later_ones_have_come():
@@ -32,3 +32,12 @@ def test_what_is_final_when_later_ones_have_come():
     assert [holding.has("a", later) for later in (0, 1)] == [True, False]
     assert [holding.has("b", later) for later in (0, 1, 2)] == [True, True, False]
     assert not Holding(0).has("a")
+
+
+def test_what_takes_effect_is_known_before():
+    holding = Holding(1)
+    assert holding.effect(Miss("a")) is None
+    holding.take(Miss("a"))
+    assert holding.effect(Skip("b")) == Miss("a")
+    assert list(holding.answers) == ["a"]  # nothing has changed
+    assert Holding(0).effect(Skip("b")) == Skip("b")

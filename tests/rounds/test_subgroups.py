@@ -88,3 +88,32 @@ def test_bad_tags_are_refused_and_change_nothing(tags):
     assert lister.summary().rounds == 0
     assert check_tags({"a": 1, 2: "b"}) == {"a": "1", "2": "b"}
     assert check_tags({}) is None
+
+
+def test_what_more_found_was_missed_by_the_list():
+    lister = Shortlister(0.8, score="raw", at_most=1)
+    for _ in range(5):
+        shown = lister.propose([0.5, 0.9], tags={"t": "x"})
+        lister.more(shown.round_id)
+        lister.hit(shown.round_id, 0)
+    (row,), summary = lister.subgroups(), lister.summary()
+    assert (row.hits, row.misses) == (summary.hits, summary.misses) == (0, 5)
+
+
+def test_where_misses_are_not_reported_nothing_is_known():
+    lister = Shortlister(score="raw", explore_share=1.0)
+    for _ in range(20):
+        lister.hit(lister.propose([0.5, 0.9], tags={"t": "x"}).round_id, 0)
+    (row,) = lister.subgroups()
+    assert (row.rounds, row.coverage, row.interval) == (20, None, None)
+    assert lister.summary().coverage_seen is None
+    assert 0 < lister.summary().explored < 20
+
+
+def test_there_are_so_many_tags_and_no_more():
+    subgroups = Subgroups()
+    for i in range(80):
+        subgroups.show(i, {f"tag{i}": "x", "tag0": "y"})
+        subgroups.answer(i, missed=False)
+    assert len(subgroups.state.counts) == 50
+    assert sum(row.rounds for row in subgroups_of([subgroups.state]) if row.tag == "tag0") == 80

@@ -301,3 +301,11 @@ def test_more_after_a_wrong_click_and_the_log_is_sound(sqlite, read):
             client.more("r31", shown=2)
     (found,) = verify(read(sqlite))
     assert found.problems == []
+
+
+def test_an_earlier_request_again_has_its_own_answer(paged):
+    first = more(paged, count=1, shown=2).json()
+    second = more(paged, count=1, shown=3).json()
+    assert (first["members"], first["left"], second["members"], second["left"]) == (["d2"], 2, ["d3"], 1)
+    again = more(paged, count=1, shown=2).json()
+    assert (again["members"], again["left"]) == (["d2"], 2)

@@ -8,8 +8,9 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from shortlist.errors import InvalidParameter, UnknownStream, needs_extra
-from shortlist.logs import read_log, rescore
+from shortlist.errors import InvalidParameter, ShortlistError, UnknownStream, needs_extra
+from shortlist.listers import Shortlister
+from shortlist.logs import read_log
 from shortlist.logs.newscores import read_new_scores
 from shortlist.logs.rescoring import rescored
 from shortlist.policies import AnytimeSPS
@@ -19,6 +20,8 @@ __all__ = ["rescore_command"]
 
 #: Where an API key is looked for.
 _KEY: Final = "SHORTLIST_API_KEY"
+#: How many rounds a service takes at once.
+_MOST: Final = 10_000
 
 
 def rescore_command(
@@ -43,32 +46,44 @@ def rescore_command(
         raise InvalidParameter("say where the result goes: --out FILE, or --url URL and --stream NAME")
     rounds, made = read_log(log), read_new_scores(scores)
     if out is None:
-        summary = _start(str(url), str(stream), coverage, delta, score, rounds, made)
+        summary, right = _start(str(url), str(stream), coverage, delta, score, rounds, made)
     else:
-        lister = rescore(rounds, made, coverage=coverage, delta=delta, score=score)
+        lister = Shortlister(coverage, delta, score=score)
+        lists, right = rescored(rounds, made, lister.settings)
+        lister.warm_start(lists, right)
         lister.save(out)
         summary = lister.summary()
-    _report(summary, rounds, out or f"{url}, stream {stream}")
+    _report(summary, right, out or f"{url}, stream {stream}")
 
 
-def _start(url: str, stream: str, coverage: float, delta: float, score: str, rounds: list[Any], made: Any) -> Any:
+def _start(
+    url: str, stream: str, coverage: float, delta: float, score: str, rounds: list[Any], made: Any
+) -> tuple[Any, list[Any]]:
     """Start a stream with the rounds: a new one, or one that is there and has had none."""
     needs_extra("a stream of a service", "client", "httpx")
     from shortlist.client import Client  # noqa: PLC0415 - needs the extra
 
     with Client(url, stream, os.environ.get(_KEY)) as client:
         try:
-            known = client.summary()
+            known, created = client.summary(), False
         except UnknownStream:
             known = client.create(coverage, score=score, policy={"kind": "anytime", "delta": delta})
+            created = True
         kept = {name: known["settings"][name] for name in ("unanswered", "explore_share", "miss_budget")}
-        return client.warm_start(*rescored(rounds, made, Settings(policy=AnytimeSPS(coverage), **kept)))
+        try:
+            lists, right = rescored(rounds, made, Settings(policy=AnytimeSPS(coverage), **kept))
+            # The last rounds, all of them: that is no choice by what is in them.
+            return client.warm_start(lists[-_MOST:], right[-_MOST:]), right[-_MOST:]
+        except ShortlistError:
+            if created:
+                client.delete()
+            raise
 
 
-def _report(summary: Any, rounds: list[Any], where: object) -> None:
-    known, threshold = sum(each.answer == "hit" for each in rounds), summary["threshold"]
+def _report(summary: Any, right: list[Any], where: object) -> None:
+    known, threshold = sum(each != -1 for each in right), summary["threshold"]
     console = Console(stderr=True)
-    console.print(f"{len(rounds):,} rounds, in {known:,} of which it is known what is right", highlight=False)
+    console.print(f"{len(right):,} rounds, in {known:,} of which it is known what is right", highlight=False)
     if threshold is not None and threshold > float("-inf"):
         console.print(f"the first list is cut already, at {threshold:.4g}", highlight=False)
     else:

@@ -11,6 +11,7 @@ import asyncio
 import contextvars
 import dataclasses
 import inspect
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -119,25 +120,22 @@ class Adapter:
 
     def more(self, round_id: Any, count: int | None) -> tuple[Shown, list[Any]]:
         """Show more of a list; return what is new of it, and its items, best first."""
-        kept = self._kept_list(round_id)
-        return self._take_more(kept, self.lister.more(round_id, count))
+        return self._take_more(round_id, self.lister.more(round_id, count))
 
     async def more_async(self, round_id: Any, count: int | None) -> tuple[Shown, list[Any]]:
         """Do the same without blocking the loop."""
-        kept = self._kept_list(round_id)
-        return self._take_more(kept, await self.call_async("more", round_id, count))
+        return self._take_more(round_id, await self.call_async("more", round_id, count))
 
-    def _kept_list(self, round_id: Any) -> _Kept:
+    def _take_more(self, round_id: Any, more: More) -> tuple[Shown, list[Any]]:
         with self._lock:
             kept = self._kept.get(round_id)
         if kept is None:
-            raise InvalidInput(
-                f"there is no more of round {round_id!r} here: all of it was shown, or it is not one of the last "
-                f"{_KEPT:,} lists of this adapter"
-            )
-        return kept
-
-    def _take_more(self, kept: _Kept, more: More) -> tuple[Shown, list[Any]]:
+            if more.members:
+                raise InvalidInput(
+                    f"round {round_id!r} is not one of the last {_KEPT:,} lists of this adapter, which keeps the items "
+                    f"of those only; the ids are {list(more.members)}"
+                )
+            return Shown(round_id, -math.inf, (), (), 0, 0), []  # all of it was shown
         scores = tuple(kept.scores[member] for member in more.members)
         shown = dataclasses.replace(kept.shown, members=more.members, scores=scores, truncated=more.truncated)
         return shown, [kept.items[member] for member in more.members]
@@ -200,13 +198,26 @@ class FeedbackMixin:
         count
             How many more; all the rest if not given.
         """
+        self._verb("more")  # or say that it has to be awaited
         return self._marked(*self._adapter.more(round_id, count))
 
     async def amore(self, round_id: Any, count: int | None = None) -> list[Any]:
         """Show more of a list, without blocking the loop."""
         return self._marked(*await self._adapter.more_async(round_id, count))
 
-    def _answered(self, item: Any) -> tuple[Any, Member]:
+    def _verb(self, name: str) -> Callable[..., Any]:
+        """Return one of the lister's verbs, if it need not be awaited."""
+        if self._adapter.is_async:
+            raise InvalidInput(f"{name} has to be awaited with an AsyncClient: use a{name}, or a Client")
+        verb: Callable[..., Any] = getattr(self._adapter.lister, name)
+        return verb
+
+    def _answered(self, item: Any) -> tuple[Any, Any]:
+        if isinstance(item, (list, tuple)):  # all of these are needed
+            each = [self._answered(one) for one in item]
+            if len({round_id for round_id, _ in each}) != 1:
+                raise InvalidInput("these are not of one list; give those of one round, at least one")
+            return each[0][0], [member for _, member in each]
         notes = self._metadata_of(item)
         if "round_id" not in notes or "member" not in notes:
             raise InvalidInput(f"this was not shown by a {type(self).__name__}: its metadata has no round_id")
@@ -222,20 +233,20 @@ class FeedbackMixin:
         return self._adapter.lister.summary()
 
     def hit(self, item: Any) -> None:
-        """Say that this one was right."""
-        self._adapter.lister.hit(*self._answered(item))
+        """Say that this one was right; or all of these, in a list, where all are needed."""
+        self._verb("hit")(*self._answered(item))
 
     def miss(self, round_id: Any) -> None:
         """Say that the right one was not in the list."""
-        self._adapter.lister.miss(round_id)
+        self._verb("miss")(round_id)
 
     def skip(self, round_id: Any) -> None:
         """Say that no answer will come."""
-        self._adapter.lister.skip(round_id)
+        self._verb("skip")(round_id)
 
     def absent(self, round_id: Any) -> None:
         """Say that somebody looked through everything and none is right; a miss if the list says ``truncated``."""
-        self._adapter.lister.absent(round_id)
+        self._verb("absent")(round_id)
 
     async def ahit(self, item: Any) -> None:
         """Say that this one was right, without blocking the loop."""
@@ -244,6 +255,14 @@ class FeedbackMixin:
     async def amiss(self, round_id: Any) -> None:
         """Say that the right one was not in the list, without blocking the loop."""
         await self._adapter.call_async("miss", round_id)
+
+    async def askip(self, round_id: Any) -> None:
+        """Say that no answer will come, without blocking the loop."""
+        await self._adapter.call_async("skip", round_id)
+
+    async def aabsent(self, round_id: Any) -> None:
+        """Say that somebody looked through everything and none is right, without blocking the loop."""
+        await self._adapter.call_async("absent", round_id)
 
 
 def _distinct(ids: Sequence[Any]) -> list[Member]:

@@ -427,6 +427,10 @@ class BaseLister(abc.ABC, Generic[List]):
             if right is None:
                 self._warm_start_raw(check_true_scores(lists) + 0.0)  # one zero, not two
                 return
+            if self._learning is not None and self._learning.number:
+                raise InvalidParameter(
+                    "the score was learned from a warm start before, and is frozen: give all examples at once"
+                )
             tables, places, scorers = check_lists(lists, right, self._expected)
             events = {key: stream.warm_started(tables, places, scorers) for key, stream in self._warm_streams().items()}
             for key, warm in events.items():

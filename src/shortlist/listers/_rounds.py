@@ -42,7 +42,7 @@ class Rounds:
         self.held[number] = listed
         holdings = [stream.holding for stream in streams]
         if len(self.held) > 2 * sum(holding.grace for holding in holdings):
-            answers = {each.event.round_id for holding in holdings for each in holding.answers}
+            answers = {name for holding in holdings for name in holding.answers}
             self.held = {name: one for name, one in self.held.items() if name in answers}
 
     def index(self, round_id: RoundName, keep: int) -> int:

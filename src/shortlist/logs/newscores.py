@@ -27,27 +27,42 @@ def read_new_scores(path: Path) -> Callable[[LoggedRound], Any]:
     """
     if not path.is_file():
         raise MissingFile(f"there is no file {path}")
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
-        columns = reader.fieldnames or []
-        scorers = [name for name in columns if name not in _KEYS]
-        if any(key not in columns for key in _KEYS) or not scorers:
-            raise InvalidParameter(
-                f"{path} has the columns {', '.join(columns) or '(none)'}; it needs round_id, candidate, and one for "
-                "each scorer"
-            )
-        rows = {
-            (row["round_id"], row["candidate"]): [_number(path, reader.line_num, row[name]) for name in scorers]
-            for row in reader
-        }
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            scorers, rows = _read(path, csv.DictReader(file))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InvalidParameter(f"{path} cannot be read: {error}; it must be CSV in UTF-8") from None
     return lambda logged: _scores(path, rows, scorers, logged)
+
+
+def _read(path: Path, reader: "csv.DictReader[str]") -> tuple[list[str], dict[tuple[str, str], list[float]]]:
+    """Return the scorers of a table, and the scores of each candidate of each round."""
+    columns = reader.fieldnames or []
+    scorers = [name for name in columns if name not in _KEYS]
+    if any(key not in columns for key in _KEYS) or not scorers:
+        raise InvalidParameter(
+            f"{path} has the columns {', '.join(columns) or '(none)'}; it needs round_id, candidate, and one for "
+            "each scorer"
+        )
+    rows: dict[tuple[str, str], list[float]] = {}
+    for row in reader:
+        key = row["round_id"], row["candidate"]
+        if key in rows:
+            raise InvalidParameter(
+                f"{path}, line {reader.line_num}: candidate {key[1]!r} of round {key[0]} is there twice"
+            )
+        rows[key] = [_number(path, reader.line_num, row[name]) for name in scorers]
+    return scorers, rows
 
 
 def _number(path: Path, line: int, cell: str | None) -> float:
     try:
-        return float(cell) if cell else math.nan
+        number = float(cell) if cell else math.nan
     except ValueError:
-        raise InvalidScores(f"{path}, line {line}: {cell!r} is no number") from None
+        number = math.inf
+    if math.isinf(number):
+        raise InvalidScores(f"{path}, line {line}: {cell!r} is no finite number")
+    return number
 
 
 def _scores(path: Path, rows: dict[tuple[str, str], list[float]], scorers: list[str], logged: LoggedRound) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from shortlist._validation import Member, check_ids, plain_members
-from shortlist.errors import DamagedFile, InvalidParameter, MissingFile
+from shortlist.errors import DamagedFile, InvalidInput, InvalidParameter, MissingFile
 from shortlist.rounds.codec import decode
 from shortlist.rounds.events import EVENTS, LISTED, Absent, Corrected, Event, Expanded, Hit, Listed, kind_of
 
@@ -109,14 +109,17 @@ def _read_events(path: Path) -> list[LoggedRound]:
             lists[name] = lists[name][0].expanded(event), lists[name][1]
         else:
             answers[name] = event, at
-    return [logged_round(listed, at, *answers.get(name, (None, None))) for name, (listed, at) in lists.items()]
+    try:
+        return [logged_round(listed, at, *answers.get(name, (None, None))) for name, (listed, at) in lists.items()]
+    except (LookupError, TypeError) as error:
+        raise DamagedFile(f"{path} is damaged: {type(error).__name__}: {error}") from None
 
 
 def _events(path: Path) -> Iterator[tuple[float, Event]]:
     """Yield the events of rounds in a file, and when they were."""
     if not path.is_file():
         raise MissingFile(f"there is no file {path}")
-    with path.open(encoding="utf-8") as file:
+    with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
                 content = json.loads(line)
@@ -163,13 +166,25 @@ def _round(index: int, given: Any) -> LoggedRound:
             f'round {index} of the log is {str(given)[:80]}; give mappings with "candidates" and "answer"'
         )
     name = given.get("round_id", index)
+    try:
+        return _checked(name, given)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidParameter(f"round {name} of the log cannot be read: {type(error).__name__}: {error}") from None
+
+
+def _checked(name: Any, given: Mapping[str, Any]) -> LoggedRound:
     candidates = [each["id"] if isinstance(each, Mapping) else each for each in given["candidates"]]
     candidates = check_ids(candidates, len(candidates))
-    members = check_ids(list(given.get("members") or candidates), len(given.get("members") or candidates))
+    # Of a stream that shadows another, what people saw in the place of its list.
+    shown = next((given[key] for key in ("seen_members", "members") if given.get(key) is not None), candidates)
+    members = check_ids(list(shown), len(shown))
     strangers = [member for member in members if member not in candidates]
     if strangers:
         raise InvalidParameter(f"round {name} of the log has shown {strangers[0]!r}, which is none of its candidates")
-    answer, right = _answer(name, given["answer"], members, everything=len(members) == len(candidates))
+    everything = 0 < len(members) == len(candidates) and not given.get("truncated")
+    answer, right = _answer(name, given["answer"], members, everything=everything)
     first = given.get("first")
     return LoggedRound(
         name,
@@ -180,8 +195,8 @@ def _round(index: int, given: Any) -> LoggedRound:
         right,
         int(given.get("epoch") or 0),
         bool(given.get("explored")),
-        given.get("shown_at"),
-        given.get("answered_at"),
+        None if given.get("shown_at") is None else float(given["shown_at"]),
+        None if given.get("answered_at") is None else float(given["answered_at"]),
     )
 
 
@@ -191,6 +206,8 @@ def _answer(
     if answer is None:
         return None, ()
     kind = next(iter(answer), None) if isinstance(answer, Mapping) and len(answer) == 1 else None
+    if kind not in (None, "hit") and answer[kind] is not True:
+        kind = None
     if kind in ("expired", "withdrawn"):
         return kind, ()
     if kind not in _ANSWERS:

@@ -71,8 +71,11 @@ def rescored(log: Any, new_scores: NewScores, settings: Settings) -> tuple[list[
     if not rounds:
         raise InvalidParameter("there is no round in the log that could be learned from")
     scorers: Scorers | None = None
-    lists = []
+    lists: list[Any] = []
     for each in rounds:
+        if not each.candidates:
+            lists.append([])  # a search that found nothing is below every threshold, too
+            continue
         made = _scores(each, new_scores)
         table, scorers = check_table(made, scorers)
         if len(table) != len(each.candidates):
@@ -91,7 +94,7 @@ def _last_epoch(rounds: list[LoggedRound]) -> list[LoggedRound]:
 
 def _counts(logged: LoggedRound, settings: Settings) -> bool:
     """Return whether a round would have counted with these settings."""
-    if not logged.candidates or logged.answer in ("absent", "withdrawn"):
+    if logged.answer in ("absent", "withdrawn"):
         return False  # no candidate at all was right, says who has seen everything; or nobody saw it
     if settings.explore_share is not None:
         return logged.explored and not logged.is_silent
@@ -109,6 +112,8 @@ def _scores(logged: LoggedRound, new_scores: NewScores) -> Any:
             f"round {logged.round_id} of the log has no new scores; give them for every round: leaving some out is a "
             "choice that the guarantee does not survive"
         )
-    if isinstance(made, Mapping) and set(made) >= set(logged.candidates):
-        return [made[candidate] for candidate in logged.candidates]
+    if isinstance(made, Mapping):
+        by_text = {str(name): score for name, score in made.items()}  # JSON has no other names
+        if by_text.keys() >= set(map(str, logged.candidates)):
+            return [by_text[str(candidate)] for candidate in logged.candidates]
     return made

@@ -146,7 +146,7 @@ def _check_again(name: RoundName, answer: Given, given: Given) -> None:
 
 def _is_same(answer: Given, given: Given) -> bool:
     if isinstance(answer, All) and isinstance(given, All):
-        return sorted(map(str, answer.members)) == sorted(map(str, given.members))
+        return sorted(map(repr, answer.members)) == sorted(map(repr, given.members))  # 1 is not "1"
     return type(answer) is type(given) and answer == given
 
 

@@ -4,7 +4,8 @@ Until then it moves nothing: not the threshold, the alarm, the error budget or t
 same bits as one in which the right answer came at once. A round that patience has let in stays low meanwhile.
 """
 
-from collections import deque
+from collections.abc import Iterable
+from itertools import islice
 
 from shortlist.rounds.events import Answered, Corrected, Event
 from shortlist.rounds.shown import RoundName
@@ -23,23 +24,31 @@ class Holding:
         Those that may still be corrected, oldest first.
     """
 
-    def __init__(self, grace: int, answers: deque[Answered] | None = None) -> None:
+    def __init__(self, grace: int, answers: Iterable[Answered] = ()) -> None:
         self.grace = grace
-        self.answers = deque[Answered]() if answers is None else answers
+        #: By their rounds, oldest first.
+        self.answers: dict[RoundName, Answered] = {each.event.round_id: each for each in answers}
+
+    def effect(self, event: Event) -> Event | None:
+        """Return the answer that becomes final when another one comes, if there is one; change nothing."""
+        if len(self.answers) < self.grace:
+            return None
+        return next(iter(self.answers.values())).event if self.answers else event
 
     def take(self, event: Event) -> Event | None:
         """Take an answer; return the one that has become final by it, if there is one."""
-        self.answers.append(Answered.of(event))
-        return self.answers.popleft().event if len(self.answers) > self.grace else None
+        final = self.effect(event)
+        self.answers[event.round_id] = Answered.of(event)  # type: ignore[union-attr]
+        if final is not None:
+            del self.answers[final.round_id]  # type: ignore[union-attr]
+        return final
 
     def correct(self, event: Corrected) -> None:
         """Put another answer in the place of the one that a round has."""
-        for index, each in enumerate(self.answers):
-            if each.event.round_id == event.round_id:
-                self.answers[index] = event.answer
-                return
+        if event.round_id in self.answers:
+            self.answers[event.round_id] = event.answer
 
     def has(self, round_id: RoundName, later: int = 0) -> bool:
         """Return whether a round's answer may still be corrected, also when so many `later` ones have come."""
         final = len(self.answers) + later - self.grace  # so many of the oldest are final by then
-        return any(each.event.round_id == round_id for i, each in enumerate(self.answers) if i >= final)
+        return round_id in self.answers and round_id not in islice(self.answers, max(0, final))

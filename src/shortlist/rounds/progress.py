@@ -386,8 +386,9 @@ def waiting_for(tracker: Tracker) -> str:
     if held > 0:
         oldest = (state.epoch, state.passed)
         first = next(name for name, place in reversed(state.open.items()) if place[:2] == oldest)
+        open_ = "has no final answer" if tracker.settings.grace else "is unanswered"
         words += (
-            f"; round {first} is unanswered and holds back {held} later "
+            f"; round {first} {open_} and holds back {held} later "
             f"one{'s' * (held != 1)} until {tracker.settings.patience} have been shown after it"
         )
     return words

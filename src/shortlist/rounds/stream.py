@@ -7,7 +7,6 @@ a restart after an alarm.
 """
 
 import math
-from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -88,7 +87,7 @@ class StreamState:
     scorers: tuple[str, ...] | None = None
     budget: BudgetState = field(default_factory=BudgetState)
     #: Answers that may still be corrected, oldest first.
-    held: deque[Answered] = field(default_factory=deque)
+    held: list[Answered] = field(default_factory=list)
     #: What is only told, and decides nothing.
     tags: SubgroupsState = field(default_factory=SubgroupsState)
     what_if: WhatIfState | None = None
@@ -128,7 +127,7 @@ class Stream:
         self.tally = Tally() if state is None else state.tally
         self.tracker = make_tracker(settings, share, None if state is None else state.tracker)
         #: The answers that may still be corrected: they move nothing yet.
-        self.holding = Holding(settings.grace, None if state is None else state.held)
+        self.holding = Holding(settings.grace, () if state is None else state.held)
         #: Coverage by what callers say about their rounds; and what a higher coverage would have been.
         self.subgroups = Subgroups(None if state is None else state.tags)
         self.what_if = make_what_if(settings, share, None if state is None else state.what_if)
@@ -154,7 +153,7 @@ class Stream:
             self.tracker.state,
             self._scorers,
             self._budget_state,
-            self.holding.answers,
+            list(self.holding.answers.values()),
             self.subgroups.state,
             None if self.what_if is None else self.what_if.state,
         )
@@ -311,6 +310,11 @@ class Stream:
             following = self.holding.take(event)
         if following is not None:
             getattr(self, _MOVES[type(following)])(following)
+
+    def effect(self, event: Event) -> Event | None:
+        """Return the event that takes effect when this one comes: with `grace`, an earlier answer; change nothing."""
+        held = self.holding.grace and type(event) in _ANSWERS
+        return self.holding.effect(event) if held else event
 
     def _corrected(self, event: Corrected) -> None:
         self.holding.correct(event)

@@ -18,8 +18,10 @@ __all__ = ["OTHERS", "Subgroup", "Subgroups", "SubgroupsState", "Tags", "check_t
 #: What a caller says about a round, by name.
 Tags = Mapping[str, str | int] | None
 
-#: How many tags a round may have, how long a tag and its value may be, and how many values of a tag are told apart.
+#: How many tags a round may have, how many are told apart in all, how long a tag and its value may be, and how many
+#: values of a tag are told apart.
 _TAGS: Final = 10
+_NAMES: Final = 50
 _LENGTH: Final = 100
 _VALUES: Final = 200
 #: The value under which those beyond that are counted together.
@@ -78,6 +80,8 @@ class Subgroups:
         """Take note of a round and its tags."""
         known: dict[str, str] = {}
         for tag, value in tags.items():
+            if tag not in self.state.counts and len(self.state.counts) == _NAMES:
+                continue
             counts = self.state.counts.setdefault(tag, {})
             name = value if value in counts or len(counts) < _VALUES else OTHERS
             counts.setdefault(name, [0, 0, 0])[0] += 1

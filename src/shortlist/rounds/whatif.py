@@ -28,7 +28,7 @@ class IfAsked(NamedTuple):
     coverage
         The coverage that could have been asked for.
     threshold
-        The threshold that would be in force.
+        The threshold that it has: a miss that nobody looked further into is low for it, too.
     known
         The answered rounds of which it is known whether its list would have had the right answer.
     unknown
@@ -102,7 +102,10 @@ def make_what_if(settings: Settings, share: float, state: WhatIfState | None = N
     policy: Any = settings.policy
     if type(policy) not in (AnytimeSPS, SPS) or settings.unanswered != "miss":
         return None
-    higher = dataclasses.replace(policy, coverage=float(1 - miss_rate(policy.coverage) / 2))
+    coverage = float(1 - miss_rate(policy.coverage) / 2)
+    if coverage >= 1.0:
+        return None  # there is no float between
+    higher = dataclasses.replace(policy, coverage=coverage)
     tracker = Tracker(dataclasses.replace(settings, policy=higher), share, None if state is None else state.tracker)
     tracker.detector = None  # it starts over with the one in use
     return WhatIf(tracker, state)

@@ -203,11 +203,13 @@ class Batch:
         decided = []
         for name, (values, scorers) in new.also.items():
             other = shadowing(new.stream, name, self.others)
-            if other is not None:
-                beside = self._decide(
-                    other, Propose(other, new.round_id, new.ids, values, scorers, tags=new.tags)
-                ).beside(seen)
-                decided.append((other, beside._replace(scorer_version=other.scorer_version)))
+            if other is None:
+                continue
+            try:
+                beside = self._decide(other, Propose(other, new.round_id, new.ids, values, scorers, tags=new.tags))
+            except ShortlistError as error:
+                raise type(error)(f"also, for stream {name}: {error}") from None
+            decided.append((other, beside.beside(seen)._replace(scorer_version=other.scorer_version)))
         return decided
 
     def _open(self, stream: LoggedStream, listed: Listed) -> None:

@@ -115,6 +115,8 @@ def _rows(reader: Reader, extent: Extent, shown: list[Entry]) -> Iterator[dict[s
             not isinstance(listed, Listed)
             or listed.fit != fit
             or fit == 0
+            or listed.explored is False  # only explored rounds count, and only if somebody clicks
+            or (listed.explored and answer is None)
             or _is_withdrawn(reader, extent, entry, answer)
         ):
             continue

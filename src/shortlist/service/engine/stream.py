@@ -12,7 +12,7 @@ from typing import Any, Final
 from shortlist._shares import wilson
 from shortlist.policies import State
 from shortlist.rounds.codec import encode, from_json, to_json
-from shortlist.rounds.events import Configured, Hit, Listed, WarmStarted, counted_as
+from shortlist.rounds.events import Configured, Event, Hit, Listed, WarmStarted, counted_as
 from shortlist.rounds.learning import LearningState, make_learning
 from shortlist.rounds.progress import figures, is_fitting, summarize
 from shortlist.rounds.stream import Stream, StreamState
@@ -89,7 +89,8 @@ class LoggedStream:
         if entry.number != self.number + 1:
             raise ValueError(f"event {entry.number} of stream {self.name} does not follow {self.number}")
         event = entry.event
-        counts = isinstance(event, Hit) and self.rounds.tracker.is_open(entry.round_id)
+        final = self.rounds.effect(event)
+        counts = isinstance(final, Hit) and self.rounds.tracker.is_open(final.round_id)
         if isinstance(event, Listed):
             self.open[entry.round_id] = entry.number
             self.shadowed = self.shadowed or bool(event.also)
@@ -105,23 +106,25 @@ class LoggedStream:
         self.rounds.apply(event)
         self.number, self.last_at = entry.number, entry.at
         try:
-            self._chart(entry, counts=counts)
+            self._chart(entry, final, counts=counts)
         except Exception:  # noqa: BLE001 - a picture must not be able to destroy what it is a picture of
             _log.exception("the charts of stream %s start again: event %s cannot be drawn", self.name, entry.number)
             self.series = Series()
             self.charts_dropped += 1
 
-    def _chart(self, entry: Entry, *, counts: bool) -> None:
-        """Take the entry into the stream's history; `counts`: it is a pick that the threshold learns from."""
+    def _chart(self, entry: Entry, final: Event | None, *, counts: bool) -> None:
+        """Take the entry into the stream's history.
+
+        `final` is the answer that takes effect with it; `counts`: it is a pick that the threshold learns from.
+        """
         event, tracker = entry.event, self.rounds.tracker
         if isinstance(event, Listed):
             length = event.reached if self.rounds.settings.shadow else len(event.positions)
             self.series.show(length, len(event.scores))
-        elif entry.is_answer:
-            would_miss = self.settings.shadows is not None and isinstance(event, Hit) and event.missed
-            self.series.answer("miss" if would_miss else counted_as(event))
-            if counts and isinstance(event, Hit):  # what was picked while the score was learned is on another scale
-                self.series.pick(0 if self.rounds.learning is None else self.rounds.learning.number, event.score)
+        elif entry.is_answer and final is not None:
+            self.series.answer(counted_as(final))
+            if counts and isinstance(final, Hit):  # what was picked while the score was learned is on another scale
+                self.series.pick(0 if self.rounds.learning is None else self.rounds.learning.number, final.score)
         level = None if tracker.detector is None else tracker.detector.level(tracker.state.drift)
         self.series.mark(entry.at, tracker.threshold, level)
 

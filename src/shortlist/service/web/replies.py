@@ -172,6 +172,8 @@ class RoundView(_Out):
     """All candidates, with why each was shown or hidden."""
     seen: str | None
     """The stream whose list people saw in the place of this one; `members` are then those that it would have shown."""
+    seen_members: list[str | int] | None
+    """What people saw in the place of this list; null where it shadows no other."""
     answer: dict[str, Any] | None
     """As a body of feedback has it; null while it waits."""
     answered_at: float | None

@@ -286,6 +286,18 @@ class Changes(Body):
         """Return the settings that were given."""
         return self.model_dump(include=self.model_fields_set)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _not_fixed(cls, values: Any) -> Any:
+        """Say of a setting that is fixed that it is, rather than that there is no such field."""
+        fixed = [name for name in values if name in NewStream.model_fields] if isinstance(values, dict) else []
+        for name in fixed:
+            if name not in cls.model_fields:
+                raise ValueError(
+                    f"{name} is fixed when a stream is made; {', '.join(cls.model_fields)} may change at any time"
+                )
+        return values
+
     @model_validator(mode="after")
     def _some(self) -> Self:
         if not self.model_fields_set:

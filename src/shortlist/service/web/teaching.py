@@ -13,8 +13,8 @@ MOST_LISTS: Final = 10_000
 
 _Row = Annotated[list[Number | None], Field(min_length=1, max_length=MOST_SCORERS)]
 # Their largest sizes follow from `right`, and from the size of a body.
-_Plain = Annotated[list[Number], Field(min_length=1)]
-_Rows = Annotated[list[_Row], Field(min_length=1)]
+_Plain = list[Number]
+_Rows = list[_Row]
 _Place = Annotated[int, Field(ge=-1, lt=MOST_CANDIDATES), BeforeValidator(whole)]
 _Right = _Place | Annotated[list[_Place], Field(min_length=1)]
 
@@ -24,7 +24,7 @@ class Examples(Body):
 
     lists: Annotated[list[_Plain], Field(min_length=1)] | Annotated[list[_Rows], Field(min_length=1)]
     """The scores of all candidates of each list: a number for each, or with several scorers a row of them, null where
-    one has none. Lists may differ in length."""
+    one has none. Lists may differ in length, and be empty where a search found nothing."""
     right: Annotated[list[_Right], Field(min_length=1, max_length=MOST_LISTS)]
     """The position of the right candidate in each list, from 0; a list of them where all are needed; -1 where it is not
     among them."""

@@ -37,16 +37,20 @@ def shown_view(shown: Round) -> dict[str, Any]:
     }
 
 
-def more_view(shown: Round, new: bool, seen: int | None) -> dict[str, Any]:
-    """Return what is shown after the candidates that somebody has seen; without `seen`, after those shown before."""
+def more_view(shown: Round, new: bool, seen: int | None, count: int | None = None) -> dict[str, Any]:
+    """Return what is shown after the candidates that somebody has seen, at most `count` of it.
+
+    Without `seen`, after those shown before. So the same request has the same answer, whatever was shown since.
+    """
     listed = shown.listed
-    count = len(listed.positions)
+    known = len(listed.positions)
     last: Any = shown.more[-1].event if new else None
-    start = seen if seen is not None else count if last is None else count - len(last.positions)
+    start = seen if seen is not None else known if last is None else known - len(last.positions)
+    members = listed.members[start:] if seen is None or count is None else listed.members[start : start + count]
     return {
         "round_id": listed.round_id,
-        "members": listed.members[start:],
-        "left": len(listed.scores) - count,
+        "members": members,
+        "left": len(listed.scores) - start - len(members),
         "truncated": listed.truncated,
     }
 
@@ -73,6 +77,7 @@ def round_view(logged: Round, text: Text | None, comparable: Sequence[float]) ->
         "first": listed.first,
         "members": listed.members[:shown],
         "seen": None if listed.seen is None else listed.seen.stream,
+        "seen_members": None if listed.seen is None else _named(listed, listed.seen.positions),
         "candidates": [
             {
                 "id": name,
@@ -94,6 +99,10 @@ def silence_view(check: IgnoreCheck) -> dict[str, Any]:
     rows = {name: [row._asdict() for row in getattr(check, name)] for name in ("by_length", "by_rank")}
     pair = {name: row and row._asdict() for name, row in (("complete", check.complete), ("cut", check.cut))}
     return check._asdict() | rows | pair
+
+
+def _named(listed: Listed, positions: list[int]) -> list[Any]:
+    return [(listed.ids or ())[position] for position in positions]
 
 
 def _sent(listed: Listed) -> list[dict[str, Any]]:

@@ -72,7 +72,7 @@ async def more(engine: CurrentEngine, name: StreamPath, round_id: RoundPath, bod
     have (`shown`), and the same request again changes nothing.
     """
     shown, new = await engine.more(name, round_id, body.count, body.shown)
-    return as_json(more_view(shown, new, body.shown))
+    return as_json(more_view(shown, new, body.shown, body.count))
 
 
 @router.put(
