@@ -27,6 +27,7 @@ CROSSING = (
     "lab/test_reproduction.py",  # the experiment against a prototype's figures
     "policies/test_contract.py",  # every policy
     "policies/test_field.py",  # the methods of the field, against each other
+    "rounds/test_fold.py",  # a stream, fuzzed
     "rounds/test_pairs.py",  # every pair of settings, library and service
     "service/test_backup.py",
     "service/test_budget.py",  # the error budget through HTTP and crashes

@@ -1,0 +1,196 @@
+"""The fold, fuzzed: whatever is asked of a stream, in any order, with any settings and any finite scores.
+
+After each step: what was decided could be applied, the invariants of the threshold hold, and counts add up. At the end
+of each sequence the stream that is rebuilt from its log, and the one that is read from a snapshot, are the live one.
+"""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from shortlist.errors import ShortlistError
+from shortlist.policies.order_statistic import OrderStatisticState
+from shortlist.rounds.codec import from_json, to_json
+from shortlist.rounds.events import EVENTS, Answer, Restarted, kind_of
+from shortlist.rounds.progress import summarize
+from shortlist.service.engine.batch import Batch, Close, Configure, Expand, Propose
+from shortlist.service.engine.examples import WarmStart, labelled, warm_start_events
+from shortlist.service.engine.settings import Settings
+from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.store import Entry, StreamRow
+from tests.rounds.test_pairs import VALUES
+
+#: Scores over the whole range that the border lets in, ties and signed zeros among them.
+NUMBERS = st.one_of(
+    st.sampled_from([0.0, -0.0, 1.0, 0.5, -1.0, 5e-324, -5e-324, 1e-300, 1e300, -1e300, 1.7e308, -1.7e308]),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.integers(0, 4).map(float),
+)
+LISTS = st.lists(NUMBERS, min_size=1, max_size=6)
+ANSWERS = st.sampled_from([*Answer, 0, 1, 2, 3, 5])
+POLICIES = [
+    {"kind": "anytime", "delta": 0.05},
+    {"kind": "anytime", "delta": 0.5},
+    {"kind": "sps", "horizon": 20},
+]
+OPTIONS = {name: values for name, values in VALUES.items() if name not in ("policy", "lister", "keep")} | {
+    "fit_rounds": [2],
+    "coverage": [0.3, 0.5, 0.9],
+}
+
+
+class Fold(RuleBasedStateMachine):
+    """A stream behind its log."""
+
+    @initialize(data=st.data())
+    def start(self, data):
+        chosen = {"coverage": 0.5, "policy": data.draw(st.sampled_from(POLICIES))}
+        for name in data.draw(st.lists(st.sampled_from(sorted(OPTIONS)), unique=True, max_size=4)):
+            chosen[name] = data.draw(st.sampled_from(OPTIONS[name]))
+            try:
+                Settings(**chosen)
+            except ShortlistError:
+                del chosen[name]  # the table of pairs refuses it
+        self.row = StreamRow(1, "fuzzed", Settings(**chosen).to_dict(), 0.0, 0)
+        self.live, self.log, self.rounds, self.made = LoggedStream(self.row), [], {}, 0
+
+    # What can be asked.
+
+    @precondition(lambda self: not self.log)
+    @rule(lists=st.lists(LISTS, min_size=1, max_size=8), data=st.data())
+    def warm_start(self, lists, data):
+        right = [data.draw(st.integers(-1, len(each) - 1)) for each in lists]
+        try:
+            examples = labelled(lists, right)
+            events = warm_start_events(self.live.rounds, examples)
+        except ShortlistError:
+            return  # there are too few of them
+        self.ask(WarmStart(self.live, events, examples.digest))
+
+    @rule(values=LISTS, fresh=st.booleans(), below=st.one_of(st.none(), NUMBERS))
+    def propose(self, values, fresh, below):
+        self.made += fresh or not self.made
+        table = np.array(values, dtype=np.float64)
+        self.ask(Propose(self.live, f"r{self.made}", list(range(len(values))), table, truncated_below=below))
+
+    @rule(values=LISTS, count=st.integers(5, 25), right=st.integers(0, 3))
+    def play(self, values, count, right):
+        """Many prompt answers to the same list, so that there is a threshold, and a fit."""
+        for _ in range(count):
+            self.propose(values, fresh=True, below=None)
+            listed = self.rounds[1, f"r{self.made}"].listed
+            self.ask(Close(self.live, f"r{self.made}", right if right in listed.members else Answer.MISS))
+
+    @rule(
+        values=LISTS,
+        below=st.one_of(st.none(), NUMBERS),
+        count=st.integers(0, 3),
+        answers=st.lists(ANSWERS, max_size=2),
+    )
+    def live_through(self, values, below, count, answers):
+        """One round from its list to its answer, and perhaps to another one."""
+        self.propose(values, fresh=True, below=below)
+        if count:
+            self.ask(Expand(self.live, f"r{self.made}", count))
+        for each in answers:
+            self.ask(Close(self.live, f"r{self.made}", each))
+
+    @rule(which=st.integers(0, 8), answer=ANSWERS)
+    def answer(self, which, answer):
+        self.ask(Close(self.live, self.name(which), answer))
+
+    @rule(which=st.integers(0, 8), count=st.one_of(st.none(), st.integers(1, 3)))
+    def more(self, which, count):
+        self.ask(Expand(self.live, self.name(which), count))
+
+    def name(self, which):
+        """Return a round that is open, or may be corrected, or is closed, or never was."""
+        names = [*reversed(self.live.open), *self.live.rounds.holding.answers, f"r{self.made}", "r1", "r0"]
+        return str(names[min(which, len(names) - 1)])
+
+    @rule(data=st.data())
+    def configure(self, data):
+        name = data.draw(st.sampled_from(["at_least", "at_most", "shadow", "patience", "miss_budget", "explore_share"]))
+        self.ask(Configure(self.live, {name: data.draw(st.sampled_from([*OPTIONS[name], None, False, 0, 1]))}))
+
+    @precondition(lambda self: self.live.settings.unanswered == "miss" and self.made % 5 == 4)
+    @rule()
+    def restart(self):
+        self.apply(Restarted(self.live.rounds.tracker.epoch + 1))
+
+    def ask(self, command):
+        """Judge a command, write what it gives as JSON, read it, apply it; and all that is due."""
+        batch = Batch(self.rounds, 0.0, 6)
+        outcome = batch.judge(command)
+        assert isinstance(outcome, (tuple, ShortlistError))
+        assert not (isinstance(outcome, ShortlistError) and batch.entries)
+        for entry in batch.entries:
+            self.apply(entry.event)
+        while (event := self.live.rounds.due()) is not None:
+            self.apply(event)
+
+    def apply(self, event):
+        self.log.append((kind_of(event), to_json(event)))
+        self.live.apply(self.read(len(self.log)))
+
+    def read(self, number):
+        kind, body = self.log[number - 1]
+        json.loads(body, parse_constant=pytest.fail)
+        return Entry(1, number, float(number), from_json(EVENTS[kind], body))
+
+    # What must be so.
+
+    @invariant()
+    def is_sound(self):
+        if not hasattr(self, "live"):
+            return
+        state, tally = self.live.rounds.tracker.state.policy, self.live.rounds.tally
+        if isinstance(state, OrderStatisticState):
+            assert state.limit < max(state.rounds, 1)
+            assert 0 <= state.low <= state.rounds
+        closed = tally.hits + tally.misses + tally.skipped + tally.absent + tally.expired + tally.withdrawn
+        assert closed + len(self.live.rounds.holding.answers) + len(self.live.open) == tally.rounds
+        assert self.live.threshold == -math.inf or math.isfinite(self.live.threshold)
+        assert self.live.charts_dropped == 0
+
+    def teardown(self):
+        if not hasattr(self, "live"):
+            return
+        summarize(self.live.rounds, len(self.live.open))
+        to_json(self.live.summary())
+        rebuilt = LoggedStream(self.row)
+        for number in range(1, len(self.log) + 1):
+            rebuilt.apply(self.read(number))
+        snapshot = self.live.snapshot()
+        assert rebuilt.snapshot() == snapshot
+        again = LoggedStream(self.row)
+        again.restore(snapshot)
+        assert again.snapshot() == snapshot
+
+
+def fuzz(examples, steps):
+    chosen = settings(
+        max_examples=examples, stateful_step_count=steps, deadline=None, suppress_health_check=list(HealthCheck)
+    )
+    run_state_machine_as_test(Fold, settings=chosen)
+
+
+def test_two_thousand_sequences():
+    fuzz(2_000, 12)
+
+
+@pytest.mark.soak
+def test_two_hundred_thousand_sequences():
+    fuzz(200_000, 25)
