@@ -1,10 +1,12 @@
 """One request and its response: the request's id, the size of its body, the status it was answered with."""
 
+import asyncio
 import json
 import os
 import re
 import time
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from starlette.types import Message, Receive, Scope, Send
 
@@ -39,6 +41,25 @@ class Exchange:
         self.began = time.perf_counter()
         self.status, self.started, self.refused, self.too_large = 500, False, False, False
         self.key_id: str | None = None
+        self._check = _allow
+        self._task: asyncio.Task[Any] | None = asyncio.current_task()
+        #: Whether the response was broken off because its key was revoked.
+        self.cut_off = False
+
+    def check_parts(self, check: Callable[["Exchange"], None]) -> None:
+        """Have this called before each part of a response that comes in parts, such as live events or an export."""
+        self._check = check
+
+    def cut(self) -> None:
+        """Break the response off: what is not sent yet is not sent."""
+        if not self.cut_off and self._task is not None:
+            self.cut_off = True
+            self._task.cancel()
+
+    def uncut(self) -> None:
+        """Take back the cancellation, which has done its work."""
+        if self._task is not None:
+            self._task.uncancel()
 
     async def receive(self) -> Message:
         """Pass on what comes in, as long as it is within the limit."""
@@ -57,6 +78,10 @@ class Exchange:
         if message["type"] == "http.response.start":
             self.status, self.started = message["status"], True
             message["headers"] = [*message.get("headers", ()), (b"x-request-id", self.request_id)]
+        elif message.get("more_body"):
+            self._check(self)
+            if self.cut_off:
+                await asyncio.get_running_loop().create_future()  # the cancellation arrives here: nothing more is sent
         await self._send(message)
 
     async def refuse(self, refusal: Refusal) -> None:
@@ -67,3 +92,7 @@ class Exchange:
         headers += [(b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode())]
         await self.send({"type": "http.response.start", "status": refusal.document["status"], "headers": headers})
         await self.send({"type": "http.response.body", "body": body})
+
+
+def _allow(_exchange: Exchange) -> None:
+    """Let every part of a response pass."""

@@ -8,7 +8,7 @@ import multiprocessing
 import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, Final
 
@@ -66,8 +66,19 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def run(app: FastAPI, *, sockets: list[socket.socket] | None = None, port: int = 8000, access: bool = False) -> None:
-    """Serve an app until a signal stops it, on a socket or on a port of this machine."""
+def run(
+    app: FastAPI,
+    *,
+    sockets: list[socket.socket] | None = None,
+    port: int = 8000,
+    access: bool = False,
+    proxies: Sequence[str] = (),
+) -> None:
+    """Serve an app until a signal stops it, on a socket or on a port of this machine.
+
+    `X-Forwarded-For` is believed where it comes from one of the proxies; from others it would let anybody choose
+    under which address their requests are counted.
+    """
     logs.configure(access=access)
     config = uvicorn.Config(
         app,
@@ -76,11 +87,20 @@ def run(app: FastAPI, *, sockets: list[socket.socket] | None = None, port: int =
         log_config=None,
         timeout_graceful_shutdown=_GRACE,
         server_header=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
     )
     _Server(config).run(sockets)
 
 
-def run_workers(make_app: Callable[[], FastAPI], count: int, sockets: list[socket.socket], *, access: bool) -> None:
+def run_workers(
+    make_app: Callable[[], FastAPI],
+    count: int,
+    sockets: list[socket.socket],
+    *,
+    access: bool,
+    proxies: Sequence[str] = (),
+) -> None:
     """Serve from several processes until a signal stops them; one that dies is restarted."""
     logs.configure(access=access)
     context = multiprocessing.get_context("spawn")
@@ -99,7 +119,7 @@ def run_workers(make_app: Callable[[], FastAPI], count: int, sockets: list[socke
             workers.remove(worker)
             time.sleep(1.0)
         while len(workers) < count:
-            worker = context.Process(target=_work, args=(make_app, sockets, access))
+            worker = context.Process(target=_work, args=(make_app, sockets, access, proxies))
             worker.start()
             workers.append(worker)
         time.sleep(0.2)
@@ -112,5 +132,5 @@ def run_workers(make_app: Callable[[], FastAPI], count: int, sockets: list[socke
             worker.kill()
 
 
-def _work(make_app: Callable[[], FastAPI], sockets: list[socket.socket], access: bool) -> None:
-    run(make_app(), sockets=sockets, access=access)
+def _work(make_app: Callable[[], FastAPI], sockets: list[socket.socket], access: bool, proxies: Sequence[str]) -> None:
+    run(make_app(), sockets=sockets, access=access, proxies=proxies)
