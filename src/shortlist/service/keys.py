@@ -139,8 +139,8 @@ class KeyFile:
             # Half a deployment, perhaps. What was known goes on; nobody gets in who could not before.
             self._seen = None
             self.failures += 1
-            plain = isinstance(error, SaveFileError)  # which may be an OSError, too
-            why = str(error) if plain else f"{self.path} cannot be read ({error.strerror})"
+            # Some of ours are OSErrors, too.
+            why = str(error) if isinstance(error, SaveFileError) else f"{self.path} cannot be read ({error.strerror})"
             if why != self._failing:
                 self._failing = why
                 _log.error("the keys are not read again, and the ones known before go on, revoked or not: %s", why)

@@ -41,7 +41,7 @@ class Exchange:
         self.began = time.perf_counter()
         self.status, self.started, self.refused, self.too_large = 500, False, False, False
         self.key_id: str | None = None
-        self._check = _allow
+        self._check: Callable[[Exchange], None] = _allow
         self._task: asyncio.Task[Any] | None = asyncio.current_task()
         #: Whether the response was broken off because its key was revoked.
         self.cut_off = False

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import gc
 import logging
 import multiprocessing
@@ -17,6 +18,7 @@ from fastapi import FastAPI
 
 from shortlist.errors import InvalidParameter
 from shortlist.service.web import logs
+from shortlist.service.web.metrics import forget_worker, share_counts
 
 __all__ = ["listen", "run", "run_workers"]
 
@@ -103,6 +105,11 @@ def run_workers(
 ) -> None:
     """Serve from several processes until a signal stops them; one that dies is restarted."""
     logs.configure(access=access)
+    with share_counts():
+        _run_workers(functools.partial(_work, make_app, sockets, access, proxies), count)
+
+
+def _run_workers(work: Callable[[], None], count: int) -> None:
     context = multiprocessing.get_context("spawn")
     stopping = False
 
@@ -117,9 +124,10 @@ def run_workers(
         for worker in [worker for worker in workers if not worker.is_alive()]:
             _log.warning("worker %s has ended with %s; another is started", worker.pid, worker.exitcode)
             workers.remove(worker)
+            forget_worker(worker.pid)
             time.sleep(1.0)
         while len(workers) < count:
-            worker = context.Process(target=_work, args=(make_app, sockets, access, proxies))
+            worker = context.Process(target=work)
             worker.start()
             workers.append(worker)
         time.sleep(0.2)

@@ -32,6 +32,6 @@ async def readyz(engine: CurrentEngine) -> Response:
     response_class=PlainTextResponse,
     responses={200: {"description": "For Prometheus.", "content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
-async def prometheus(metrics: CurrentMetrics) -> Response:
+async def prometheus(engine: CurrentEngine, metrics: CurrentMetrics) -> Response:
     """Return metrics in the format of Prometheus."""
-    return Response(metrics.page(), media_type="text/plain; version=0.0.4")
+    return Response(await metrics.page(engine), media_type="text/plain; version=0.0.4")

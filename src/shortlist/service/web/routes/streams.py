@@ -9,7 +9,8 @@ from fastapi.responses import StreamingResponse
 from shortlist.rounds.codec import to_json
 from shortlist.service.engine import Engine, Settings
 from shortlist.service.web import replies, requests
-from shortlist.service.web.dependencies import CurrentEngine
+from shortlist.service.web.dependencies import CurrentEngine, CurrentMetrics
+from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.problems import EVERYWHERE, responses
 from shortlist.service.web.requests import PageLimit, StreamPath
 from shortlist.service.web.views import as_json
@@ -90,18 +91,19 @@ async def delete_stream(engine: CurrentEngine, name: StreamPath) -> Response:
         200: {"description": "The stream's summary whenever it changes.", "content": {"text/event-stream": {}}},
     },
 )
-async def live(engine: CurrentEngine, name: StreamPath) -> StreamingResponse:
+async def live(engine: CurrentEngine, metrics: CurrentMetrics, name: StreamPath) -> StreamingResponse:
     """Send the stream's summary now and whenever it changes, as server-sent events."""
     await engine.require(name)  # an unknown stream is an error, not an empty stream of events
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_events(engine, name), media_type="text/event-stream", headers=headers)
+    return StreamingResponse(_events(engine, metrics, name), media_type="text/event-stream", headers=headers)
 
 
-async def _events(engine: Engine, name: str) -> AsyncIterator[str]:
-    yield "retry: 2000\n\n"
-    async for summary in engine.changes(name):
-        if summary is None:
-            yield ": still here\n\n"
-        else:
-            yield f"event: stream\nid: {summary['events']}\ndata: {to_json(summary)}\n\n"
-    yield "event: end\ndata: {}\n\n"
+async def _events(engine: Engine, metrics: Metrics, name: str) -> AsyncIterator[str]:
+    with metrics.listeners.track_inprogress():
+        yield "retry: 2000\n\n"
+        async for summary in engine.changes(name):
+            if summary is None:
+                yield ": still here\n\n"
+            else:
+                yield f"event: stream\nid: {summary['events']}\ndata: {to_json(summary)}\n\n"
+        yield "event: end\ndata: {}\n\n"
