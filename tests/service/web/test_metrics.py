@@ -14,7 +14,6 @@ from shortlist import Client
 from shortlist.errors import StoreUnavailable
 from shortlist.service.engine import overview
 from shortlist.service.keys import KeyFile
-from shortlist.service.web import stream_metrics
 from tests.service.running import free_port, running
 
 
@@ -152,21 +151,6 @@ def test_stopping_does_not_wait_for_a_long_log(sqlite, monkeypatch):
     with running(sqlite) as service:
         scrape(service)
         assert reading.wait(20)
-
-
-def test_of_too_many_streams_the_first_are_shown(sqlite, monkeypatch):
-    monkeypatch.setattr(stream_metrics, "MOST_STREAMS", 3)
-    monkeypatch.setattr("shortlist.service.web.metrics.MOST_STREAMS", 3)
-    with running(sqlite) as service:
-        for name in "edcba":
-            service.make(name)
-        figures = scrape(service)
-        shown = {name for name in figures if name.startswith("shortlist_rounds_total")}
-        assert shown == {f'shortlist_rounds_total{{stream="{name}"}}' for name in "edc"}
-        assert (figures["shortlist_streams"], figures["shortlist_streams_not_shown"]) == (5, 2)
-        for name in "ab":
-            service.play(1, stream=name)
-        assert {name for name in scrape(service) if name.startswith("shortlist_rounds_total")} == shown
 
 
 def test_a_damaged_stream_is_counted_and_stops_nothing(sqlite, monkeypatch):

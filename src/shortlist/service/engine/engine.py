@@ -212,6 +212,11 @@ class Engine:
         return await self._overview.look(await self._read(lambda reader: reader.streams()), limit)
 
     @property
+    def listeners(self) -> int:
+        """How many listen to changes of streams."""
+        return self._memory.listeners
+
+    @property
     def waiting(self) -> int:
         """How many requests wait to be written."""
         return self._writer.waiting

@@ -90,6 +90,11 @@ class Memory:
         if not listeners:
             self._listeners.pop(stream_id, None)
 
+    @property
+    def listeners(self) -> int:
+        """How many listen."""
+        return sum(map(len, self._listeners.values()))
+
     def wake_all(self) -> None:
         """Wake everybody who listens."""
         for stream_id in self._listeners:

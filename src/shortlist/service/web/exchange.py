@@ -14,6 +14,9 @@ from shortlist.service.web.problems import Refusal
 
 __all__ = ["BodyTooLarge", "Exchange"]
 
+#: What has headers of its own; all other responses are of today, of this caller, and what they say they are.
+_PAGES: Final = ("/static/", "/page/", "/favicon.ico")
+_PRIVATE: Final = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
@@ -41,14 +44,19 @@ class Exchange:
         self.began = time.perf_counter()
         self.status, self.started, self.refused, self.too_large = 500, False, False, False
         self.key_id: str | None = None
+        path = scope.get("path", "")
+        self._is_page = path.startswith(_PAGES) or path == "/"
         self._check: Callable[[Exchange], None] = _allow
-        self._task: asyncio.Task[Any] | None = asyncio.current_task()
+        self._task: asyncio.Task[Any] | None = None
         #: Whether the response was broken off because its key was revoked.
         self.cut_off = False
 
     def check_parts(self, check: Callable[["Exchange"], None]) -> None:
-        """Have this called before each part of a response that comes in parts, such as live events or an export."""
-        self._check = check
+        """Have this called before each part of a response that comes in parts, such as live events or an export.
+
+        Whoever asks for it runs the request: their task is the one that `cut` ends.
+        """
+        self._check, self._task = check, asyncio.current_task()
 
     def cut(self) -> None:
         """Break the response off: what is not sent yet is not sent."""
@@ -77,7 +85,10 @@ class Exchange:
             return
         if message["type"] == "http.response.start":
             self.status, self.started = message["status"], True
-            message["headers"] = [*message.get("headers", ()), (b"x-request-id", self.request_id)]
+            headers = [*message.get("headers", ()), (b"x-request-id", self.request_id)]
+            if not self._is_page and not any(name == b"cache-control" for name, _ in headers):
+                headers += _PRIVATE
+            message["headers"] = headers
         elif message.get("more_body"):
             self._check(self)
             if self.cut_off:

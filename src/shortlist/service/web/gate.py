@@ -20,7 +20,7 @@ from shortlist.service.keys import KeyFile
 from shortlist.service.web.exchange import BodyTooLarge, Exchange
 from shortlist.service.web.hosts import Hosts
 from shortlist.service.web.metrics import Metrics
-from shortlist.service.web.problems import Refusal, document
+from shortlist.service.web.problems import WHY, Refusal, document
 from shortlist.service.web.rate import RateLimit
 from shortlist.service.web.scopes import is_public, scope_of
 from shortlist.service.web.watching import Watch
@@ -93,6 +93,9 @@ class Gate:
             # The server sees that the response is not complete, and closes the connection: nobody takes half an
             # export for a whole one.
             exchange.uncut()
+        except Exception as error:
+            scope[WHY] = f"{type(error).__name__}: {error}"
+            raise
         finally:
             if self._watch is not None:
                 self._watch.forget(exchange)
@@ -136,6 +139,8 @@ class Gate:
                 "ms": round(1000 * seconds, 2),
                 "key": exchange.key_id,
             }
+            if status >= 500:
+                payload["why"] = exchange.scope.get(WHY)
             _log.log(level, "request", extra={"payload": payload})
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
+from shortlist.errors import ServiceUnavailable
 from shortlist.rounds.codec import to_json
 from shortlist.service.engine import Engine, Settings
 from shortlist.service.web import replies, requests
@@ -19,6 +20,8 @@ __all__ = ["router"]
 
 router = APIRouter(responses=EVERYWHERE)
 
+#: How many may listen to one process: each wakes up whenever its stream changes.
+_MOST_LISTENERS: Final = 1_000
 _LINKS: Final = {
     operation: {"operationId": operation, "parameters": {"name": "$response.body#/name"}}
     for operation in ("propose", "get_stream", "get_rounds", "answer_many", "warm_start", "restart", "delete_stream")
@@ -94,7 +97,9 @@ async def delete_stream(engine: CurrentEngine, name: StreamPath) -> Response:
 async def live(engine: CurrentEngine, metrics: CurrentMetrics, name: StreamPath) -> StreamingResponse:
     """Send the stream's summary now and whenever it changes, as server-sent events."""
     await engine.require(name)  # an unknown stream is an error, not an empty stream of events
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    if engine.listeners >= _MOST_LISTENERS:
+        raise ServiceUnavailable(f"{_MOST_LISTENERS:,} live streams are open, and that is the most: close some")
+    headers = {"X-Accel-Buffering": "no"}
     return StreamingResponse(_events(engine, metrics, name), media_type="text/event-stream", headers=headers)
 
 
