@@ -13,8 +13,8 @@ __all__ = ["replace_file"]
 def replace_file(target: Path, content: str | bytes | Callable[[Path], object], *, mode: int = 0o666) -> None:
     """Write a file beside `target`, make it durable, and put it in the place of `target`.
 
-    A link stays a link, and an existing file keeps its mode. If anything fails, `target` is as it was and
-    nothing is left beside it; the error is raised as it is.
+    A link stays a link, and an existing file keeps its mode, and its owner and group where we may set them. If
+    anything fails, `target` is as it was and nothing is left beside it; the error is raised as it is.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def replace_file(target: Path, content: str | bytes | Callable[[Path], object], 
     os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
     try:
         if target.exists():
-            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+            _look_like(temporary, target.stat())
         if isinstance(content, str):
             temporary.write_text(content, encoding="utf-8", newline="")
         elif isinstance(content, bytes):
@@ -45,6 +45,18 @@ def replace_file(target: Path, content: str | bytes | Callable[[Path], object], 
             temporary.unlink()
         raise
     _sync_folder(target.parent)
+
+
+def _look_like(temporary: Path, known: os.stat_result) -> None:
+    """Give a file the mode of another one, and its owner and group: a service that may read it still may then."""
+    if hasattr(os, "chown"):
+        for owner in (known.st_uid, -1):
+            try:
+                os.chown(temporary, owner, known.st_gid)
+            except OSError:
+                continue
+            break
+    temporary.chmod(stat.S_IMODE(known.st_mode))
 
 
 def _sync_folder(folder: Path) -> None:

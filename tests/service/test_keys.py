@@ -1,12 +1,16 @@
 """The file of keys, which gives no key away, and the commands for it."""
 
 import json
+import os
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from shortlist.errors import InvalidParameter
+from shortlist.errors import DamagedFile, InvalidParameter, SaveFileError
+from shortlist.listers import savefile
 from shortlist.service.keys import SCOPES, KeyFile
 
 
@@ -24,6 +28,133 @@ def test_scopes_that_cannot_be(tmp_path, scopes):
     with pytest.raises(InvalidParameter, match="propose, feedback, read, admin"):
         KeyFile(tmp_path / "keys.json").create("me", scopes)
     assert not (tmp_path / "keys.json").exists()
+
+
+@pytest.fixture
+def slow_reading(monkeypatch):
+    """Let everybody read before anybody writes, unless a lock keeps them from it."""
+    read = savefile.read
+
+    def slow(*arguments):
+        content = read(*arguments)
+        time.sleep(0.05)
+        return content
+
+    monkeypatch.setattr(savefile, "read", slow)
+
+
+def test_commands_at_once_lose_nothing(tmp_path, slow_reading):  # noqa: ARG001
+    """Each reads what the one before it wrote: a key made while another is revoked does not bring that one back."""
+    path = tmp_path / "keys.json"
+    first = KeyFile(path).create("leaked", ["read"]).split("_")[1]
+    with ThreadPoolExecutor(9) as pool:
+        made = [pool.submit(KeyFile(path).create, f"key {i}", ["read"]) for i in range(4)]
+        pool.submit(KeyFile(path).revoke, first)
+        made += [pool.submit(KeyFile(path).create, f"key {i}", ["read"]) for i in range(4, 8)]
+    ids = {each.result().split("_")[1] for each in made}
+    kept = {key.id: key.revoked for key in KeyFile(path).listed()}
+    assert kept.keys() == {first} | ids
+    assert kept[first] is not None
+
+
+def looked_again(file):
+    """Look at the file as if a second had passed."""
+    file._looked = -1.0
+    return file
+
+
+def errors_in(caplog):
+    return [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+
+
+@pytest.mark.parametrize("harm", ["edited", "deleted", "no file", "of another form"])
+def test_a_file_that_cannot_be_read_is_logged_once_and_counted(tmp_path, caplog, harm):
+    path = tmp_path / "keys.json"
+    number = KeyFile(path).create("me", ["read"]).split("_")[1]
+    whole, file = path.read_text(), KeyFile(path)
+    file.listed()
+    if harm == "edited":  # somebody takes a key out by hand, and the checksum no longer fits
+        document = json.loads(whole)
+        document["content"]["keys"] = []
+        path.write_text(json.dumps(document))
+    elif harm == "of another form":
+        savefile.write(path, "api keys", {"keys": [{"id": "a"}]})
+    else:
+        path.unlink()
+        if harm == "no file":
+            path.mkdir()
+    age = file.age
+    for _ in range(3):
+        assert looked_again(file).is_valid(number)  # what was known goes on
+    assert file.failures == 4
+    assert len(errors_in(caplog)) == 1, caplog.text
+    assert "go on, revoked or not" in errors_in(caplog)[0]
+    assert str(path) in errors_in(caplog)[0]
+    assert looked_again(file).age > age
+    if harm == "no file":
+        path.rmdir()
+    path.write_text(whole)
+    assert looked_again(file).age < 0.1
+    assert "are read from" in caplog.records[-1].getMessage()
+
+
+def test_keys_that_are_no_keys_are_damage(tmp_path):
+    savefile.write(tmp_path / "keys.json", "api keys", {"keys": [{"id": "a"}]})
+    with pytest.raises(DamagedFile, match="is damaged"):
+        KeyFile(tmp_path / "keys.json").listed()
+
+
+def test_a_replaced_file_keeps_its_group_and_mode(tmp_path):
+    """A service of another user that may read it by its group still may after a key was revoked."""
+    file = KeyFile(tmp_path / "keys.json")
+    number = file.create("me", ["read"]).split("_")[1]
+    file.path.chmod(0o640)
+    groups = os.getgroups() if os.geteuid() else [10001]
+    os.chown(file.path, -1, groups[-1])
+    file.revoke(number)
+    found = file.path.stat()
+    assert (found.st_gid, found.st_mode & 0o777) == (groups[-1], 0o640)
+
+
+def test_a_file_that_was_replaced_where_it_is_mounted_from_is_told(tmp_path, caplog):
+    """A container that mounts the file itself keeps the old one, which has no name any more; a folder follows."""
+    code = """
+import sys, pathlib, subprocess
+from shortlist.service.keys import KeyFile
+host, file, folder = (pathlib.Path(each) for each in sys.argv[1:])
+number = KeyFile(host / "keys.json").create("me", ["read"]).split("_")[1]
+file.touch(); folder.mkdir()
+for source, target in ((host / "keys.json", file), (host, folder)):
+    if subprocess.run(["mount", "--bind", source, target], capture_output=True).returncode:
+        print("cannot mount"); sys.exit()
+mounted = {"file": KeyFile(file), "folder": KeyFile(folder / "keys.json")}
+for each in mounted.values():
+    each.listed()
+KeyFile(host / "keys.json").revoke(number)
+for name, each in mounted.items():
+    each._looked = -1.0
+    print(name, each.is_valid(number), each.failures, each._failing)
+"""
+    (tmp_path / "host").mkdir()
+    paths = [str(tmp_path / name) for name in ("host", "mounted.json", "mounted")]
+    command = ["unshare", "--mount", "--map-root-user", sys.executable, "-c", code, *paths]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode or "cannot mount" in done.stdout:  # not everybody may; what is seen is the same
+        file = KeyFile(tmp_path / "keys.json")
+        number = file.create("me", ["read"]).split("_")[1]
+        (tmp_path / "mounted.json").unlink(missing_ok=True)
+        with pytest.MonkeyPatch.context() as patch:
+            gone = os.stat_result([*file.path.stat()[:3], 0, *file.path.stat()[4:]])
+            patch.setattr(type(file.path), "stat", lambda *_, **__: gone)
+            assert looked_again(file).is_valid(number)
+            with pytest.raises(SaveFileError, match="mount its folder"):
+                file.listed()
+        assert "mount its folder, not the file" in caplog.text
+        return
+    file, folder = done.stdout.splitlines()
+    assert file.startswith("file True 1 ")  # nothing can be done here but tell
+    assert "mount its folder, not the file" in file
+    assert folder == "folder False 0 None"
 
 
 def shortlist(*arguments, cwd=None):

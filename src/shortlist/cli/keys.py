@@ -48,9 +48,14 @@ def revoke(
     id: Annotated[str, typer.Argument(help="The key's id, from `shortlist keys list`.")],  # noqa: A002 - the word people read
     file: File = Path("shortlist-keys.json"),
 ) -> None:
-    """Make a key worthless; a running service notices within a second."""
+    """Make a key worthless; a running service that reads this file notices within seconds."""
     key = KeyFile(file).revoke(id)
     typer.echo(f"{key.id} ({key.name}) is revoked")
+    typer.echo(
+        f"A service that reads {file} notices within seconds. Restart one that has a copy of it, such as a systemd "
+        "credential or a container that mounts the file and not its folder.",
+        err=True,
+    )
 
 
 def _day(moment: float | None) -> str:

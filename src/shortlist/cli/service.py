@@ -4,6 +4,7 @@ import functools
 import ipaddress
 import re
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -31,6 +32,13 @@ AllowedHost = Annotated[
     list[str] | None,
     typer.Option(
         help="Without keys: a name by which pages may ask for this service, besides localhost. Can be given again.",
+        show_default=False,
+    ),
+]
+TrustedProxy = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="The address, or network, of a proxy: its X-Forwarded-For says who asks. Can be given again.",
         show_default=False,
     ),
 ]
@@ -69,6 +77,18 @@ def _is_local(host: str) -> bool:
         return False
 
 
+def _proxies(given: Sequence[str]) -> tuple[str, ...]:
+    """Return the proxies that are believed, or say which is no address."""
+    for each in given:
+        try:
+            ipaddress.ip_network(each, strict=False)
+        except ValueError:
+            raise InvalidParameter(
+                f"trusted_proxy is {each!r}; give an address, such as 127.0.0.1, or a network, such as 10.0.0.0/8"
+            ) from None
+    return tuple(given)
+
+
 def serve(
     database: Database = None,
     host: Annotated[str, typer.Option(help="Where to listen; only this machine otherwise.")] = "127.0.0.1",
@@ -78,6 +98,7 @@ def serve(
     ] = None,
     insecure: Annotated[bool, typer.Option(help="Listen to other machines without keys.")] = False,
     allowed_host: AllowedHost = None,
+    trusted_proxy: TrustedProxy = None,
     workers: Annotated[int, typer.Option(help="Processes, on PostgreSQL.", min=1)] = 1,
     requests_per_second: Annotated[
         float | None,
@@ -93,6 +114,7 @@ def serve(
 ) -> None:
     """Run the service until it is told to stop."""
     address = _address(database)
+    proxies = _proxies(trusted_proxy or ())
     if api_key_file is None and not insecure and not _is_local(host):
         raise InvalidParameter(
             f"host is {host}, which other machines can reach, and there are no keys: give --api-key-file, or say "
@@ -130,9 +152,9 @@ def serve(
         soft_wrap=True,
     )
     if workers == 1:
-        run(make(), sockets=[listening], access=access_log)
+        run(make(), sockets=[listening], access=access_log, proxies=proxies)
     else:
-        run_workers(make, workers, [listening], access=access_log)
+        run_workers(make, workers, [listening], access=access_log, proxies=proxies)
 
 
 def verify(database: Database = None) -> None:

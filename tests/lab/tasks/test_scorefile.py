@@ -142,3 +142,19 @@ def test_one_scorer_may_have_a_name_and_a_column(tmp_path):
     scores = read_scores(tmp_path / "one.npz")
     assert (scores.scorers, scores.tables) == (("dense",), None)
     assert scores.true_columns.tolist() == [0, 1, -1]
+
+
+def test_a_small_file_does_not_become_gigabytes(tmp_path, monkeypatch):
+    """What it would unpack to is known before it is; and a header may say anything."""
+    np.savez_compressed(tmp_path / "zeros.npz", true_scores=np.zeros(3_000_000))
+    assert len(read_scores(tmp_path / "zeros.npz").true_scores) == 3_000_000  # 24 MB are no harm
+    monkeypatch.setattr("shortlist.lab.tasks.scorefile._SMALL", 1_000_000)
+    with pytest.raises(InvalidScores, match=r"would become 24,000,\d+, more than 100 times as many"):
+        read_scores(tmp_path / "zeros.npz")
+    np.savez(tmp_path / "plain.npz", true_scores=np.zeros(3_000_000))
+    read_scores(tmp_path / "plain.npz")
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000000,), }"
+    with zipfile.ZipFile(tmp_path / "boast.npz", "w") as archive:
+        archive.writestr("true_scores.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    with pytest.raises(InvalidScores, match=r"memory|cannot be read"):
+        read_scores(tmp_path / "boast.npz")

@@ -9,6 +9,7 @@ import pytest
 
 from shortlist import AnytimeSPS, replay
 from shortlist.errors import UnknownStream
+from shortlist.lab.logs import LogFiles
 from shortlist.rounds.events import Listed
 from shortlist.service.engine import Engine, Settings, export_stream, verify
 from tests.service.playing import play, play_tables
@@ -112,3 +113,29 @@ def test_while_the_score_is_learned_the_table_is_empty(sqlite, read):
 
     asyncio.run(main())
     assert export_stream(read(sqlite), "a", io.StringIO(), "csv") == 0
+
+
+def test_no_spreadsheet_computes_what_somebody_else_wrote(sqlite, read, tmp_path):
+    """Ids come from callers. `replay` reads the table as before, and numbers are numbers."""
+    formula = '=HYPERLINK("http://evil.example","open")'
+
+    async def main():
+        async with Engine.open(sqlite) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9, score="raw"))
+            for i, member in enumerate([formula, "+1", "-2", "@x", "plain", 7]):
+                await engine.propose("a", [member, "other"], [-0.5, -0.9], round_id=f"-{i}")
+                await engine.answer("a", f"-{i}", "hit", member)
+            return "".join([text async for text in engine.export("a", "csv")])
+
+    over_http = asyncio.run(main())
+    file = io.StringIO()
+    export_stream(read(sqlite), "a", file, "csv")
+    assert file.getvalue() == over_http
+    rows = list(csv.DictReader(io.StringIO(over_http)))
+    assert [row["member"] for row in rows] == [f"'{formula}", "'+1", "'-2", "'@x", "plain", "7"]
+    assert [row["round_id"] for row in rows] == [f"'-{i}" for i in range(6)]
+    assert {row["true_score"] for row in rows} == {row["raw_score"] for row in rows} == {"-0.5"}
+    path = tmp_path / "log.csv"
+    path.write_text(over_http)
+    log = LogFiles((str(path),), by="round_id", time="shown_at").read([str(path)])
+    assert {name: scores.tolist() for name, scores in log.items()} == {f"'-{i}": [-0.5] for i in range(6)}

@@ -58,7 +58,7 @@ def test_a_request_that_failed_is_logged_and_others_only_if_all_are(guarded, key
     assert not [record for record in caplog.records if record.name == "shortlist.access"]
 
     async def fail(*_, **__):
-        raise RuntimeError
+        raise RuntimeError("a reason")
 
     monkeypatch.setattr(guarded.engine, "summary", fail)
     guarded.http.get("/v1/streams/docs", headers=headers)
@@ -70,6 +70,7 @@ def test_a_request_that_failed_is_logged_and_others_only_if_all_are(guarded, key
         "path": "/v1/streams/docs",
         "status": 500,
         "key": keys["read"].split("_")[1],
+        "why": "RuntimeError: a reason",
     }
 
 

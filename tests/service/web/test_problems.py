@@ -47,7 +47,6 @@ def test_errors_say_where_in_words(sqlite_service):
         (ConflictingAnswer, 409),
         (NotShown, 422),
         (InvalidParameter, 422),
-        (StoreUnavailable, 503),
         (DamagedLog, 500),
     ],
 )
@@ -76,6 +75,35 @@ def test_a_store_that_is_away_says_when_to_ask_again(sqlite_service, monkeypatch
     answer = sqlite_service.propose()
     problem(answer, 503, "store-unavailable")
     assert answer.headers["retry-after"] == "1"
+
+
+def test_why_the_database_is_away_is_told_to_the_log_and_to_nobody_else(sqlite_service, monkeypatch, caplog):
+    """A driver's words have hosts, ports, roles and files in them; and some routes need no key."""
+    why = 'connection to server at "10.1.2.3", port 5432 failed: FATAL: role "me" does not exist'
+
+    async def fail(*_, **__):
+        raise StoreUnavailable(f"the database does not take this now ({why}); nothing was stored: try again later")
+
+    for name in ("check", "summary", "answer"):
+        monkeypatch.setattr(sqlite_service.engine, name, fail)
+    asked = {"X-Request-Id": "mine"}
+    answers = [sqlite_service.http.get(path, headers=asked) for path in ("/readyz", "/v1/streams/docs")]
+    for answer in answers:
+        document = problem(answer, 503, "store-unavailable")
+        assert document["detail"].endswith("the log of the service says why")
+        assert answer.headers["x-request-id"] == "mine"
+    many = {"answers": [{"round_id": "r", "miss": True}]}
+    answers.append(sqlite_service.http.post("/v1/streams/docs/feedback", json=many))
+    assert not [answer for answer in answers if "10.1.2.3" in answer.text or "5432" in answer.text]
+    logged = [record.payload for record in caplog.records if record.name == "shortlist.access"]
+    assert [(each["request_id"], why in each["why"]) for each in logged] == [("mine", True)] * 2
+
+
+def test_a_body_that_is_no_text_is_said_so_on_every_route(sqlite_service):
+    headers = {"Content-Type": "application/json"}
+    for path in ("/v1/streams", "/v1/streams/docs/expire", "/v1/streams/docs/rounds"):
+        answer = sqlite_service.http.post(path, content=b"\xff\xfe{\xff", headers=headers)
+        problem(answer, 422, "invalid-request")
 
 
 def test_every_method_of_a_path_is_allowed_whichever_route_has_it(sqlite_service):

@@ -1,11 +1,15 @@
 """Running the app: one process, or several that share a port."""
 
+import contextlib
 import signal
 import subprocess
 import sys
+import time
 
+import httpx
 import pytest
 
+from shortlist.cli import service as service_commands
 from shortlist.errors import InvalidParameter
 from shortlist.service.web import server
 from tests.service.running import free_port
@@ -44,3 +48,52 @@ def test_a_port_that_is_taken_is_said_so():
 def test_a_socket_can_be_shared_with_workers():
     with server.listen("127.0.0.1", 0) as listener:
         assert listener.get_inheritable()
+
+
+@pytest.fixture
+def limited(sqlite):
+    """Run `shortlist serve` with five requests per second, and count how many of forty are refused."""
+
+    def count(*options, path="/v1/streams", requests=40):
+        port = free_port()
+        arguments = ["serve", "--database", sqlite, "--port", str(port), "--requests-per-second", "5", *options]
+        child = subprocess.Popen([sys.executable, "-m", "shortlist", *arguments], stderr=subprocess.DEVNULL)
+        try:
+            with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=20) as http:
+                wait_for(http, child)
+                answers = [http.get(path, headers={"X-Forwarded-For": f"10.0.0.{i}"}) for i in range(requests)]
+                return [answer.status_code for answer in answers].count(429)
+        finally:
+            child.terminate()
+            child.wait(30)
+
+    return count
+
+
+def wait_for(http, child):
+    """Wait until a service answers."""
+    while True:
+        with contextlib.suppress(httpx.TransportError):
+            http.get("/healthz")
+            return
+        assert child.poll() is None, "the service did not start"
+        time.sleep(0.05)
+
+
+def test_nobody_chooses_under_which_address_they_are_counted(limited):
+    """Who sends another X-Forwarded-For with each request is still the same sender."""
+    assert limited() > 20
+
+
+def test_a_proxy_that_is_trusted_says_who_asks(limited):
+    assert limited("--trusted-proxy", "127.0.0.0/8") == 0
+
+
+def test_what_is_public_is_limited_too(limited):
+    assert limited(path="/openapi.json", requests=200) > 20
+    assert limited(path="/healthz", requests=200) == 0
+
+
+def test_a_proxy_without_an_address_is_refused():
+    with pytest.raises(InvalidParameter, match="trusted_proxy is 'nginx'; give an address"):
+        service_commands._proxies(["127.0.0.1", "nginx"])

@@ -21,7 +21,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +32,9 @@ from shortlist.errors import InvalidParameter, InvalidScores
 
 __all__ = ["ScoreSet", "read_scores", "write_scores"]
 
+#: How large a file may be unpacked in any case, in bytes, and how many times as large as it is on disk.
+_SMALL: Final = 2**28
+_RATIO: Final = 100
 _RULES: Final = {
     1: "one score for each question",
     2: "a row of scores for each question",
@@ -254,12 +257,18 @@ def _load(path: str | os.PathLike[str]) -> dict[str, NDArray[np.generic]]:
         with Path(path).open("rb") as file:
             is_npz, start = zipfile.is_zipfile(file), file.seek(0) or file.read(6)
             file.seek(0)
+            if is_npz:
+                _check_size(path, file)
             archive = np.load(file, allow_pickle=False) if is_npz else None
             arrays = {name: archive[name] for name in archive.files} if archive is not None else {}
     except FileNotFoundError:
         raise InvalidScores(f"{path}: there is no such file") from None
     except IsADirectoryError:
         raise InvalidScores(f"{path}: this is a folder; a score file is an .npz") from None
+    except InvalidScores:
+        raise
+    except MemoryError:
+        raise InvalidScores(f"{path}: its arrays are larger than this machine's memory") from None
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
         raise InvalidScores(f"{path}: this cannot be read as an .npz file ({error})") from None
     if not is_npz:
@@ -269,6 +278,19 @@ def _load(path: str | os.PathLike[str]) -> dict[str, NDArray[np.generic]]:
         if not isinstance(array, np.ndarray):
             raise InvalidScores(f"{path}: {name} is not an array")
     return arrays
+
+
+def _check_size(path: str | os.PathLike[str], file: IO[bytes]) -> None:
+    """Refuse a small file that would take gigabytes once it is unpacked."""
+    packed = file.seek(0, os.SEEK_END)
+    with zipfile.ZipFile(file) as archive:
+        unpacked = sum(entry.file_size for entry in archive.infolist())
+    file.seek(0)
+    if unpacked > max(_SMALL, _RATIO * packed):
+        raise InvalidScores(
+            f"{path}: {packed:,} bytes would become {unpacked:,}, more than {_RATIO} times as many; write it without "
+            "compression (np.savez) if that is right"
+        )
 
 
 def _floats(

@@ -36,6 +36,7 @@ from shortlist.service.engine.examples import WarmStart, check_warm_start, label
 from shortlist.service.engine.export import export_extent, export_page
 from shortlist.service.engine.insight import look_at_silence
 from shortlist.service.engine.memory import Memory, damage, load
+from shortlist.service.engine.overview import Overview, Overviewed
 from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.rounds import Round, Seen, compared, with_texts
 from shortlist.service.engine.settings import Settings
@@ -75,6 +76,10 @@ class Engine:
         The most requests that share a commit.
     observe
         Called after each commit with the number of requests and of events in it, and the seconds it took.
+    notice
+        Called with the name of what else is counted: "commit failed", "snapshot kept", "snapshot failed".
+    open_reader
+        Opens the log once more, for reading what takes a while.
     """
 
     def __init__(
@@ -85,6 +90,8 @@ class Engine:
         open_limit: int = 10_000,
         batch_limit: int = 512,
         observe: Callable[[int, int, float], None] | None = None,
+        notice: Callable[[str], None] | None = None,
+        open_reader: Callable[[], Store],
     ) -> None:
         self.store = store
         self._memory = Memory()
@@ -95,8 +102,10 @@ class Engine:
             open_limit=open_limit,
             batch_limit=batch_limit,
             observe=observe,
+            notice=notice or (lambda _: None),
             find=self._found,
         )
+        self._overview = Overview(self._memory, open_reader, self._fresh)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="shortlist-reader")
         self._ending = False
         self._last_try = -1.0
@@ -105,7 +114,8 @@ class Engine:
     @contextlib.asynccontextmanager
     async def open(cls, address: str, **settings: Any) -> AsyncIterator["Engine"]:
         """Open the database at an address, run, and close it again with everything written."""
-        engine = cls(await asyncio.to_thread(Store, address), **settings)
+        reader = functools.partial(Store, address, read_only=True)
+        engine = cls(await asyncio.to_thread(Store, address), open_reader=reader, **settings)
         try:
             yield engine
         finally:
@@ -114,6 +124,7 @@ class Engine:
     async def close(self) -> None:
         """Take nothing new, write what is there, and let go of the database."""
         self.end_changes()
+        await self._overview.close()
         await self._writer.close()
         self._thread.shutdown()
 
@@ -196,18 +207,19 @@ class Engine:
         """Return the threshold in force."""
         return (await self._stream(name)).threshold
 
-    def figures(self, limit: int) -> list[dict[str, Any]]:
-        """Return the figures of the streams in memory."""
-        return [stream.figures() for stream in list(self._memory.by_id.values())[:limit]]
+    async def overview(self, limit: int) -> Overviewed:
+        """Return the figures of all streams, up to so many, whether or not they are in memory."""
+        return await self._overview.look(await self._read(lambda reader: reader.streams()), limit)
 
-    def totals(self) -> dict[str, int]:
-        """Return how many streams are in memory, how many cannot be read, and how often charts started again."""
-        streams = self._memory.by_id.values()
-        return {
-            "streams": len(streams),
-            "damaged": len(self._memory.damaged),
-            "charts_dropped": sum(stream.charts_dropped for stream in streams),
-        }
+    @property
+    def listeners(self) -> int:
+        """How many listen to changes of streams."""
+        return self._memory.listeners
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait to be written."""
+        return self._writer.waiting
 
     async def delete_stream(self, name: str) -> None:
         """Erase a stream and its log, whether or not it can be read."""
@@ -392,9 +404,13 @@ class Engine:
         async with self._writer.lock:
             return await self._writer.do(self.store.erase_texts, row.id, before)
 
-    async def retain(self, expire_after: float | None, erase_after: float | None) -> None:
-        """Close rounds, and erase texts, that are older than so many seconds, in all streams."""
-        rows = await self._read(lambda reader: reader.streams())
+    async def retain(self, expire_after: float | None, erase_after: float | None) -> int:
+        """Close rounds, and erase texts, that are older than so many seconds, in all streams.
+
+        Return how often that failed.
+        A stream whose log is damaged keeps its rounds, and counts as failed; its texts are erased all the same.
+        """
+        rows, failed = await self._read(lambda reader: reader.streams()), 0
         for row in rows:
             for work, age in ((self.erase_texts, erase_after), (self.expire, expire_after)):
                 if age is None:
@@ -407,6 +423,8 @@ class Engine:
                     break  # its rounds are closed with those of the stream that it shadows
                 except Exception:  # noqa: BLE001 - the other streams are not to wait for this one
                     _log.exception("retention of stream %s has to wait", row.name)
+                    failed += 1
+        return failed
 
     # Watching.
 

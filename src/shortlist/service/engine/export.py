@@ -8,6 +8,7 @@ from typing import IO, Any, Final, NamedTuple
 from shortlist.errors import UnknownStream
 from shortlist.rounds.codec import encode, to_json
 from shortlist.rounds.events import LISTED, Absent, Corrected, Event, Fitted, Hit, Listed, Withdrawn, kind_of
+from shortlist.service.engine.tables import safe
 from shortlist.service.store import Entry, Reader, Store, StreamRow
 
 __all__ = ["COLUMNS", "Extent", "export_extent", "export_page", "export_stream"]
@@ -48,7 +49,9 @@ def export_stream(store: Store, name: str, file: IO[str], form: str = "jsonl") -
         ``"jsonl"``: every event as a JSON object, complete. ``"csv"``: a row for each round, silent
         ones too: left out, they would make a replay too bold. Left out are rounds that do not count towards the
         threshold: those that left the sample (``absent``, in time), and where the score is learned those shown
-        before the last fit: they are on another scale, or on none.
+        before the last fit: they are on another scale, or on none. A ``round_id`` or ``member`` that a
+        spreadsheet would compute, for it begins with ``=``, ``+``, ``-``, ``@``, a tab or a return, has an apostrophe
+        before it; numbers are numbers.
     """
     with store.reading() as reader:
         if reader.stream(name) is None:
@@ -90,7 +93,7 @@ def export_page(reader: Reader, extent: Extent, after: int, form: str) -> tuple[
         writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
         if after == 0:
             writer.writeheader()
-        writer.writerows(_rows(reader, extent, page))
+        writer.writerows({name: safe(cell) for name, cell in row.items()} for row in _rows(reader, extent, page))
     else:
         for entry in page:
             about = {"stream": extent.stream.name, "number": entry.number, "at": entry.at, "kind": kind_of(entry.event)}

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from shortlist.errors import DamagedLog, ServiceUnavailable
 from shortlist.service.engine.rounds import RoundCache
@@ -90,6 +90,11 @@ class Memory:
         if not listeners:
             self._listeners.pop(stream_id, None)
 
+    @property
+    def listeners(self) -> int:
+        """How many listen."""
+        return sum(map(len, self._listeners.values()))
+
     def wake_all(self) -> None:
         """Wake everybody who listens."""
         for stream_id in self._listeners:
@@ -110,10 +115,11 @@ def damage(name: str, error: Exception) -> DamagedLog:
     )
 
 
-def load(reader: Reader, row: StreamRow) -> tuple[LoggedStream, int]:
+def load(reader: Reader, row: StreamRow, stopping: Callable[[], bool] = bool) -> tuple[LoggedStream, int]:
     """Return a stream as its log gives it, from the last good snapshot on, and that snapshot's number.
 
-    What the database itself cannot do now is not damage: it is raised as it is.
+    What the database itself cannot do now is not damage: it is raised as it is. So is ServiceUnavailable, as soon as
+    `stopping` says that nobody waits any more.
     """
     try:
         stream = LoggedStream(row)
@@ -122,6 +128,8 @@ def load(reader: Reader, row: StreamRow) -> tuple[LoggedStream, int]:
     stream, kept = _last_snapshot(reader, row, stream)
     try:
         for entry in reader.events(row.id, after=stream.number):
+            if stopping():
+                raise ServiceUnavailable("the service is stopping")
             _apply(stream, entry)
     except DamagedLog as error:
         raise damage(row.name, error) from None

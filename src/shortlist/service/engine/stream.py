@@ -159,7 +159,8 @@ class LoggedStream:
 
     def figures(self) -> dict[str, Any]:
         """Return the figures that change with every event: cheap, for many streams at once."""
-        return self._about() | _plain(figures(self.rounds, len(self.open))) | self._fit()
+        plain = _plain(figures(self.rounds, len(self.open)))
+        return self._about() | plain | self._fit() | {"charts_dropped": self.charts_dropped}
 
     def summary(self) -> dict[str, Any]:
         """Return all there is to say, as plain data: settings, figures, and what is waited for. Nothing takes long."""

@@ -25,5 +25,8 @@ def as_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def safe(cell: Any) -> Any:
-    """Return a cell that is no formula: a text that begins like one gets an apostrophe before it."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+    """Return a cell that is no formula: a text that begins like one gets an apostrophe before it.
+
+    So does one that begins with apostrophes and then like a formula, and no two texts become the same.
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell.lstrip("'").startswith(_FORMULA) else cell

@@ -53,11 +53,14 @@ class Writer:
         open_limit: int,
         batch_limit: int,
         observe: Callable[[int, int, float], None] | None,
+        notice: Callable[[str], None],
         find: Callable[[str], Awaitable[LoggedStream]],
     ) -> None:
         self._store, self._memory = store, memory
         self._snapshot_every, self._open_limit, self._batch_limit = snapshot_every, open_limit, batch_limit
-        self._observe = observe
+        self._observe, self._notice = observe, notice
+        #: Until when a failure is not logged again: there may be many in a second, all alike.
+        self._quiet_until = -1.0
         #: Held by whoever writes, and by whoever needs that nobody does.
         self.lock = asyncio.Lock()
         #: Why the last transaction failed, if it did.
@@ -76,6 +79,11 @@ class Writer:
         self._waiting.append((command, future))
         self._wake.set()
         return await future
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait for the next commit."""
+        return len(self._waiting)
 
     def check(self) -> None:
         """Raise if nothing can be written any more."""
@@ -113,6 +121,7 @@ class Writer:
                         await self._write(batch, streams)
                     except Exception:  # noqa: BLE001 - whatever it was, nobody may be left waiting
                         _log.exception("a batch could not be stored")
+                        self._notice("commit failed")
                         await self._start_over(batch, streams)
 
     async def _write(self, batch: list[Request], streams: Streams) -> None:
@@ -121,7 +130,7 @@ class Writer:
         try:
             outcomes, written = await self._store_all([command for command, _ in batch], streams)
         except ShortlistError as error:
-            self.failing = error
+            self._failed(error, len(batch))
             self._lookup.unsure |= streams.keys()
             _refuse(batch, error)
             return
@@ -139,6 +148,14 @@ class Writer:
         for stream in streams.values():
             if stream.number - self._memory.snapshots.get(stream.id, stream.number) >= self._snapshot_every:
                 await self._keep_snapshot(stream)
+
+    def _failed(self, error: ShortlistError, requests: int) -> None:
+        """Remember, count and log that a transaction failed: who asked is told less."""
+        self.failing = error
+        self._notice("commit failed")
+        if time.monotonic() >= self._quiet_until:
+            self._quiet_until = time.monotonic() + 1.0
+            _log.error("%s requests could not be stored: %s", requests, error)
 
     async def _start_over(self, batch: list[Request], streams: Streams) -> None:
         """After a bug: keep nothing half-done; the log has what was stored."""
@@ -210,6 +227,9 @@ class Writer:
             await self.do(self._store.save_snapshot, stream.id, snapshot)
         except ShortlistError as error:
             _log.warning("no snapshot of stream %s: %s", stream.name, error)  # the log has everything
+            self._notice("snapshot failed")
+        else:
+            self._notice("snapshot kept")
         self._memory.snapshots[stream.id] = snapshot.number
 
 

@@ -54,14 +54,13 @@ def create_app(
     settings
         Of the engine.
     """
-    metrics = Metrics()
+    metrics = Metrics(keys, retains=expire_after is not None or erase_texts_after is not None)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with Engine.open(address, observe=metrics.commit, **settings) as engine:
+        async with Engine.open(address, observe=metrics.commit, notice=metrics.notice, **settings) as engine:
             app.state.engine = engine
-            metrics.watch(engine.figures, engine.totals)
-            hourly = asyncio.create_task(_retain(engine, expire_after, erase_texts_after))
+            hourly = asyncio.create_task(_retain(engine, metrics, expire_after, erase_texts_after))
             yield
             hourly.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -86,11 +85,12 @@ def create_app(
     return app
 
 
-async def _retain(engine: Engine, expire_after: float | None, erase_after: float | None) -> None:
+async def _retain(engine: Engine, metrics: Metrics, expire_after: float | None, erase_after: float | None) -> None:
     """Close old rounds and erase old texts, once per hour."""
     while expire_after is not None or erase_after is not None:
         try:
-            await engine.retain(expire_after, erase_after)
+            metrics.retained(await engine.retain(expire_after, erase_after))
         except Exception:  # noqa: BLE001 - the next hour is another chance
             _log.exception("retention has to wait")
+            metrics.retained(1)
         await asyncio.sleep(3600)

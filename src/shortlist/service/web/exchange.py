@@ -1,10 +1,12 @@
 """One request and its response: the request's id, the size of its body, the status it was answered with."""
 
+import asyncio
 import json
 import os
 import re
 import time
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from starlette.types import Message, Receive, Scope, Send
 
@@ -12,6 +14,9 @@ from shortlist.service.web.problems import Refusal
 
 __all__ = ["BodyTooLarge", "Exchange"]
 
+#: What has headers of its own; all other responses are of today, of this caller, and what they say they are.
+_PAGES: Final = ("/static/", "/page/", "/favicon.ico")
+_PRIVATE: Final = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
@@ -39,6 +44,30 @@ class Exchange:
         self.began = time.perf_counter()
         self.status, self.started, self.refused, self.too_large = 500, False, False, False
         self.key_id: str | None = None
+        path = scope.get("path", "")
+        self._is_page = path.startswith(_PAGES) or path == "/"
+        self._check: Callable[[Exchange], None] = _allow
+        self._task: asyncio.Task[Any] | None = None
+        #: Whether the response was broken off because its key was revoked.
+        self.cut_off = False
+
+    def check_parts(self, check: Callable[["Exchange"], None]) -> None:
+        """Have this called before each part of a response that comes in parts, such as live events or an export.
+
+        Whoever asks for it runs the request: their task is the one that `cut` ends.
+        """
+        self._check, self._task = check, asyncio.current_task()
+
+    def cut(self) -> None:
+        """Break the response off: what is not sent yet is not sent."""
+        if not self.cut_off and self._task is not None:
+            self.cut_off = True
+            self._task.cancel()
+
+    def uncut(self) -> None:
+        """Take back the cancellation, which has done its work."""
+        if self._task is not None:
+            self._task.uncancel()
 
     async def receive(self) -> Message:
         """Pass on what comes in, as long as it is within the limit."""
@@ -56,7 +85,14 @@ class Exchange:
             return
         if message["type"] == "http.response.start":
             self.status, self.started = message["status"], True
-            message["headers"] = [*message.get("headers", ()), (b"x-request-id", self.request_id)]
+            headers = [*message.get("headers", ()), (b"x-request-id", self.request_id)]
+            if not self._is_page and not any(name == b"cache-control" for name, _ in headers):
+                headers += _PRIVATE
+            message["headers"] = headers
+        elif message.get("more_body"):
+            self._check(self)
+            if self.cut_off:
+                await asyncio.get_running_loop().create_future()  # the cancellation arrives here: nothing more is sent
         await self._send(message)
 
     async def refuse(self, refusal: Refusal) -> None:
@@ -67,3 +103,7 @@ class Exchange:
         headers += [(b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode())]
         await self.send({"type": "http.response.start", "status": refusal.document["status"], "headers": headers})
         await self.send({"type": "http.response.body", "body": body})
+
+
+def _allow(_exchange: Exchange) -> None:
+    """Let every part of a response pass."""

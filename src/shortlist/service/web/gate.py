@@ -2,14 +2,17 @@
 
 In this order: a request id; without keys, the host that was asked for; the key and its scope; the rate of
 the key; the size of the body. Then, with the response, one line of log and one of metrics. What is checked
-is in `scopes`, `hosts`, `rate` and `exchange`.
+is in `scopes`, `hosts`, `rate` and `exchange`. A response in parts (live events, an export) ends when its key is
+revoked, which `watching` sees to.
 """
 
+import asyncio
 import contextlib
 import logging
 import math
 import time
 from collections.abc import Iterable
+from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -17,13 +20,17 @@ from shortlist.service.keys import KeyFile
 from shortlist.service.web.exchange import BodyTooLarge, Exchange
 from shortlist.service.web.hosts import Hosts
 from shortlist.service.web.metrics import Metrics
-from shortlist.service.web.problems import Refusal, document
+from shortlist.service.web.problems import WHY, Refusal, document
 from shortlist.service.web.rate import RateLimit
 from shortlist.service.web.scopes import is_public, scope_of
+from shortlist.service.web.watching import Watch
 
 __all__ = ["Gate"]
 
 _log = logging.getLogger("shortlist.access")
+
+#: Requests per second that an address may send without a key, at least: a page loads a dozen files at once.
+_PUBLIC_RATE: Final = 50.0
 
 
 class Gate:
@@ -56,8 +63,10 @@ class Gate:
         metrics: Metrics,
     ) -> None:
         self._app, self._keys, self._body_limit, self._metrics = app, keys, body_limit, metrics
+        self._watch = None if keys is None else Watch(keys)
         self._hosts = Hosts(allowed_hosts)
         self._rate_limit = None if rate is None else RateLimit(rate)
+        self._public_limit = None if rate is None else RateLimit(max(rate, _PUBLIC_RATE))
         detail = f"the body is larger than {body_limit:,} bytes: send fewer candidates, or shorter texts"
         self._too_large = Refusal(document("content-too-large", 413, detail), {"Connection": "close"})
 
@@ -70,13 +79,26 @@ class Gate:
         try:
             refusal = self._authorize(exchange)
             if refusal is None:
+                if self._watch is not None and exchange.key_id is not None:
+                    exchange.check_parts(self._watch.check)
                 with contextlib.suppress(BodyTooLarge):
                     await self._app(scope, exchange.receive, exchange.send)
                 if exchange.too_large and not exchange.started:
                     refusal = self._too_large
             if refusal is not None:
                 await exchange.refuse(refusal)
+        except asyncio.CancelledError:
+            if not exchange.cut_off:
+                raise
+            # The server sees that the response is not complete, and closes the connection: nobody takes half an
+            # export for a whole one.
+            exchange.uncut()
+        except Exception as error:
+            scope[WHY] = f"{type(error).__name__}: {error}"
+            raise
         finally:
+            if self._watch is not None:
+                self._watch.forget(exchange)
             self._record(exchange)
 
     def _authorize(self, exchange: Exchange) -> Refusal | None:
@@ -86,8 +108,9 @@ class Gate:
             refusal = self._hosts.refusal(scope)
             if refusal is not None:
                 return refusal
+        address = str((scope.get("client") or ("nobody",))[0])
         if is_public(scope["path"]):
-            return None
+            return None if scope["path"] == "/healthz" else _too_many(self._public_limit, address)
         if self._keys is not None:
             scheme, _, presented = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
             key = self._keys.find(presented.strip()) if scheme.lower() == "bearer" else None
@@ -98,14 +121,9 @@ class Gate:
             needed = scope_of(scope)
             if not key.may(needed):
                 return Refusal(document("not-allowed", 403, f"this key may not do that: it needs the scope {needed}"))
-        if self._rate_limit is not None:
-            address = scope.get("client") or ("nobody",)
-            wait = self._rate_limit.take(exchange.key_id or str(address[0]))
-            if wait:
-                detail = "there were too many requests in this second: send them slower"
-                return Refusal(document("too-many-requests", 429, detail), {"Retry-After": str(math.ceil(wait))})
         length = headers.get(b"content-length", b"0")
-        return self._too_large if length.isdigit() and int(length) > self._body_limit else None
+        too_large = self._too_large if length.isdigit() and int(length) > self._body_limit else None
+        return _too_many(self._rate_limit, exchange.key_id or address) or too_large
 
     def _record(self, exchange: Exchange) -> None:
         """Count a request that is done, and log it if it failed or if all are logged."""
@@ -121,4 +139,15 @@ class Gate:
                 "ms": round(1000 * seconds, 2),
                 "key": exchange.key_id,
             }
+            if status >= 500:
+                payload["why"] = exchange.scope.get(WHY)
             _log.log(level, "request", extra={"payload": payload})
+
+
+def _too_many(limit: RateLimit | None, sender: str) -> Refusal | None:
+    """Return why a sender has to wait, if it has to."""
+    wait = 0.0 if limit is None else limit.take(sender)
+    if not wait:
+        return None
+    detail = "there were too many requests in this second: send them slower"
+    return Refusal(document("too-many-requests", 429, detail), {"Retry-After": str(math.ceil(wait))})

@@ -1,113 +1,55 @@
-"""What Prometheus reads: requests and commits as they happen, streams as they are when it asks."""
+"""What Prometheus reads: requests and commits as they happen, streams as they are when it asks.
 
-from collections.abc import Callable, Iterator
-from typing import Any, Final, TypeVar
+With several workers, each counts into a file of a folder that they share (`share_counts`), and whichever of them is
+asked answers with the sum: a counter does not depend on who answers.
+"""
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
+import asyncio
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+from typing import Any, Final
 
-__all__ = ["Metrics"]
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+    multiprocess,
+)
 
-#: Of more streams than this the rest is left out, so that a scrape stays small; `shortlist_streams` counts all.
-_MOST_STREAMS: Final = 1_000
+from shortlist.service.engine import Engine
+from shortlist.service.keys import KeyFile
+from shortlist.service.web.stream_metrics import MOST_STREAMS, StreamMetrics
+
+__all__ = ["Metrics", "forget_worker", "share_counts"]
+
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+#: Where the library looks for the folder that processes share.
+_FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
 
-_Family = TypeVar("_Family", CounterMetricFamily, GaugeMetricFamily)
-
-#: What is counted of each stream.
-_COUNTERS: Final = {
-    "rounds": "Lists shown.",
-    "hits": "Answers that picked a member.",
-    "misses": "Answers that the right one was not in the list.",
-    "skipped": "Rounds that will not be answered.",
-    "absent": "Rounds in which no candidate was right.",
-    "expired": "Rounds that were waited for too long.",
-}
-#: What each stream is at, by its figure.
-_GAUGES: Final = {
-    "open": ("open_rounds", "Rounds that wait for an answer."),
-    "threshold": ("threshold", "The threshold in force; absent while everything is shown."),
-    "coverage_seen": ("coverage_seen", "The share of hits among hits and misses."),
-    "hidden_share": ("hidden_share", "The share of candidates that were not shown."),
-    "epoch": ("epoch", "How often learning has started over."),
-    "fit_picks": ("fit_picks", "Picks that the score has been learned from; absent once it is learned."),
-}
-#: The same of what can be off, and is absent then.
-_PARTS: Final = {
-    "drift": {
-        "level": (GaugeMetricFamily, "drift_level", "How near the next alarm is; 1 rings it."),
-        "alarm_count": (CounterMetricFamily, "drift_alarms", "Alarms so far."),
-    },
-    "error_budget": {
-        "size": (
-            GaugeMetricFamily,
-            "error_budget_size",
-            "Misses beyond 1 - coverage that the error budget holds (miss_budget).",
-        ),
-        "spent": (
-            GaugeMetricFamily,
-            "error_budget_spent",
-            "Misses of the error budget that are spent; lists are complete when it is almost all.",
-        ),
-        "burn_rate": (
-            GaugeMetricFamily,
-            "error_budget_burn_rate",
-            "Misses over about the last 100 answered rounds, as a multiple of 1 - coverage; above 1 the error budget "
-            "is being spent.",
-        ),
-        "lengthened": (
-            CounterMetricFamily,
-            "lists_lengthened",
-            "Lists that the error budget made longer; in shadow mode, would have.",
-        ),
-    },
-}
-
-
-class _Streams(Collector):
-    """The streams in memory, at the moment of asking."""
-
-    def __init__(self, summaries: Callable[[int], list[dict[str, Any]]], totals: Callable[[], dict[str, int]]) -> None:
-        self._summaries, self._totals = summaries, totals
-
-    def describe(self) -> list[Metric]:
-        return []
-
-    def collect(self) -> Iterator[Metric]:
-        totals = self._totals()
-        yield GaugeMetricFamily("shortlist_streams", "Streams in memory.", value=totals["streams"])
-        yield GaugeMetricFamily(
-            "shortlist_streams_damaged", "Streams whose log could not be read.", value=totals["damaged"]
-        )
-        yield CounterMetricFamily(
-            "shortlist_charts_dropped", "Charts that started again.", value=totals["charts_dropped"]
-        )
-        streams = self._summaries(_MOST_STREAMS)
-        for name, help_ in _COUNTERS.items():
-            yield _fill(CounterMetricFamily(f"shortlist_{name}", help_, labels=["stream"]), streams, name)
-        for name, (metric, help_) in _GAUGES.items():
-            yield _fill(GaugeMetricFamily(f"shortlist_{metric}", help_, labels=["stream"]), streams, name)
-        for part, families in _PARTS.items():
-            watched = [{"name": stream["name"], **stream[part]} for stream in streams if stream[part] is not None]
-            for name, (family, metric, help_) in families.items():
-                yield _fill(family(f"shortlist_{metric}", help_, labels=["stream"]), watched, name)
-
-
-def _fill(family: _Family, streams: list[dict[str, Any]], name: str) -> _Family:
-    """Give each stream's figure to a metric, where it has one."""
-    for stream in streams:
-        if stream[name] is not None and stream[name] != float("-inf"):
-            family.add_metric([stream["name"]], stream[name])
-    return family
+disable_created_metrics()  # type: ignore[no-untyped-call] # a second series for each, of when it was first counted
 
 
 class Metrics:
-    """The metrics of one app."""
+    """The metrics of one app.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    keys
+        The keys that are accepted, if there are any: how old they are is reported.
+    retains
+        Whether rounds are closed, or texts erased, by age: when that was last done is reported.
+    """
+
+    def __init__(self, keys: KeyFile | None = None, *, retains: bool = False) -> None:
         self._registry = CollectorRegistry()
+        self._keys = keys
         self._requests = Counter(
             "shortlist_requests", "Requests answered.", ["route", "method", "status"], registry=self._registry
         )
@@ -129,10 +71,30 @@ class Metrics:
             buckets=_SECONDS,
             registry=self._registry,
         )
+        self._happened = {
+            "commit failed": self._counter("commit_failures", "Commits that failed; their requests were answered 503."),
+            "snapshot failed": self._counter("snapshot_failures", "Snapshots that could not be kept."),
+            "retention failed": self._counter(
+                "retention_failures", "Streams in which retention failed; it is tried again in an hour."
+            ),
+        }
+        self._queue = self._gauge("write_queue_length", "Requests that wait for the next commit.", "livesum")
+        #: How many live streams are open.
+        self.listeners = self._gauge("listeners", "Live event streams that are open.", "livesum")
+        self._snapshot = self._gauge(
+            "last_snapshot_timestamp_seconds", "When a snapshot was last kept; 0 if none was since the start.", "max"
+        )
+        about = "When retention last succeeded in all streams; 0 if it has not since the start."
+        self._retention = self._gauge("last_retention_timestamp_seconds", about, "max") if retains else None
+        self._unread = None if keys is None else self._counter("keys_read_failures", "Times the keys were not read.")
+        self._counted = 0
 
-    def watch(self, summaries: Callable[[int], list[dict[str, Any]]], totals: Callable[[], dict[str, int]]) -> None:
-        """Report streams too, as these functions return them."""
-        self._registry.register(_Streams(summaries, totals))
+    def _counter(self, name: str, help_: str) -> Counter:
+        return Counter(f"shortlist_{name}", help_, registry=self._registry)
+
+    def _gauge(self, name: str, help_: str, mode: Any) -> Gauge:
+        """Return a gauge; `mode` says what becomes of those of several workers."""
+        return Gauge(f"shortlist_{name}", help_, registry=self._registry, multiprocess_mode=mode)
 
     def request(self, scope: Any, status: int, seconds: float) -> None:
         """Count an answered request under its route, never under its path: that would have no end."""
@@ -151,7 +113,53 @@ class Metrics:
             self._batch.observe(requests)
             self._commit.observe(seconds)
 
-    def page(self) -> bytes:
-        """Return everything as Prometheus reads it."""
-        page: bytes = generate_latest(self._registry)
-        return page
+    def notice(self, what: str) -> None:
+        """Count what else has happened, as the engine calls it."""
+        if what == "snapshot kept":
+            self._snapshot.set(time.time())
+        else:
+            self._happened[what].inc()
+
+    def retained(self, failures: int) -> None:
+        """Count that retention was done, in all streams but so many."""
+        if failures:
+            self._happened["retention failed"].inc(failures)
+        elif self._retention is not None:
+            self._retention.set(time.time())
+
+    async def page(self, engine: Engine) -> bytes:
+        """Return everything as Prometheus reads it; most of the work is done in a thread."""
+        self._queue.set(engine.waiting)
+        more = []
+        if self._keys is not None and self._unread is not None:
+            help_ = "Seconds since the keys in use were known to be those of the file."
+            more.append(("keys_age_seconds", help_, self._keys.age))
+            self._unread.inc(self._keys.failures - self._counted)
+            self._counted = self._keys.failures
+        streams = StreamMetrics(await engine.overview(MOST_STREAMS), more)
+        return await asyncio.to_thread(self._write, streams)
+
+    def _write(self, streams: StreamMetrics) -> bytes:
+        registry = CollectorRegistry()
+        registry.register(streams)
+        counted = self._registry
+        if _FOLDER in os.environ:
+            counted = CollectorRegistry()
+            multiprocess.MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
+        return bytes(generate_latest(counted) + generate_latest(registry))
+
+
+@contextmanager
+def share_counts() -> Iterator[None]:
+    """Let processes that are started meanwhile count together."""
+    with TemporaryDirectory(prefix="shortlist-metrics-") as folder:
+        os.environ[_FOLDER] = folder
+        try:
+            yield
+        finally:
+            del os.environ[_FOLDER]
+
+
+def forget_worker(process_id: int) -> None:
+    """Forget what a process that has ended was at; what it has counted stays."""
+    multiprocess.mark_process_dead(process_id)  # type: ignore[no-untyped-call]

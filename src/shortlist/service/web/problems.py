@@ -1,4 +1,7 @@
-"""Errors as problem documents (RFC 9457): what was wrong, and what to do. Never a trace, SQL or a path."""
+"""Errors as problem documents (RFC 9457): what was wrong, and what to do. Never a trace, SQL or a path.
+
+What is wrong with the database is for the log: a driver's words name hosts, files and roles.
+"""
 
 import re
 from http import HTTPStatus
@@ -28,7 +31,7 @@ from shortlist.errors import (
 from shortlist.service.web.bodies import is_json
 from shortlist.service.web.replies import Problem
 
-__all__ = ["EVERYWHERE", "PROBLEM_TYPE", "Refusal", "document", "handle_problems", "problem", "responses"]
+__all__ = ["EVERYWHERE", "PROBLEM_TYPE", "WHY", "Refusal", "document", "handle_problems", "problem", "responses"]
 
 PROBLEM_TYPE: Final = "application/problem+json"
 #: The first that fits.
@@ -45,6 +48,9 @@ _STATUS: Final = (
     (StoreUnavailable, 503),
     (ServiceUnavailable, 503),
 )
+#: Where the gate finds why a request failed, for the log.
+WHY: Final = "shortlist.why"
+_AWAY: Final = "the database does not take this now: try again later; the log of the service says why"
 
 
 class Refusal(NamedTuple):
@@ -57,7 +63,7 @@ class Refusal(NamedTuple):
 def problem(error: ShortlistError) -> dict[str, Any]:
     """Return one of the package's errors as a problem document."""
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
-    return document(problem_name(type(error)), status, str(error))
+    return document(problem_name(type(error)), status, _AWAY if isinstance(error, StoreUnavailable) else str(error))
 
 
 def document(kind: str, status: int, detail: str, **more: Any) -> dict[str, Any]:
@@ -77,8 +83,9 @@ def handle_problems(app: FastAPI) -> None:
 # Coroutines, although they await nothing: Starlette would run plain functions in a thread of its pool.
 
 
-async def _of_package(_request: Request, error: Exception) -> JSONResponse:
+async def _of_package(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ShortlistError)  # noqa: S101 - for the type checker, here and below
+    request.scope[WHY] = f"{type(error).__name__}: {error}"
     return _response(problem(error))
 
 
@@ -98,6 +105,8 @@ async def _of_request(request: Request, error: Exception) -> JSONResponse:
 
 async def _of_framework(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101
+    if error.status_code == 400 and request.method in ("POST", "PUT", "PATCH"):
+        return _invalid_body("the body cannot be read as JSON; send it as UTF-8")
     kind = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
     headers = dict(error.headers or {})
     if error.status_code == 405:

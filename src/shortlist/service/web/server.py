@@ -2,13 +2,14 @@
 
 import asyncio
 import contextlib
+import functools
 import gc
 import logging
 import multiprocessing
 import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from fastapi import FastAPI
 
 from shortlist.errors import InvalidParameter
 from shortlist.service.web import logs
+from shortlist.service.web.metrics import forget_worker, share_counts
 
 __all__ = ["listen", "run", "run_workers"]
 
@@ -66,8 +68,19 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def run(app: FastAPI, *, sockets: list[socket.socket] | None = None, port: int = 8000, access: bool = False) -> None:
-    """Serve an app until a signal stops it, on a socket or on a port of this machine."""
+def run(
+    app: FastAPI,
+    *,
+    sockets: list[socket.socket] | None = None,
+    port: int = 8000,
+    access: bool = False,
+    proxies: Sequence[str] = (),
+) -> None:
+    """Serve an app until a signal stops it, on a socket or on a port of this machine.
+
+    `X-Forwarded-For` is believed where it comes from one of the proxies; from others it would let anybody choose
+    under which address their requests are counted.
+    """
     logs.configure(access=access)
     config = uvicorn.Config(
         app,
@@ -76,13 +89,27 @@ def run(app: FastAPI, *, sockets: list[socket.socket] | None = None, port: int =
         log_config=None,
         timeout_graceful_shutdown=_GRACE,
         server_header=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
     )
     _Server(config).run(sockets)
 
 
-def run_workers(make_app: Callable[[], FastAPI], count: int, sockets: list[socket.socket], *, access: bool) -> None:
+def run_workers(
+    make_app: Callable[[], FastAPI],
+    count: int,
+    sockets: list[socket.socket],
+    *,
+    access: bool,
+    proxies: Sequence[str] = (),
+) -> None:
     """Serve from several processes until a signal stops them; one that dies is restarted."""
     logs.configure(access=access)
+    with share_counts():
+        _run_workers(functools.partial(_work, make_app, sockets, access, proxies), count)
+
+
+def _run_workers(work: Callable[[], None], count: int) -> None:
     context = multiprocessing.get_context("spawn")
     stopping = False
 
@@ -97,9 +124,10 @@ def run_workers(make_app: Callable[[], FastAPI], count: int, sockets: list[socke
         for worker in [worker for worker in workers if not worker.is_alive()]:
             _log.warning("worker %s has ended with %s; another is started", worker.pid, worker.exitcode)
             workers.remove(worker)
+            forget_worker(worker.pid)
             time.sleep(1.0)
         while len(workers) < count:
-            worker = context.Process(target=_work, args=(make_app, sockets, access))
+            worker = context.Process(target=work)
             worker.start()
             workers.append(worker)
         time.sleep(0.2)
@@ -112,5 +140,5 @@ def run_workers(make_app: Callable[[], FastAPI], count: int, sockets: list[socke
             worker.kill()
 
 
-def _work(make_app: Callable[[], FastAPI], sockets: list[socket.socket], access: bool) -> None:
-    run(make_app(), sockets=sockets, access=access)
+def _work(make_app: Callable[[], FastAPI], sockets: list[socket.socket], access: bool, proxies: Sequence[str]) -> None:
+    run(make_app(), sockets=sockets, access=access, proxies=proxies)

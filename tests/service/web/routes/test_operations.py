@@ -20,3 +20,19 @@ def test_ready_means_that_writes_are_taken(sqlite, set_writer):
         set_writer("PRAGMA query_only = OFF")
         time.sleep(1.1)  # it tries once a second at most
         assert service.http.get("/readyz").status_code == 200
+
+
+def test_balancers_may_ask_without_a_body(sqlite_service):
+    for path in ("/healthz", "/readyz"):
+        answer = sqlite_service.http.head(path)
+        assert (answer.status_code, answer.content) == (200, b"")
+
+
+def test_answers_are_kept_by_nobody_and_taken_for_nothing_else(sqlite_service):
+    for path in ("/v1/streams", "/v1/streams/docs", "/v1/streams/nobody", "/metrics", "/readyz", "/nowhere"):
+        answer = sqlite_service.http.get(path)
+        assert answer.headers.get_list("cache-control") == ["no-store"], path
+        assert answer.headers.get_list("x-content-type-options") == ["nosniff"], path
+    page = sqlite_service.http.get("/")
+    assert page.headers.get_list("x-content-type-options") == ["nosniff"]
+    assert page.headers.get_list("cache-control") != ["no-store"]

@@ -4,6 +4,7 @@ import concurrent.futures
 import json
 import threading
 
+import httpx
 import numpy as np
 
 from shortlist.rounds.codec import encode, to_json
@@ -115,3 +116,13 @@ def test_scores_that_cannot_be_a_setting(sqlite_service):
         )
     both = {"name": "x", "coverage": 0.9, "fit_rounds": 50, "score": "relative"}
     problem(sqlite_service.http.post("/v1/streams", json=both), 422, "invalid-parameter")
+
+
+def test_only_so_many_listen(sqlite_service, monkeypatch):
+    monkeypatch.setattr("shortlist.service.web.routes.streams._MOST_LISTENERS", 1)
+    with sqlite_service.http.stream("GET", "/v1/streams/docs/live") as answer:
+        lines = answer.iter_lines()  # held: it ends the response when it goes
+        next(line for line in lines if line.startswith("event:"))
+        other = httpx.get(f"{sqlite_service.url}/v1/streams/docs/live", timeout=20)
+        problem(other, 503, "service-unavailable")
+        assert "close some" in other.json()["detail"]

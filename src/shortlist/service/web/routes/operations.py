@@ -13,12 +13,14 @@ __all__ = ["router"]
 router = APIRouter(responses=EVERYWHERE)
 
 
+@router.head("/healthz", include_in_schema=False)
 @router.get("/healthz", operation_id="healthz", response_model=dict[str, str])
 async def healthz() -> Response:
     """Say that the process is alive."""
     return as_json({"status": "ok", "version": shortlist.__version__})
 
 
+@router.head("/readyz", include_in_schema=False)
 @router.get("/readyz", operation_id="readyz", response_model=dict[str, str])
 async def readyz(engine: CurrentEngine) -> Response:
     """Say whether requests can be served: the database answers and takes writes."""
@@ -32,6 +34,6 @@ async def readyz(engine: CurrentEngine) -> Response:
     response_class=PlainTextResponse,
     responses={200: {"description": "For Prometheus.", "content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
-async def prometheus(metrics: CurrentMetrics) -> Response:
+async def prometheus(engine: CurrentEngine, metrics: CurrentMetrics) -> Response:
     """Return metrics in the format of Prometheus."""
-    return Response(metrics.page(), media_type="text/plain; version=0.0.4")
+    return Response(await metrics.page(engine), media_type="text/plain; version=0.0.4")

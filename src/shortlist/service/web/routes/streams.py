@@ -6,10 +6,12 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
+from shortlist.errors import ServiceUnavailable
 from shortlist.rounds.codec import to_json
 from shortlist.service.engine import Engine, Settings
 from shortlist.service.web import replies, requests
-from shortlist.service.web.dependencies import CurrentEngine
+from shortlist.service.web.dependencies import CurrentEngine, CurrentMetrics
+from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.problems import EVERYWHERE, responses
 from shortlist.service.web.requests import PageLimit, StreamPath
 from shortlist.service.web.views import as_json
@@ -18,6 +20,8 @@ __all__ = ["router"]
 
 router = APIRouter(responses=EVERYWHERE)
 
+#: How many may listen to one process: each wakes up whenever its stream changes.
+_MOST_LISTENERS: Final = 1_000
 _LINKS: Final = {
     operation: {"operationId": operation, "parameters": {"name": "$response.body#/name"}}
     for operation in ("propose", "get_stream", "get_rounds", "answer_many", "warm_start", "restart", "delete_stream")
@@ -90,18 +94,21 @@ async def delete_stream(engine: CurrentEngine, name: StreamPath) -> Response:
         200: {"description": "The stream's summary whenever it changes.", "content": {"text/event-stream": {}}},
     },
 )
-async def live(engine: CurrentEngine, name: StreamPath) -> StreamingResponse:
+async def live(engine: CurrentEngine, metrics: CurrentMetrics, name: StreamPath) -> StreamingResponse:
     """Send the stream's summary now and whenever it changes, as server-sent events."""
     await engine.require(name)  # an unknown stream is an error, not an empty stream of events
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_events(engine, name), media_type="text/event-stream", headers=headers)
+    if engine.listeners >= _MOST_LISTENERS:
+        raise ServiceUnavailable(f"{_MOST_LISTENERS:,} live streams are open, and that is the most: close some")
+    headers = {"X-Accel-Buffering": "no"}
+    return StreamingResponse(_events(engine, metrics, name), media_type="text/event-stream", headers=headers)
 
 
-async def _events(engine: Engine, name: str) -> AsyncIterator[str]:
-    yield "retry: 2000\n\n"
-    async for summary in engine.changes(name):
-        if summary is None:
-            yield ": still here\n\n"
-        else:
-            yield f"event: stream\nid: {summary['events']}\ndata: {to_json(summary)}\n\n"
-    yield "event: end\ndata: {}\n\n"
+async def _events(engine: Engine, metrics: Metrics, name: str) -> AsyncIterator[str]:
+    with metrics.listeners.track_inprogress():
+        yield "retry: 2000\n\n"
+        async for summary in engine.changes(name):
+            if summary is None:
+                yield ": still here\n\n"
+            else:
+                yield f"event: stream\nid: {summary['events']}\ndata: {to_json(summary)}\n\n"
+        yield "event: end\ndata: {}\n\n"
