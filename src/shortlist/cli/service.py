@@ -136,7 +136,7 @@ def serve(
 
 
 def verify(database: Database = None) -> None:
-    """Rebuild every stream from its log and compare, bit for bit."""
+    """Rebuild every stream from its log and compare, bit for bit; check the file, the log's hash, and texts."""
     address = _address(database)
     from shortlist.service.engine import verify as check  # noqa: PLC0415 - needs the extra
     from shortlist.service.store import Store  # noqa: PLC0415
@@ -146,8 +146,9 @@ def verify(database: Database = None) -> None:
     table.add_column("stream", no_wrap=True)
     for heading in ("events", "rounds", "threshold", "snapshots compared"):
         table.add_column(heading, justify="right")
+    table.add_column("hash", no_wrap=True)
     table.add_column("found")
-    unsound = total = 0
+    unsound, total, broken = 0, 0, False
     bar = Progress(
         TextColumn("{task.description:<20}"),
         BarColumn(),
@@ -162,20 +163,23 @@ def verify(database: Database = None) -> None:
         stack.enter_context(bar)
         task = bar.add_task("verifying", total=1)
         for found in check(store, lambda name, done, of: bar.update(task, description=name, completed=done, total=of)):
-            total += 1
-            unsound += bool(found.problems)
+            total += bool(found.stream)
+            unsound += bool(found.stream and found.problems)
+            broken = broken or not found.stream
             words = "\n".join(f"[red]{escape(problem)}[/]" for problem in found.problems) or "[green]sound[/]"
             table.add_row(
-                escape(found.stream),
+                escape(found.stream) or "[red]the database[/]",
                 f"{found.events:,}",
                 f"{found.rounds:,}",
                 f"{found.threshold:.6g}",
                 f"{found.snapshots}",
+                found.chain[:12],
                 words,
             )
     console.print(table)
-    console.print(f"{total} stream{'s' * (total != 1)}, {unsound} with problems", highlight=False)
-    if unsound:
+    end = "; the database file is damaged" if broken else ""
+    console.print(f"{total} stream{'s' * (total != 1)}, {unsound} with problems{end}", highlight=False)
+    if unsound or broken:
         raise typer.Exit(1)
 
 

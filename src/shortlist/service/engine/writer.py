@@ -150,7 +150,7 @@ class Writer:
     async def _store_all(self, commands: list[Command], streams: Streams) -> tuple[list[Outcome | ShortlistError], int]:
         """Return what came of each request, and how many events were written."""
         sight = await self._settled(commands, streams)
-        draft = Batch(sight.known, time.time(), self._open_limit, sight.others)
+        draft = Batch(sight.known, time.time(), self._open_limit, sight.others, sight.salts)
         judged = {i: self._judge(draft, commands[i]) for i in _in_order(commands)}
         outcomes = [judged[i] for i in range(len(commands))]
         if draft.entries:

@@ -79,6 +79,7 @@ def _sqlite(url: sa.URL, *, read_only: bool) -> sa.Engine:
     @sa.event.listens_for(engine, "connect")
     def _connect(connection: Any, _record: Any) -> None:
         connection.isolation_level = None  # transactions are begun below, not guessed by the driver
+        connection.text_factory = _text
         if not read_only:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
@@ -94,6 +95,11 @@ def _sqlite(url: sa.URL, *, read_only: bool) -> sa.Engine:
         connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
 
     return engine
+
+
+def _text(stored: bytes) -> str:
+    """Return a text as it is stored, so that bytes that are none can be told to whom they matter."""
+    return stored.decode("utf-8", "surrogateescape")
 
 
 def _postgresql(url: sa.URL, *, read_only: bool) -> sa.Engine:

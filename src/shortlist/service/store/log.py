@@ -20,7 +20,8 @@ from shortlist.errors import DamagedLog, InvalidParameter, StoreUnavailable, Unw
 from shortlist.rounds.codec import to_json
 from shortlist.rounds.events import kind_of
 from shortlist.service.store import database
-from shortlist.service.store.reading import Reader, events_where, rounds_of, stream_named
+from shortlist.service.store.chain import first_hash, next_hash
+from shortlist.service.store.reading import STORED, Reader, chained, events_where, rounds_of, stream_named
 from shortlist.service.store.rows import Entry, Snapshot, StreamRow, Text, View
 from shortlist.service.store.tables import events, heartbeat, snapshots, streams, texts
 
@@ -50,6 +51,8 @@ class Store:
             self._stack.close()
             raise
         self._connection: sa.Connection | None = None
+        # The chained hashes of streams, as far as they are known: of those that are locked, where others write too.
+        self._chains: dict[int, str] = {}
         # Commits since something was erased that SQLite's journal still has; 0 if there is nothing.
         self._unclean = 0
 
@@ -64,18 +67,7 @@ class Store:
         """Lock streams, and return their events after those folded, and the events of some rounds."""
         connection = self._begun()
         with self._or_rollback():
-            found: dict[int, int] = (
-                {}
-                if not folded
-                else dict(
-                    connection.execute(
-                        sa.select(streams.c.id, streams.c.last_number)
-                        .where(streams.c.id.in_(sorted(folded)))
-                        .order_by(streams.c.id)
-                        .with_for_update()
-                    ).all()
-                )
-            )
+            found = self._locked(connection, folded)
             tails, rounds, damaged = {}, list[Entry](), dict[int, DamagedLog]()
             for stream_id, number in found.items():
                 if number > folded[stream_id]:
@@ -87,19 +79,47 @@ class Store:
                     rounds += rounds_of(connection, stream_id, [name for of, name in keys if of == stream_id])
             return View(tails, set(folded) - set(found), rounds, damaged)
 
+    def salts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
+        """Return what the digests of texts are made with, by stream and number, where the texts are not erased."""
+        connection, found = self._begun(), dict[tuple[int, int], str]()
+        with self._or_rollback():
+            for stream_id in {stream_id for stream_id, _ in keys}:
+                numbers = [number for of, number in keys if of == stream_id]
+                query = sa.select(texts.c.number, texts.c.salt)
+                for row in connection.execute(query.where(texts.c.stream_id == stream_id, texts.c.number.in_(numbers))):
+                    found[stream_id, row.number] = row.salt
+        return found
+
     def append(self, new: Sequence[Entry], written: Sequence[Text] = ()) -> None:
         """Add events, and what people read in them, and commit: when this returns it is on disk."""
         connection = self._begun()
         with self._or_rollback():
-            connection.execute(events.insert(), [_entry_row(entry) for entry in new])
+            rows = [_entry_row(entry) for entry in new]
+            connection.execute(events.insert(), rows)
             if written:
                 connection.execute(texts.insert(), [_text_row(text) for text in written])
             last = {entry.stream_id: entry.number for entry in new}
+            if not last.keys() <= self._chains.keys():
+                self._locked(connection, last)
+            for row in rows:
+                stored = tuple(row[column.name] for column in STORED)
+                self._chains[row["stream_id"]] = next_hash(self._chains[row["stream_id"]], stored)
             connection.execute(
-                streams.update().where(streams.c.id == sa.bindparam("of")).values(last_number=sa.bindparam("last")),
-                [{"of": stream_id, "last": number} for stream_id, number in last.items()],
+                streams.update()
+                .where(streams.c.id == sa.bindparam("of"))
+                .values(last_number=sa.bindparam("last"), chain=sa.bindparam("hash")),
+                [{"of": of, "last": number, "hash": self._chains[of]} for of, number in last.items()],
             )
             self._commit()
+
+    def _locked(self, connection: sa.Connection, ids: Collection[int]) -> dict[int, int]:
+        """Lock streams, and return the number of the last event of each."""
+        if not ids:
+            return {}
+        query = sa.select(streams.c.id, streams.c.last_number, streams.c.chain).where(streams.c.id.in_(sorted(ids)))
+        rows = connection.execute(query.order_by(streams.c.id).with_for_update()).all()
+        self._chains |= {row.id: row.chain for row in rows}
+        return {row.id: row.last_number for row in rows}
 
     def create_stream(self, name: str, settings: dict[str, Any], at: float) -> tuple[StreamRow, bool]:
         """Return the stream of that name, and whether it is new."""
@@ -109,7 +129,9 @@ class Store:
             if found is not None:
                 self.rollback()
                 return found, False
-            values = {"name": name, "settings": to_json(settings), "created": at, "last_number": 0}
+            stored = to_json(settings)
+            values = {"name": name, "settings": stored, "created": at, "last_number": 0}
+            values["chain"] = first_hash(name, stored, at)
             try:
                 connection.execute(streams.insert().values(values))
                 self._commit()
@@ -201,8 +223,9 @@ class Store:
         connection = self._begun()
         with self._or_rollback():
             mine = snapshots.c.stream_id == stream_id
+            sealed = snapshot._replace(chain=_chain_at(connection, stream_id, snapshot.number))
             connection.execute(snapshots.delete().where(mine, snapshots.c.number == snapshot.number))
-            connection.execute(snapshots.insert().values(stream_id=stream_id, **snapshot._asdict()))
+            connection.execute(snapshots.insert().values(stream_id=stream_id, **sealed._asdict()))
             kept = sa.select(snapshots.c.number).where(mine).order_by(snapshots.c.number.desc()).limit(keep)
             numbers = connection.execute(kept).scalars().all()
             connection.execute(snapshots.delete().where(mine, snapshots.c.number < min(numbers)))
@@ -211,6 +234,8 @@ class Store:
     def rollback(self) -> None:
         """Give up what was begun, if anything was."""
         connection, self._connection = self._connection, None
+        if self.shared:  # others may write as soon as the locks are gone
+            self._chains = {}
         if connection is not None:
             try:
                 connection.close()
@@ -245,6 +270,7 @@ class Store:
             with database.translated():
                 yield
         except BaseException:
+            self._chains = {}
             self.rollback()
             raise
 
@@ -255,6 +281,19 @@ class Store:
         """Return a view of the database that does not change while it is read."""
         with database.translated(), self._reading.connect() as connection, connection.begin():
             yield Reader(connection)
+
+
+def _chain_at(connection: sa.Connection, stream_id: int, number: int) -> str:
+    """Return a stream's chained hash up to an event; others may have written more."""
+    row = connection.execute(sa.select(streams).where(streams.c.id == stream_id)).one()
+    if row.last_number == number:
+        return str(row.chain)
+    mine = snapshots.c.stream_id == stream_id, snapshots.c.number <= number
+    older = sa.select(snapshots.c.number, snapshots.c.chain).where(*mine).order_by(snapshots.c.number.desc()).limit(1)
+    after, chain = connection.execute(older).one_or_none() or (0, first_hash(row.name, row.settings, row.created))
+    for _, later in chained(connection, stream_id, chain, after, number):
+        chain = later
+    return str(chain)
 
 
 @contextmanager

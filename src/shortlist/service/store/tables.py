@@ -19,6 +19,8 @@ streams = sa.Table(
     sa.Column("created", sa.Double, nullable=False),
     # The number of the last event: raised under the row's lock, so that a tail has no gaps.
     sa.Column("last_number", sa.BigInteger, nullable=False),
+    # The chained hash of its events up to that one: see chain.py.
+    sa.Column("chain", sa.Text, nullable=False),
     sqlite_autoincrement=True,  # the id of a deleted stream is never given again
 )
 
@@ -48,6 +50,8 @@ snapshots = sa.Table(
     sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("version", sa.Integer, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
+    # The chained hash of the events up to its own.
+    sa.Column("chain", sa.Text, nullable=False),
 )
 
 # Apart from the log, so that what people wrote can be erased and the log stays whole.
@@ -58,6 +62,8 @@ texts = sa.Table(
     sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("question", sa.Text, nullable=False),
     sa.Column("texts", sa.Text, nullable=False),
+    # The log has a digest of both, made with this: without it nobody can guess what they were.
+    sa.Column("salt", sa.Text, nullable=False),
 )
 
 # One row, written when nothing else tells whether the database takes writes.
