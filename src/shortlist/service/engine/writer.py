@@ -160,7 +160,7 @@ class Writer:
             if any(stream.rounds.is_due for stream in self._known(streams)):
                 await self._settle(commands, streams)
         else:
-            await self.do(self._store.rollback)
+            await self.do(self._store.release)
         return outcomes, len(draft.entries)
 
     def _known(self, streams: Streams) -> list[LoggedStream]:

@@ -21,6 +21,7 @@ __all__ = [
     "migrate",
     "only_writer",
     "shown_address",
+    "sqlite_path",
     "translated",
 ]
 
@@ -67,6 +68,12 @@ def _parse(address: str) -> sa.URL:
 def shown_address(address: str) -> str:
     """Return an address without its password."""
     return _parse(address).render_as_string(hide_password=True)
+
+
+def sqlite_path(address: str) -> Path | None:
+    """Return the file of a SQLite database; None of another one."""
+    url = _parse(address)
+    return Path(url.database or "") if url.get_backend_name() == "sqlite" else None
 
 
 def _sqlite(url: sa.URL, *, read_only: bool) -> sa.Engine:
@@ -191,20 +198,20 @@ def _refusal(error: sa.exc.DBAPIError) -> StoreUnavailable:
 @contextlib.contextmanager
 def only_writer(address: str) -> Iterator[None]:
     """Hold a SQLite file for writing: two writers at once can corrupt it."""
-    url = _parse(address)
-    if url.get_backend_name() != "sqlite":
+    locked = sqlite_path(address)
+    if locked is None:
         yield
         return
-    path = Path(f"{os.path.realpath(url.database or '')}.lock")  # one lock a file, whatever it is called
+    path = Path(f"{os.path.realpath(locked)}.lock")  # one lock a file, whatever it is called
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        opened = path.open("w")
+        opened = os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), "w")
     except OSError as error:
         raise InvalidParameter(f"{path} cannot be written: {error.strerror}; give another --database") from None
     with opened as file:
         if not _lock(file):
             raise DatabaseInUse(
-                f"{url.database} is in use by another shortlist; stop that one, give another --database, or use "
+                f"{locked} is in use by another shortlist; stop that one, give another --database, or use "
                 "PostgreSQL, which many may share"
             )
         yield

@@ -21,6 +21,7 @@ from shortlist.rounds.codec import to_json
 from shortlist.rounds.events import kind_of
 from shortlist.service.store import database
 from shortlist.service.store.chain import first_hash, next_hash
+from shortlist.service.store.file import DatabaseFile
 from shortlist.service.store.reading import STORED, Reader, chained, events_where, rounds_of, stream_named
 from shortlist.service.store.rows import Entry, Snapshot, StreamRow, Text, View
 from shortlist.service.store.tables import events, heartbeat, snapshots, streams, texts
@@ -37,6 +38,8 @@ class Store:
         if not read_only:
             self._stack.enter_context(database.only_writer(address))
         try:
+            path = None if read_only else database.sqlite_path(address)
+            self._file = None if path is None else DatabaseFile(path)
             self._reading = database.make_engine(address, read_only=True)
             self._stack.callback(self._reading.dispose)
             self._writing = None if read_only else database.make_engine(address)
@@ -44,7 +47,11 @@ class Store:
                 database.check_schema(self._reading)
             else:
                 self._stack.callback(self._writing.dispose)
+                if self._file is not None:
+                    for change in ("connect", "close"):
+                        sa.event.listen(self._writing, change, self._file.reconnected)
                 database.migrate(self._writing)
+                self.check_file()
             #: Whether other processes may write to the same database.
             self.shared = self._reading.dialect.name == "postgresql"
         except BaseException:
@@ -60,6 +67,11 @@ class Store:
         """Let go of the database."""
         self.rollback()
         self._stack.close()
+
+    def check_file(self) -> None:
+        """Raise if a SQLite database's file is no longer the one that was opened: what is written to it is lost."""
+        if self._file is not None:
+            self._file.check()
 
     # What is written, from the one thread that writes.
 
@@ -193,7 +205,7 @@ class Store:
                 copy.execute("PRAGMA journal_mode = DELETE")  # one file, complete in itself
 
         try:
-            replace_file(path, copy_to)
+            replace_file(path, copy_to, mode=0o600)
         except (OSError, sqlite3.Error) as error:
             raise UnwritableFile(f"{path} cannot be written: {error}") from None
         finally:
@@ -242,10 +254,16 @@ class Store:
             except sa.exc.DBAPIError:
                 connection.invalidate()
 
+    def release(self) -> None:
+        """Give up what was begun because there is nothing to write; raise if what was read is not on disk any more."""
+        self.rollback()
+        self.check_file()
+
     def _begun(self) -> sa.Connection:
         """Return the writing connection, in a transaction."""
         assert self._writing is not None  # noqa: S101 - a store that was opened for reading is never handed on
         if self._connection is None:
+            self.check_file()
             with database.translated():
                 self._connection = self._writing.connect()
                 try:
@@ -259,6 +277,7 @@ class Store:
         assert self._connection is not None  # noqa: S101 - for the type checker
         self._connection.commit()
         self.rollback()
+        self.check_file()  # whoever is told that it is on disk shall find it there
         if self._unclean:
             self._unclean += 1
             if self._unclean % 100 == 0:
