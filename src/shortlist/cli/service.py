@@ -1,10 +1,11 @@
-"""The commands of the service: `serve`, `verify`, `export`, `backup`, `expire`, `keys`."""
+"""The commands of the service: `serve`, `verify`, `export`, `backup`, `restore`, `expire`."""
 
 import functools
 import ipaddress
 import re
 import sys
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -17,7 +18,7 @@ from rich.table import Table
 from shortlist._files import replace_file
 from shortlist.errors import InvalidParameter, UnwritableFile, needs_extra
 
-__all__ = ["backup", "demo", "expire", "export", "serve", "verify"]
+__all__ = ["backup", "demo", "expire", "export", "restore", "serve", "verify"]
 
 Database = Annotated[
     str | None,
@@ -234,6 +235,26 @@ def backup(
         store.close()
     size = out.stat().st_size
     Console(stderr=True).print(f"{size / 2**20:,.1f} MB in [bold]{escape(str(out))}[/]", highlight=False)
+
+
+def restore(
+    copy: Annotated[Path, typer.Argument(help="The file that `shortlist backup` made.", metavar="BACKUP")],
+    database: Database = None,
+) -> None:
+    """Put a backup in the place of a SQLite database that no service has open; what was there is kept beside it."""
+    address = _address(database)
+    from shortlist.service.store.restoring import restore as put_back  # noqa: PLC0415 - needs the extra
+
+    done = put_back(address, copy)
+    last = (
+        "" if done.last_at is None else f", the last of {datetime.fromtimestamp(done.last_at, UTC):%Y-%m-%d %H:%M} UTC"
+    )
+    kept = "" if done.kept is None else f"; the database that was there is now [bold]{escape(str(done.kept))}[/]"
+    Console(stderr=True).print(
+        f"restored {done.streams:,} stream{'s' * (done.streams != 1)} with {done.events:,} events{last}{kept}",
+        highlight=False,
+        soft_wrap=True,
+    )
 
 
 def expire(
