@@ -12,7 +12,7 @@ from shortlist.rounds.events import EVENTS, LISTED, Listed
 from shortlist.service.store.chain import first_hash, next_hash
 from shortlist.service.store.database import translated
 from shortlist.service.store.rows import Entry, Snapshot, StreamRow, Text
-from shortlist.service.store.tables import events, snapshots, streams, texts
+from shortlist.service.store.tables import altered_tables, events, snapshots, streams, texts
 
 __all__ = ["STORED", "Reader", "chained", "events_where", "rounds_of", "stream_named"]
 
@@ -60,10 +60,13 @@ class Reader:
         try:
             problems = [row[0] for row in _rows(self._connection, sa.text("PRAGMA integrity_check(20)"))]
             foreign = _rows(self._connection, sa.text("PRAGMA foreign_key_check"))
+            with translated():
+                altered = altered_tables(self._connection)
         except StoreUnavailable as error:
             return [str(getattr(error.__cause__, "orig", error))]
         lines = [line for problem in problems if problem != "ok" for line in str(problem).splitlines()]
-        return lines + [f"row {row[1]} of {row[0]} belongs to no row of {row[2]}" for row in foreign[:20]]
+        lines += [f"row {row[1]} of {row[0]} belongs to no row of {row[2]}" for row in foreign[:20]]
+        return lines + [f"the table {name} is not as shortlist makes it" for name in altered]
 
     def events(self, stream_id: int, after: int = 0, *, kind: str | None = None) -> Iterator[Entry]:
         """Yield a stream's events in their order, without holding them all."""
