@@ -38,6 +38,7 @@ CROSSING = (
     "service/test_damaged_streams.py",  # one damaged stream and the others
     "service/test_disk.py",
     "service/test_fallback.py",  # the client and a service that hangs
+    "service/test_flipped_bytes.py",  # every byte of a database, and `verify`
     "service/test_fuzz.py",
     "service/test_load.py",
     "service/test_more.py",  # more of a list, and changed settings, through HTTP and crashes

@@ -9,7 +9,7 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line."""
-    service = {"serve", "demo", "verify", "export", "backup", "expire", "keys"} & set(sys.argv)
+    service = {"serve", "demo", "verify", "export", "backup", "restore", "expire", "keys"} & set(sys.argv)
     try:
         needs_extra("the command line", "service" if service else "experiments", "typer", "rich")
     except MissingExtra as error:

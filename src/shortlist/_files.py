@@ -7,7 +7,7 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["replace_file"]
+__all__ = ["replace_file", "sync_file", "sync_folder"]
 
 
 def replace_file(target: Path, content: str | bytes | Callable[[Path], object], *, mode: int = 0o666) -> None:
@@ -37,14 +37,13 @@ def replace_file(target: Path, content: str | bytes | Callable[[Path], object], 
             temporary.write_bytes(content)
         else:
             content(temporary)
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
+        sync_file(temporary)
         temporary.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
 
 
 def _look_like(temporary: Path, known: os.stat_result) -> None:
@@ -59,7 +58,13 @@ def _look_like(temporary: Path, known: os.stat_result) -> None:
     temporary.chmod(stat.S_IMODE(known.st_mode))
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_file(path: Path) -> None:
+    """Make a file's content durable."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
     """Make the renaming durable, where the system lets a folder be synced."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)

@@ -53,7 +53,9 @@ def test_what_is_wrong_is_said_before_anything_is_opened(words, message, tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("words", [["serve"], ["verify"], ["export", "docs"], ["backup", "copy.db"], ["demo"]])
+@pytest.mark.parametrize(
+    "words", [["serve"], ["verify"], ["export", "docs"], ["backup", "copy.db"], ["restore", "copy.db"], ["demo"]]
+)
 def test_without_the_extra_it_is_named(words, monkeypatch):
     real = importlib.util.find_spec
     monkeypatch.setattr(

@@ -186,7 +186,10 @@ def parse(words):
 
 def runs_here(words):
     """Whether a command needs nothing but this folder, and ends by itself."""
-    if words[0] in ("serve", "demo", "score", "verify", "export", "backup", "expire") or "--scheduler" in words:
+    if (
+        words[0] in ("serve", "demo", "score", "verify", "export", "backup", "restore", "expire")
+        or "--scheduler" in words
+    ):
         return False
     return not (
         words[0] == "reproduce" and "--scores" in words and not Path(words[words.index("--scores") + 1]).exists()

@@ -32,7 +32,7 @@ def test_one_damaged_stream_touches_no_other(address, name, read):
     alter(address, DAMAGE[name])
     findings = {found.stream: found.problems for found in verify(read(address))}
     assert findings["aaa"] == findings["ccc"] == []
-    assert len(findings["bbb"]) == 1
+    assert findings["bbb"]
     with running(address) as service:
         service.call(service.engine.retain(None, 0.0))  # erase all texts, now
         page = service.http.get("/v1/streams").json()

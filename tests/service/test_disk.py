@@ -45,6 +45,35 @@ def test_sqlite_that_fails_in_the_middle_of_work(sqlite, how, read, set_writer, 
     assert (found.events, found.rounds) == (21, 20)
 
 
+@pytest.mark.parametrize("how", ["delete", "replace"])
+def test_a_file_that_goes_away_while_it_is_served(sqlite, tmp_path, how, caplog):
+    """Nothing is acknowledged any more, nor what was stored before; reading goes on, to save what there is."""
+    file = tmp_path / "log.db"
+    with running(sqlite) as service:
+        service.make()
+        for i in range(10):
+            assert service.propose(round_id=f"r{i}").status_code == 201
+        assert service.http.get("/readyz").status_code == 200
+        if how == "delete":
+            file.unlink()
+        else:
+            (tmp_path / "other.db").write_bytes(file.read_bytes())
+            (tmp_path / "other.db").replace(file)
+        assert service.http.get("/readyz").status_code == 503
+        for answer in (
+            service.propose(round_id="r10"),
+            service.propose(round_id="r0"),
+            service.answer("r0", {"hit": "b"}),
+            service.http.post("/v1/streams", json={"name": "more", "coverage": 0.9}),
+            service.http.delete("/v1/streams/docs"),
+        ):
+            assert answer.status_code == 503, answer.text
+            assert "was deleted, moved or replaced" in answer.json()["detail"]
+            assert str(tmp_path) not in answer.text
+        assert service.http.get("/v1/streams/docs/export").text.count("\n") == 10
+    assert f"{file}, or its -wal, was deleted" in caplog.text
+
+
 def test_postgresql_that_is_read_only_for_a_while(postgresql, read):
     name = postgresql.partition("?")[0].rpartition("/")[2]
     with running(postgresql) as service, psycopg.connect(postgresql, autocommit=True) as admin:

@@ -23,6 +23,7 @@ for _command, _short in (
     (service.verify, "Rebuild every stream from its log and compare."),
     (service.export, "Write a stream's log to a file, or to standard output."),
     (service.backup, "Copy a SQLite database while the service runs."),
+    (service.restore, "Put a backup of a SQLite database back."),
     (service.expire, "Close old rounds, or erase what people wrote."),
     (service.demo, "Show everything, with nothing to configure."),
 ):

@@ -1,4 +1,4 @@
-"""The commands of the service: `serve`, `verify`, `export`, `backup`, `expire`, `keys`."""
+"""The commands of the service: `serve`, `verify`, `export`, `backup`, `restore`, `expire`."""
 
 import functools
 import ipaddress
@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -18,7 +19,7 @@ from rich.table import Table
 from shortlist._files import replace_file
 from shortlist.errors import InvalidParameter, UnwritableFile, needs_extra
 
-__all__ = ["backup", "demo", "expire", "export", "serve", "verify"]
+__all__ = ["backup", "demo", "expire", "export", "restore", "serve", "verify"]
 
 Database = Annotated[
     str | None,
@@ -158,7 +159,7 @@ def serve(
 
 
 def verify(database: Database = None) -> None:
-    """Rebuild every stream from its log and compare, bit for bit."""
+    """Rebuild every stream from its log and compare, bit for bit; check the file, the log's hash, and texts."""
     address = _address(database)
     from shortlist.service.engine import verify as check  # noqa: PLC0415 - needs the extra
     from shortlist.service.store import Store  # noqa: PLC0415
@@ -168,8 +169,9 @@ def verify(database: Database = None) -> None:
     table.add_column("stream", no_wrap=True)
     for heading in ("events", "rounds", "threshold", "snapshots compared"):
         table.add_column(heading, justify="right")
+    table.add_column("hash", no_wrap=True)
     table.add_column("found")
-    unsound = total = 0
+    unsound, total, broken = 0, 0, False
     bar = Progress(
         TextColumn("{task.description:<20}"),
         BarColumn(),
@@ -184,20 +186,23 @@ def verify(database: Database = None) -> None:
         stack.enter_context(bar)
         task = bar.add_task("verifying", total=1)
         for found in check(store, lambda name, done, of: bar.update(task, description=name, completed=done, total=of)):
-            total += 1
-            unsound += bool(found.problems)
+            total += bool(found.stream)
+            unsound += bool(found.stream and found.problems)
+            broken = broken or not found.stream
             words = "\n".join(f"[red]{escape(problem)}[/]" for problem in found.problems) or "[green]sound[/]"
             table.add_row(
-                escape(found.stream),
+                escape(found.stream) or "[red]the database[/]",
                 f"{found.events:,}",
                 f"{found.rounds:,}",
                 f"{found.threshold:.6g}",
                 f"{found.snapshots}",
+                found.chain[:12],
                 words,
             )
     console.print(table)
-    console.print(f"{total} stream{'s' * (total != 1)}, {unsound} with problems", highlight=False)
-    if unsound:
+    end = "; the database file is damaged" if broken else ""
+    console.print(f"{total} stream{'s' * (total != 1)}, {unsound} with problems{end}", highlight=False)
+    if unsound or broken:
         raise typer.Exit(1)
 
 
@@ -252,6 +257,26 @@ def backup(
         store.close()
     size = out.stat().st_size
     Console(stderr=True).print(f"{size / 2**20:,.1f} MB in [bold]{escape(str(out))}[/]", highlight=False)
+
+
+def restore(
+    copy: Annotated[Path, typer.Argument(help="The file that `shortlist backup` made.", metavar="BACKUP")],
+    database: Database = None,
+) -> None:
+    """Put a backup in the place of a SQLite database that no service has open; what was there is kept beside it."""
+    address = _address(database)
+    from shortlist.service.store.restoring import restore as put_back  # noqa: PLC0415 - needs the extra
+
+    done = put_back(address, copy)
+    last = (
+        "" if done.last_at is None else f", the last of {datetime.fromtimestamp(done.last_at, UTC):%Y-%m-%d %H:%M} UTC"
+    )
+    kept = "" if done.kept is None else f"; the database that was there is now [bold]{escape(str(done.kept))}[/]"
+    Console(stderr=True).print(
+        f"restored {done.streams:,} stream{'s' * (done.streams != 1)} with {done.events:,} events{last}{kept}",
+        highlight=False,
+        soft_wrap=True,
+    )
 
 
 def expire(

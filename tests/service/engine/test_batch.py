@@ -251,3 +251,27 @@ def test_comparable_scores_are_stored_where_they_differ_from_the_raw_ones(score)
     batch = Batch({}, NOW, 100)
     shown, _ = batch.judge(proposal(stream_of(score=score), "r"))
     assert (shown.listed.comparable is None) == (score == "raw")
+
+
+def test_a_list_twice_in_one_batch_is_known_by_its_texts():
+    stream = stream_of()
+    batch = Batch({}, NOW, 100)
+    _, new = batch.judge(proposal(stream, "r", question="who"))
+    assert new
+    _, new = batch.judge(proposal(stream, "r", question="who"))
+    assert not new
+    for other in ({"question": "what"}, {}, {"question": "who", "texts": ["a", "b"]}):
+        assert isinstance(batch.judge(proposal(stream, "r", **other)), ConflictingRound)
+    (text,) = batch.texts
+    assert text.digest == batch.entries[0].event.text_digest
+
+
+def test_of_texts_that_are_erased_it_is_known_only_that_there_were_some():
+    stream, batch = stream_of(), Batch({}, NOW, 100)
+    shown, _ = batch.judge(proposal(stream, "r", question="who"))
+    later = Batch({(1, "r"): shown}, NOW, 100)
+    for same in ("who", "what"):
+        assert later.judge(proposal(stream, "r", question=same)) == (shown, False)
+    assert isinstance(later.judge(proposal(stream, "r")), ConflictingRound)
+    assert isinstance(later.judge(proposal(stream, "r", (0.1, 0.3), question="who")), ConflictingRound)
+    assert later.texts == []

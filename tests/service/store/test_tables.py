@@ -1,5 +1,8 @@
 """The tables: as the migrations make them, with one list and one answer per round."""
 
+import contextlib
+import sqlite3
+
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
@@ -39,7 +42,9 @@ def test_the_database_itself_refuses_a_second_list_and_a_second_answer(address, 
     database.migrate(engine)
     row = {"stream_id": 1, "kind": "any", "at": 0.0, "body": "{}"}
     with engine.begin() as connection:
-        connection.execute(tables.streams.insert().values(id=1, name="a", settings="{}", created=0.0, last_number=0))
+        connection.execute(
+            tables.streams.insert().values(id=1, name="a", settings="{}", created=0.0, last_number=0, chain="")
+        )
         connection.execute(tables.events.insert().values(row | {"number": 1, "phase": phase, "round_id": "r"}))
         connection.execute(tables.events.insert().values(row | {"number": 2, "phase": 1 - phase, "round_id": "r"}))
         connection.execute(tables.events.insert().values(row | {"number": 3, "phase": phase, "round_id": "other"}))
@@ -49,3 +54,17 @@ def test_the_database_itself_refuses_a_second_list_and_a_second_answer(address, 
         with pytest.raises(sa.exc.IntegrityError), engine.begin() as connection:
             connection.execute(tables.events.insert().values({**row, **wrong}))
     engine.dispose()
+
+
+def test_tables_that_are_not_as_they_are_made_are_named(sqlite, read):
+    Store(sqlite).close()
+    store = read(sqlite)
+    with store.reading() as reader:
+        assert reader.integrity() == []
+    alter_schema = "UPDATE sqlite_master SET sql = replace(sql, 'UNIQUE (stream_id, round_id, phase)', 'UNIQUE ({})')"
+    for columns in ("stream_id, phase, round_id", "stream_id, round_id, at"):
+        with contextlib.closing(sqlite3.connect(sqlite.removeprefix("sqlite:///"))) as connection, connection:
+            connection.execute("PRAGMA writable_schema = ON")
+            connection.execute(alter_schema.format(columns))
+        with read(sqlite).reading() as reader:
+            assert "the table events is not as shortlist makes it" in reader.integrity()

@@ -9,6 +9,7 @@ two different answers to a round the first one counts.
 import contextlib
 import hashlib
 import json
+import secrets
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,7 +35,7 @@ from shortlist.service.engine.rounds import Key, Round, scorers_of, table_of
 from shortlist.service.engine.settings import Settings
 from shortlist.service.engine.shadowing import check_own, check_serves, shadowing
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.store import Entry, Text
+from shortlist.service.store import Entry, Text, text_digest
 
 __all__ = ["Batch", "Close", "Command", "Configure", "Expand", "Propose"]
 
@@ -74,11 +75,10 @@ class Propose:
             made.update(values.tobytes())
         return made.hexdigest()
 
-    def text_digest(self) -> str | None:
-        """Return a digest of what people read: it may be erased, and must still be recognized."""
-        if self.question is None and self.texts is None:
-            return None
-        return hashlib.sha256(json.dumps([self.question, self.texts]).encode()).hexdigest()
+    @property
+    def has_texts(self) -> bool:
+        """Whether there is something that people read."""
+        return self.question is not None or self.texts is not None
 
 
 @dataclass(slots=True)
@@ -126,6 +126,8 @@ class Batch:
     open_limit: int
     #: Streams that shadow others, by name; None where one cannot be read.
     others: dict[str, LoggedStream | None] = field(default_factory=dict)
+    #: What the digests of texts are made with, of rounds that are sent again and whose texts are not erased.
+    salts: dict[Key, str] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
     texts: list[Text] = field(default_factory=list)
     _numbers: dict[int, int] = field(default_factory=dict)
@@ -166,7 +168,7 @@ class Batch:
         stream, key = new.stream, (new.stream.id, new.round_id)
         known = None if new.fresh else self.rounds.get(key)
         if known is not None:
-            if known.listed.seen is not None or not _same_list(known.listed, new):
+            if known.listed.seen is not None or not self._is_same(known.listed, new):
                 raise ConflictingRound(
                     f"round {new.round_id} was shown before with other candidates, texts or settings; send the same "
                     "again, or give the new list a round_id of its own"
@@ -175,19 +177,27 @@ class Batch:
         self._check_version(stream, new.scorer_version)
         listed = self._decide(stream, new)
         others = self._decide_beside(new, listed)  # whatever is wrong with them, nothing has been added yet
-        digest = new.text_digest()
+        salt = secrets.token_hex(16) if new.has_texts else None
         listed = listed._replace(
             scorer_version=new.scorer_version,
-            text_digest=digest,
+            text_digest=None if salt is None else text_digest(salt, new.question, new.texts),
             also=[other.name for other, _ in others] or None,
             also_digest=new.also_digest(),
         )
         self._open(stream, listed)
-        if digest is not None:
-            self.texts.append(Text(stream.id, self.rounds[key].shown.number, new.question, new.texts))
+        if salt is not None:
+            self.texts.append(Text(stream.id, self.rounds[key].shown.number, new.question, new.texts, salt))
+            self.salts[key] = salt
         for other, beside in others:
             self._open(other, beside)
         return self.rounds[key], True
+
+    def _is_same(self, listed: Listed, new: Propose) -> bool:
+        """Return whether a list is the one that was shown; of texts that are erased, only that there were some."""
+        digest, salt = listed.text_digest, self.salts.get((new.stream.id, new.round_id))
+        if digest is None or salt is None:
+            return (digest is not None) is new.has_texts and _same_list(listed, new)
+        return digest == text_digest(salt, new.question, new.texts) and _same_list(listed, new)
 
     def _decide(self, stream: LoggedStream, new: Propose) -> Listed:
         """Return what a stream would show, with the scorers that it has."""
@@ -390,6 +400,5 @@ def _same_list(listed: Listed, new: Propose) -> bool:
         and listed.truncated_below == below
         and listed.scorer_version == new.scorer_version
         and listed.tags == new.tags
-        and listed.text_digest == new.text_digest()
         and listed.also_digest == new.also_digest()
     )

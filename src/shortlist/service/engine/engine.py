@@ -466,9 +466,10 @@ class Engine:
         self._memory.wake_all()
 
     async def check(self) -> None:
-        """Raise unless the database answers, and takes writes if it lately did not."""
+        """Raise unless the database answers, is where it was, and takes writes if it lately did not."""
         self._writer.check()
         await self._read(lambda reader: reader.stream(""))
+        await asyncio.to_thread(self.store.check_file)
         if self._writer.failing and time.monotonic() - self._last_try > 1.0:
             self._last_try = time.monotonic()
             async with self._writer.lock:

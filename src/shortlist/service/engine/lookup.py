@@ -30,6 +30,8 @@ class Sight:
     streams: dict[int, LoggedStream] = field(default_factory=dict)
     #: Those of them that shadow others, by name; None where one cannot be read.
     others: dict[str, LoggedStream | None] = field(default_factory=dict)
+    #: What the digests of texts are made with, of rounds that are sent again and whose texts are not erased.
+    salts: dict[Key, str] = field(default_factory=dict)
 
     @property
     def known(self) -> dict[Key, Round]:
@@ -78,6 +80,7 @@ class Lookup:
             keys |= _beside(sight, keys)
             self._take(sight, keys)
             if began and keys | streams.keys() <= looked:
+                sight.salts = await self._salts(commands, sight)
                 return sight
             if began:
                 await self._do(self._store.rollback)
@@ -121,6 +124,21 @@ class Lookup:
             except UnknownStream:
                 pass  # it was deleted; or whoever named it is told
         return others
+
+    async def _salts(self, commands: Sequence[Command], sight: Sight) -> dict[Key, str]:
+        """Return what the digests of texts are made with, for lists that are sent again. It is never kept in memory."""
+        numbers = {}
+        for command in commands:
+            key = (command.stream.id, command.round_id)
+            known = sight.rounds.get(key) if isinstance(command, Propose) and command.has_texts else None
+            if known is not None and known.listed.text_digest is not None:
+                numbers[key] = known.shown.number
+        if not numbers:
+            return {}
+        salts: dict[tuple[int, int], str] = await self._do(
+            self._store.salts, [(stream_id, number) for (stream_id, _), number in numbers.items()]
+        )
+        return {key: salts[key[0], number] for key, number in numbers.items() if (key[0], number) in salts}
 
     async def _read(self, sight: Sight) -> None:
         """Read what is not at hand; what other processes have written in the meantime is folded first."""

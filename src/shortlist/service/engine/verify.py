@@ -1,6 +1,7 @@
-"""Does the log give the state? Every stream is built again from its first event, and compared.
+"""Is the log as it was written, and does it give the state? Every stream is built again from its first event.
 
-Looked at are: numbers without gaps; one list and one answer for each round; each list as `decide` cuts it
+Looked at are: the file itself, where it is SQLite's; the chained hash of each stream's events; texts beside their
+digests; numbers without gaps; one list and one answer for each round; each list as `decide` cuts it
 again at its thresholds, and none of these above what the log gave at that time; how much of the error budget was spent
 when it was cut; each answer as `admit` takes it again; each restart and each fit as `due` says it; and every snapshot,
 bit for bit. Comparable scores may differ by 1e-9, for `exp` is not the same on every machine, and the weights of a fit
@@ -17,7 +18,7 @@ from shortlist.rounds.events import Configured, Corrected, Event, Expanded, Fitt
 from shortlist.scores import Learned
 from shortlist.service.engine.rounds import scorers_of, table_of
 from shortlist.service.engine.stream import STATE_VERSION, LoggedStream
-from shortlist.service.store import Entry, Reader, Snapshot, Store, StreamRow
+from shortlist.service.store import Entry, Reader, Snapshot, Store, StreamRow, check_chain, check_texts
 
 __all__ = ["Finding", "verify"]
 
@@ -26,7 +27,7 @@ _FIT: Final = 1e-6
 
 
 class Finding(NamedTuple):
-    """What was found about one stream."""
+    """What was found about one stream, or about the database itself: that one has no name."""
 
     stream: str
     events: int
@@ -34,32 +35,47 @@ class Finding(NamedTuple):
     threshold: float
     snapshots: int
     problems: list[str]
+    #: The chained hash of its events: whoever keeps it elsewhere can tell whether the log was written again.
+    chain: str = ""
 
 
 def verify(store: Store, progress: Callable[[str, int, int], None] | None = None) -> Iterator[Finding]:
-    """Yield a finding for each stream; one without problems is sound."""
+    """Yield a finding for each stream; one without problems is sound. First, if it has any, those of the database."""
     with store.reading() as reader:
-        for row in reader.streams():
-            yield _verify(reader, row, progress or _silent)
+        broken = reader.integrity()
+        if broken:
+            yield Finding("", 0, 0, -math.inf, 0, broken)
+        try:
+            rows = reader.streams()
+        except StoreUnavailable:
+            if not broken:
+                raise
+            return  # it was said
+        for row in rows:
+            yield _verify(reader, row, progress or _silent, broken=bool(broken))
 
 
 def _silent(name: str, done: int, of: int) -> None:
     """Tell nobody."""
 
 
-def _verify(reader: Reader, row: StreamRow, progress: Callable[[str, int, int], None]) -> Finding:
+def _verify(
+    reader: Reader, row: StreamRow, progress: Callable[[str, int, int], None], *, broken: bool = False
+) -> Finding:
+    """Return what was found about a stream; in a `broken` database, what cannot be read is part of that."""
     try:
         stream = LoggedStream(row)
     except Exception as error:  # noqa: BLE001 - settings can be damaged in any way
         return Finding(row.name, 0, 0, -math.inf, 0, [f"its settings cannot be read: {type(error).__name__}: {error}"])
-    snapshots = {
-        snapshot.number: snapshot for snapshot in reader.snapshots(row.id) if snapshot.version == STATE_VERSION
-    }
-    kept, problems = len(snapshots), list[str]()
+    snapshots, kept, problems = dict[int, Snapshot](), 0, list[str]()
     try:
+        snapshots = {each.number: each for each in reader.snapshots(row.id) if each.version == STATE_VERSION}
+        kept = len(snapshots)
         problems += _walk(reader, row, stream, snapshots, progress)
-    except StoreUnavailable:
-        raise
+    except StoreUnavailable as error:
+        if not broken:
+            raise
+        problems.append(str(error))
     except DamagedLog as error:
         problems.append(str(error))
     except Exception as error:  # noqa: BLE001 - a log can be damaged in any way; the next stream is checked all the same
@@ -69,8 +85,19 @@ def _verify(reader: Reader, row: StreamRow, progress: Callable[[str, int, int], 
         problems.append(f"the log ends at event {stream.number}, and the stream has {row.last_number}")
     if not problems:
         problems += [f"there is a snapshot after event {number}, which is not in the log" for number in snapshots]
+    problems += _check_stored(reader, row, broken=broken)
     progress(row.name, row.last_number, row.last_number)
-    return Finding(row.name, stream.number, stream.rounds.tally.rounds, stream.threshold, compared, problems)
+    return Finding(row.name, stream.number, stream.rounds.tally.rounds, stream.threshold, compared, problems, row.chain)
+
+
+def _check_stored(reader: Reader, row: StreamRow, *, broken: bool) -> list[str]:
+    """Return in what the log, and the texts beside it, are not as they were written."""
+    try:
+        return [*check_chain(reader, row), *check_texts(reader, row.id)]
+    except StoreUnavailable as error:
+        if not broken:
+            raise
+        return [str(error)]
 
 
 def _walk(
@@ -95,7 +122,7 @@ def _walk(
         if problems:
             return
         stream.apply(entry)
-        if entry.number in snapshots and stream.snapshot() != snapshots.pop(entry.number):
+        if entry.number in snapshots and stream.snapshot() != snapshots.pop(entry.number)._replace(chain=""):
             yield f"the snapshot after event {entry.number} is not what the log gives"
 
 

@@ -167,7 +167,7 @@ class Writer:
     async def _store_all(self, commands: list[Command], streams: Streams) -> tuple[list[Outcome | ShortlistError], int]:
         """Return what came of each request, and how many events were written."""
         sight = await self._settled(commands, streams)
-        draft = Batch(sight.known, time.time(), self._open_limit, sight.others)
+        draft = Batch(sight.known, time.time(), self._open_limit, sight.others, sight.salts)
         judged = {i: self._judge(draft, commands[i]) for i in _in_order(commands)}
         outcomes = [judged[i] for i in range(len(commands))]
         if draft.entries:
@@ -177,7 +177,7 @@ class Writer:
             if any(stream.rounds.is_due for stream in self._known(streams)):
                 await self._settle(commands, streams)
         else:
-            await self.do(self._store.rollback)
+            await self.do(self._store.release)
         return outcomes, len(draft.entries)
 
     def _known(self, streams: Streams) -> list[LoggedStream]:

@@ -1,7 +1,19 @@
 """The log on disk: streams, their events, snapshots and texts, on SQLite or PostgreSQL. No statistics."""
 
+from shortlist.service.store.checking import check_chain, check_texts
 from shortlist.service.store.log import Store
 from shortlist.service.store.reading import Reader
-from shortlist.service.store.rows import Entry, Snapshot, StreamRow, Text, View
+from shortlist.service.store.rows import Entry, Snapshot, StreamRow, Text, View, text_digest
 
-__all__ = ["Entry", "Reader", "Snapshot", "Store", "StreamRow", "Text", "View"]
+__all__ = [
+    "Entry",
+    "Reader",
+    "Snapshot",
+    "Store",
+    "StreamRow",
+    "Text",
+    "View",
+    "check_chain",
+    "check_texts",
+    "text_digest",
+]

@@ -21,6 +21,7 @@ __all__ = [
     "migrate",
     "only_writer",
     "shown_address",
+    "sqlite_path",
     "translated",
 ]
 
@@ -69,6 +70,12 @@ def shown_address(address: str) -> str:
     return _parse(address).render_as_string(hide_password=True)
 
 
+def sqlite_path(address: str) -> Path | None:
+    """Return the file of a SQLite database; None of another one."""
+    url = _parse(address)
+    return Path(url.database or "") if url.get_backend_name() == "sqlite" else None
+
+
 def _sqlite(url: sa.URL, *, read_only: bool) -> sa.Engine:
     engine = sa.create_engine(
         url.set(drivername="sqlite+pysqlite"),
@@ -79,6 +86,7 @@ def _sqlite(url: sa.URL, *, read_only: bool) -> sa.Engine:
     @sa.event.listens_for(engine, "connect")
     def _connect(connection: Any, _record: Any) -> None:
         connection.isolation_level = None  # transactions are begun below, not guessed by the driver
+        connection.text_factory = _text
         if not read_only:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
@@ -94,6 +102,11 @@ def _sqlite(url: sa.URL, *, read_only: bool) -> sa.Engine:
         connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
 
     return engine
+
+
+def _text(stored: bytes) -> str:
+    """Return a text as it is stored, so that bytes that are none can be told to whom they matter."""
+    return stored.decode("utf-8", "surrogateescape")
 
 
 def _postgresql(url: sa.URL, *, read_only: bool) -> sa.Engine:
@@ -185,20 +198,20 @@ def _refusal(error: sa.exc.DBAPIError) -> StoreUnavailable:
 @contextlib.contextmanager
 def only_writer(address: str) -> Iterator[None]:
     """Hold a SQLite file for writing: two writers at once can corrupt it."""
-    url = _parse(address)
-    if url.get_backend_name() != "sqlite":
+    locked = sqlite_path(address)
+    if locked is None:
         yield
         return
-    path = Path(f"{os.path.realpath(url.database or '')}.lock")  # one lock a file, whatever it is called
+    path = Path(f"{os.path.realpath(locked)}.lock")  # one lock a file, whatever it is called
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        opened = path.open("w")
+        opened = os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), "w")
     except OSError as error:
         raise InvalidParameter(f"{path} cannot be written: {error.strerror}; give another --database") from None
     with opened as file:
         if not _lock(file):
             raise DatabaseInUse(
-                f"{url.database} is in use by another shortlist; stop that one, give another --database, or use "
+                f"{locked} is in use by another shortlist; stop that one, give another --database, or use "
                 "PostgreSQL, which many may share"
             )
         yield

@@ -20,7 +20,9 @@ from shortlist.errors import DamagedLog, InvalidParameter, StoreUnavailable, Unw
 from shortlist.rounds.codec import to_json
 from shortlist.rounds.events import kind_of
 from shortlist.service.store import database
-from shortlist.service.store.reading import Reader, events_where, rounds_of, stream_named
+from shortlist.service.store.chain import first_hash, next_hash
+from shortlist.service.store.file import DatabaseFile
+from shortlist.service.store.reading import STORED, Reader, chained, events_where, rounds_of, stream_named
 from shortlist.service.store.rows import Entry, Snapshot, StreamRow, Text, View
 from shortlist.service.store.tables import events, heartbeat, snapshots, streams, texts
 
@@ -36,6 +38,8 @@ class Store:
         if not read_only:
             self._stack.enter_context(database.only_writer(address))
         try:
+            path = None if read_only else database.sqlite_path(address)
+            self._file = None if path is None else DatabaseFile(path)
             self._reading = database.make_engine(address, read_only=True)
             self._stack.callback(self._reading.dispose)
             self._writing = None if read_only else database.make_engine(address)
@@ -43,13 +47,19 @@ class Store:
                 database.check_schema(self._reading)
             else:
                 self._stack.callback(self._writing.dispose)
+                if self._file is not None:
+                    for change in ("connect", "close"):
+                        sa.event.listen(self._writing, change, self._file.reconnected)
                 database.migrate(self._writing)
+                self.check_file()
             #: Whether other processes may write to the same database.
             self.shared = self._reading.dialect.name == "postgresql"
         except BaseException:
             self._stack.close()
             raise
         self._connection: sa.Connection | None = None
+        # The chained hashes of streams, as far as they are known: of those that are locked, where others write too.
+        self._chains: dict[int, str] = {}
         # Commits since something was erased that SQLite's journal still has; 0 if there is nothing.
         self._unclean = 0
 
@@ -58,24 +68,18 @@ class Store:
         self.rollback()
         self._stack.close()
 
+    def check_file(self) -> None:
+        """Raise if a SQLite database's file is no longer the one that was opened: what is written to it is lost."""
+        if self._file is not None:
+            self._file.check()
+
     # What is written, from the one thread that writes.
 
     def begin(self, folded: dict[int, int], keys: Collection[tuple[int, str]]) -> View:
         """Lock streams, and return their events after those folded, and the events of some rounds."""
         connection = self._begun()
         with self._or_rollback():
-            found: dict[int, int] = (
-                {}
-                if not folded
-                else dict(
-                    connection.execute(
-                        sa.select(streams.c.id, streams.c.last_number)
-                        .where(streams.c.id.in_(sorted(folded)))
-                        .order_by(streams.c.id)
-                        .with_for_update()
-                    ).all()
-                )
-            )
+            found = self._locked(connection, folded)
             tails, rounds, damaged = {}, list[Entry](), dict[int, DamagedLog]()
             for stream_id, number in found.items():
                 if number > folded[stream_id]:
@@ -87,19 +91,47 @@ class Store:
                     rounds += rounds_of(connection, stream_id, [name for of, name in keys if of == stream_id])
             return View(tails, set(folded) - set(found), rounds, damaged)
 
+    def salts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
+        """Return what the digests of texts are made with, by stream and number, where the texts are not erased."""
+        connection, found = self._begun(), dict[tuple[int, int], str]()
+        with self._or_rollback():
+            for stream_id in {stream_id for stream_id, _ in keys}:
+                numbers = [number for of, number in keys if of == stream_id]
+                query = sa.select(texts.c.number, texts.c.salt)
+                for row in connection.execute(query.where(texts.c.stream_id == stream_id, texts.c.number.in_(numbers))):
+                    found[stream_id, row.number] = row.salt
+        return found
+
     def append(self, new: Sequence[Entry], written: Sequence[Text] = ()) -> None:
         """Add events, and what people read in them, and commit: when this returns it is on disk."""
         connection = self._begun()
         with self._or_rollback():
-            connection.execute(events.insert(), [_entry_row(entry) for entry in new])
+            rows = [_entry_row(entry) for entry in new]
+            connection.execute(events.insert(), rows)
             if written:
                 connection.execute(texts.insert(), [_text_row(text) for text in written])
             last = {entry.stream_id: entry.number for entry in new}
+            if not last.keys() <= self._chains.keys():
+                self._locked(connection, last)
+            for row in rows:
+                stored = tuple(row[column.name] for column in STORED)
+                self._chains[row["stream_id"]] = next_hash(self._chains[row["stream_id"]], stored)
             connection.execute(
-                streams.update().where(streams.c.id == sa.bindparam("of")).values(last_number=sa.bindparam("last")),
-                [{"of": stream_id, "last": number} for stream_id, number in last.items()],
+                streams.update()
+                .where(streams.c.id == sa.bindparam("of"))
+                .values(last_number=sa.bindparam("last"), chain=sa.bindparam("hash")),
+                [{"of": of, "last": number, "hash": self._chains[of]} for of, number in last.items()],
             )
             self._commit()
+
+    def _locked(self, connection: sa.Connection, ids: Collection[int]) -> dict[int, int]:
+        """Lock streams, and return the number of the last event of each."""
+        if not ids:
+            return {}
+        query = sa.select(streams.c.id, streams.c.last_number, streams.c.chain).where(streams.c.id.in_(sorted(ids)))
+        rows = connection.execute(query.order_by(streams.c.id).with_for_update()).all()
+        self._chains |= {row.id: row.chain for row in rows}
+        return {row.id: row.last_number for row in rows}
 
     def create_stream(self, name: str, settings: dict[str, Any], at: float) -> tuple[StreamRow, bool]:
         """Return the stream of that name, and whether it is new."""
@@ -109,7 +141,9 @@ class Store:
             if found is not None:
                 self.rollback()
                 return found, False
-            values = {"name": name, "settings": to_json(settings), "created": at, "last_number": 0}
+            stored = to_json(settings)
+            values = {"name": name, "settings": stored, "created": at, "last_number": 0}
+            values["chain"] = first_hash(name, stored, at)
             try:
                 connection.execute(streams.insert().values(values))
                 self._commit()
@@ -171,7 +205,7 @@ class Store:
                 copy.execute("PRAGMA journal_mode = DELETE")  # one file, complete in itself
 
         try:
-            replace_file(path, copy_to)
+            replace_file(path, copy_to, mode=0o600)
         except (OSError, sqlite3.Error) as error:
             raise UnwritableFile(f"{path} cannot be written: {error}") from None
         finally:
@@ -201,8 +235,9 @@ class Store:
         connection = self._begun()
         with self._or_rollback():
             mine = snapshots.c.stream_id == stream_id
+            sealed = snapshot._replace(chain=_chain_at(connection, stream_id, snapshot.number))
             connection.execute(snapshots.delete().where(mine, snapshots.c.number == snapshot.number))
-            connection.execute(snapshots.insert().values(stream_id=stream_id, **snapshot._asdict()))
+            connection.execute(snapshots.insert().values(stream_id=stream_id, **sealed._asdict()))
             kept = sa.select(snapshots.c.number).where(mine).order_by(snapshots.c.number.desc()).limit(keep)
             numbers = connection.execute(kept).scalars().all()
             connection.execute(snapshots.delete().where(mine, snapshots.c.number < min(numbers)))
@@ -211,16 +246,24 @@ class Store:
     def rollback(self) -> None:
         """Give up what was begun, if anything was."""
         connection, self._connection = self._connection, None
+        if self.shared:  # others may write as soon as the locks are gone
+            self._chains = {}
         if connection is not None:
             try:
                 connection.close()
             except sa.exc.DBAPIError:
                 connection.invalidate()
 
+    def release(self) -> None:
+        """Give up what was begun because there is nothing to write; raise if what was read is not on disk any more."""
+        self.rollback()
+        self.check_file()
+
     def _begun(self) -> sa.Connection:
         """Return the writing connection, in a transaction."""
         assert self._writing is not None  # noqa: S101 - a store that was opened for reading is never handed on
         if self._connection is None:
+            self.check_file()
             with database.translated():
                 self._connection = self._writing.connect()
                 try:
@@ -234,6 +277,7 @@ class Store:
         assert self._connection is not None  # noqa: S101 - for the type checker
         self._connection.commit()
         self.rollback()
+        self.check_file()  # whoever is told that it is on disk shall find it there
         if self._unclean:
             self._unclean += 1
             if self._unclean % 100 == 0:
@@ -245,6 +289,7 @@ class Store:
             with database.translated():
                 yield
         except BaseException:
+            self._chains = {}
             self.rollback()
             raise
 
@@ -255,6 +300,19 @@ class Store:
         """Return a view of the database that does not change while it is read."""
         with database.translated(), self._reading.connect() as connection, connection.begin():
             yield Reader(connection)
+
+
+def _chain_at(connection: sa.Connection, stream_id: int, number: int) -> str:
+    """Return a stream's chained hash up to an event; others may have written more."""
+    row = connection.execute(sa.select(streams).where(streams.c.id == stream_id)).one()
+    if row.last_number == number:
+        return str(row.chain)
+    mine = snapshots.c.stream_id == stream_id, snapshots.c.number <= number
+    older = sa.select(snapshots.c.number, snapshots.c.chain).where(*mine).order_by(snapshots.c.number.desc()).limit(1)
+    after, chain = connection.execute(older).one_or_none() or (0, first_hash(row.name, row.settings, row.created))
+    for _, later in chained(connection, stream_id, chain, after, number):
+        chain = later
+    return str(chain)
 
 
 @contextmanager

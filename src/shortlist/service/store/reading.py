@@ -6,18 +6,22 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from shortlist.errors import DamagedLog
+from shortlist.errors import DamagedLog, StoreUnavailable
 from shortlist.rounds.codec import from_json
 from shortlist.rounds.events import EVENTS, LISTED, Listed
+from shortlist.service.store.chain import first_hash, next_hash
+from shortlist.service.store.database import translated
 from shortlist.service.store.rows import Entry, Snapshot, StreamRow, Text
-from shortlist.service.store.tables import events, snapshots, streams, texts
+from shortlist.service.store.tables import altered_tables, events, snapshots, streams, texts
 
-__all__ = ["Reader", "events_where", "rounds_of", "stream_named"]
+__all__ = ["STORED", "Reader", "chained", "events_where", "rounds_of", "stream_named"]
 
 #: How many keys go into one query.
 _CHUNK: Final = 200
 _NUMBER: Final = {float, int}
 _NUMBER_OR_NULL: Final = {*_NUMBER, type(None)}
+#: An event as it is stored, in the order in which its hash takes it.
+STORED: Final = tuple(events.c[name] for name in ("number", "phase", "kind", "round_id", "at", "body"))
 _ENTRY: Final = (events.c.stream_id, events.c.number, events.c.kind, events.c.round_id, events.c.at, events.c.body)
 
 
@@ -30,8 +34,7 @@ class Reader:
     def streams(self, after: str = "", limit: int | None = None) -> list[StreamRow]:
         """Return streams by name."""
         query = sa.select(streams).where(streams.c.name > after).order_by(streams.c.name).limit(limit)
-        rows = self._connection.execute(query)
-        return [_stream_row(row) for row in rows]
+        return [_stream_row(row) for row in _rows(self._connection, query)]
 
     def stream(self, name: str) -> StreamRow | None:
         """Return the stream of that name, if there is one."""
@@ -39,12 +42,31 @@ class Reader:
 
     def snapshots(self, stream_id: int) -> list[Snapshot]:
         """Return a stream's snapshots, the newest first."""
-        rows = self._connection.execute(
-            sa.select(snapshots.c.number, snapshots.c.version, snapshots.c.state)
+        query = (
+            sa.select(snapshots.c.number, snapshots.c.version, snapshots.c.state, snapshots.c.chain)
             .where(snapshots.c.stream_id == stream_id)
             .order_by(snapshots.c.number.desc())
         )
-        return [Snapshot(*row) for row in rows]
+        return [Snapshot(*row) for row in _rows(self._connection, query)]
+
+    def chain(self, stream_id: int, start: str, after: int = 0, last: int | None = None) -> Iterator[tuple[int, str]]:
+        """Yield the number of each event as it is stored, whatever is in it, and the chained hash up to it."""
+        return chained(self._connection, stream_id, start, after, last)
+
+    def integrity(self) -> list[str]:
+        """Return what the database itself finds wrong with its file; PostgreSQL looks at its pages when it reads."""
+        if self._connection.dialect.name != "sqlite":
+            return []
+        try:
+            problems = [row[0] for row in _rows(self._connection, sa.text("PRAGMA integrity_check(20)"))]
+            foreign = _rows(self._connection, sa.text("PRAGMA foreign_key_check"))
+            with translated():
+                altered = altered_tables(self._connection)
+        except StoreUnavailable as error:
+            return [str(getattr(error.__cause__, "orig", error))]
+        lines = [line for problem in problems if problem != "ok" for line in str(problem).splitlines()]
+        lines += [f"row {row[1]} of {row[0]} belongs to no row of {row[2]}" for row in foreign[:20]]
+        return lines + [f"the table {name} is not as shortlist makes it" for name in altered]
 
     def events(self, stream_id: int, after: int = 0, *, kind: str | None = None) -> Iterator[Entry]:
         """Yield a stream's events in their order, without holding them all."""
@@ -65,7 +87,7 @@ class Reader:
         """Return how many lists were shown between two events."""
         between = events.c.number.between(after + 1, before - 1)
         query = sa.select(sa.func.count()).where(events.c.stream_id == stream_id, events.c.kind == LISTED, between)
-        return int(self._connection.execute(query).scalar_one())
+        return int(_rows(self._connection, query)[0][0])
 
     def rounds(self, stream_id: int, round_ids: Iterable[str]) -> list[Entry]:
         """Return the events of some rounds."""
@@ -76,15 +98,27 @@ class Reader:
         found = {}
         for chunk in _chunks(numbers):
             query = sa.select(texts).where(texts.c.stream_id == stream_id, texts.c.number.in_(chunk))
-            for row in self._connection.execute(query).all():
-                found[row.number] = Text(row.stream_id, row.number, json.loads(row.question), json.loads(row.texts))
+            for row in _rows(self._connection, query):
+                question, read = json.loads(row.question), json.loads(row.texts)
+                found[row.number] = Text(row.stream_id, row.number, question, read, row.salt)
         return found
+
+    def stored_texts(self, stream_id: int) -> Iterator[Sequence[Any]]:
+        """Yield number, question, texts and salt of each round that has some, and the body of its event, as stored."""
+        columns = texts.c.number, texts.c.question, texts.c.texts, texts.c.salt, events.c.body
+        of = (texts.c.stream_id == events.c.stream_id) & (texts.c.number == events.c.number)
+        query = sa.select(*columns).select_from(texts.outerjoin(events, of)).order_by(texts.c.number).limit(_CHUNK)
+        page = _rows(self._connection, query.where(texts.c.stream_id == stream_id))
+        while page:
+            yield from page
+            more = texts.c.stream_id == stream_id, texts.c.number > page[-1].number
+            page = _rows(self._connection, query.where(*more))
 
 
 def stream_named(connection: sa.Connection, name: str) -> StreamRow | None:
     """Return the stream of that name, if there is one."""
-    row = connection.execute(sa.select(streams).where(streams.c.name == name)).one_or_none()
-    return None if row is None else _stream_row(row)
+    rows = _rows(connection, sa.select(streams).where(streams.c.name == name))
+    return _stream_row(rows[0]) if rows else None
 
 
 def _stream_row(row: Any) -> StreamRow:
@@ -92,7 +126,35 @@ def _stream_row(row: Any) -> StreamRow:
         settings = json.loads(row.settings)
     except ValueError:
         settings = {}  # whoever needs them says that the stream is damaged; others list or delete it
-    return StreamRow(row.id, row.name, settings, row.created, row.last_number)
+    name = row.name.encode("utf-8", "replace").decode()  # what is no text can be neither sent nor printed
+    first = first_hash(row.name, row.settings, row.created)
+    return StreamRow(row.id, name, settings, row.created, row.last_number, row.chain, first)
+
+
+def chained(
+    connection: sa.Connection, stream_id: int, start: str, after: int = 0, last: int | None = None
+) -> Iterator[tuple[int, str]]:
+    """Yield the number of each event after one and up to another, and the chained hash up to it.
+
+    `start` is the hash up to the event before the first.
+    """
+    while True:
+        mine = [events.c.stream_id == stream_id, events.c.number > after]
+        if last is not None:
+            mine.append(events.c.number <= last)
+        page = _rows(connection, sa.select(*STORED).where(*mine).order_by(events.c.number).limit(1000))
+        for row in page:
+            start = next_hash(start, tuple(row))
+            yield row.number, start
+        if len(page) < 1000:
+            return
+        after = page[-1].number
+
+
+def _rows(connection: sa.Connection, query: sa.Executable) -> Sequence[Any]:
+    """Return all rows of a query: a cursor left open by a damaged one would hold SQLite's view of the past."""
+    with translated():
+        return connection.execute(query).all()
 
 
 def events_where(
@@ -101,13 +163,13 @@ def events_where(
     """Return events in their order, or the newest first."""
     order = events.c.number.desc() if newest else events.c.number
     query = sa.select(*_ENTRY).where(*where).order_by(events.c.stream_id, order).limit(limit)
-    # All rows are fetched before any is read: a cursor left open by a damaged one would hold SQLite's view of the past.
-    return [_entry(row) for row in connection.execute(query).all()]
+    return [_entry(row) for row in _rows(connection, query)]
 
 
 def _entry(row: Any) -> Entry:
     stream_id, number, kind, round_id, at, body = row
     try:
+        body.encode()  # lone surrogates are bytes that were no text
         entry = Entry(stream_id, number, at, from_json(EVENTS[kind], body))
         _check(entry, round_id)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -153,7 +215,7 @@ def rounds_of(connection: sa.Connection, stream_id: int, round_ids: list[str]) -
     for chunk in _chunks(round_ids):
         # Without ORDER BY, and stream by stream: else SQLite scans the whole stream rather than use the index.
         query = sa.select(*_ENTRY).where(events.c.stream_id == stream_id, events.c.round_id.in_(chunk))
-        found += [_entry(row) for row in connection.execute(query).all()]
+        found += [_entry(row) for row in _rows(connection, query)]
     return sorted(found, key=lambda entry: entry.number)
 
 

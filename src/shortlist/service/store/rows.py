@@ -1,11 +1,13 @@
 """What is stored, as the rest of the service sees it."""
 
+import hmac
+import json
 from typing import Any, NamedTuple
 
 from shortlist.errors import DamagedLog
 from shortlist.rounds.events import Corrected, Event, Expanded, Listed, round_of
 
-__all__ = ["Entry", "Snapshot", "StreamRow", "Text", "View"]
+__all__ = ["Entry", "Snapshot", "StreamRow", "Text", "View", "text_digest"]
 
 
 class StreamRow(NamedTuple):
@@ -16,6 +18,9 @@ class StreamRow(NamedTuple):
     settings: dict[str, Any]
     created: float
     last_number: int
+    #: The chained hash of its events, and of none.
+    chain: str = ""
+    first_chain: str = ""
 
 
 class Entry(NamedTuple):
@@ -50,6 +55,13 @@ class Text(NamedTuple):
     number: int
     question: str | None
     texts: list[str | None] | None
+    #: What their digest in the log is made with: erased with them, so that they cannot be guessed from it.
+    salt: str
+
+    @property
+    def digest(self) -> str:
+        """The digest of question and texts that the log has."""
+        return text_digest(self.salt, self.question, self.texts)
 
 
 class Snapshot(NamedTuple):
@@ -58,6 +70,8 @@ class Snapshot(NamedTuple):
     number: int
     version: int
     state: str
+    #: The chained hash of the events up to that one, as the store keeps it.
+    chain: str = ""
 
 
 class View(NamedTuple):
@@ -67,3 +81,8 @@ class View(NamedTuple):
     gone: set[int]
     rounds: list[Entry]
     damaged: dict[int, DamagedLog]
+
+
+def text_digest(salt: str, question: str | None, texts: list[str | None] | None) -> str:
+    """Return a digest of what people read that says nothing without its salt."""
+    return hmac.digest(bytes.fromhex(salt), json.dumps([question, texts]).encode(), "sha256").hex()

@@ -6,7 +6,7 @@ constraint gives every round one list and one answer, whoever writes.
 
 import sqlalchemy as sa
 
-__all__ = ["events", "heartbeat", "metadata", "snapshots", "streams", "texts"]
+__all__ = ["altered_tables", "events", "heartbeat", "metadata", "snapshots", "streams", "texts"]
 
 metadata = sa.MetaData()
 
@@ -19,6 +19,8 @@ streams = sa.Table(
     sa.Column("created", sa.Double, nullable=False),
     # The number of the last event: raised under the row's lock, so that a tail has no gaps.
     sa.Column("last_number", sa.BigInteger, nullable=False),
+    # The chained hash of its events up to that one: see chain.py.
+    sa.Column("chain", sa.Text, nullable=False),
     sqlite_autoincrement=True,  # the id of a deleted stream is never given again
 )
 
@@ -48,6 +50,8 @@ snapshots = sa.Table(
     sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("version", sa.Integer, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
+    # The chained hash of the events up to its own.
+    sa.Column("chain", sa.Text, nullable=False),
 )
 
 # Apart from the log, so that what people wrote can be erased and the log stays whole.
@@ -58,6 +62,8 @@ texts = sa.Table(
     sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("question", sa.Text, nullable=False),
     sa.Column("texts", sa.Text, nullable=False),
+    # The log has a digest of both, made with this: without it nobody can guess what they were.
+    sa.Column("salt", sa.Text, nullable=False),
 )
 
 # One row, written when nothing else tells whether the database takes writes.
@@ -67,3 +73,30 @@ heartbeat = sa.Table(
     sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("at", sa.Double, nullable=False),
 )
+
+#: Columns, keys and references of a SQLite database, as SQLite understood its schema.
+_SHAPE = (
+    """SELECT m.name, p.cid, p.name, p.type, p."notnull", p.dflt_value, p.pk
+    FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table'""",
+    """SELECT m.name, i.name, i."unique", i.origin, i.partial, c.seqno, c.name
+    FROM sqlite_master m JOIN pragma_index_list(m.name) i JOIN pragma_index_info(i.name) c WHERE m.type = 'table'""",
+    """SELECT m.name, f."table", f."from", f."to", f.on_update, f.on_delete
+    FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'""",
+)
+
+
+def altered_tables(connection: sa.Connection) -> list[str]:
+    """Return the tables of a SQLite database that are not as above."""
+    engine = sa.create_engine("sqlite://", poolclass=sa.pool.StaticPool)
+    try:
+        with engine.begin() as fresh:
+            metadata.create_all(fresh)
+            expected, found = _shape(fresh), _shape(connection)
+    finally:
+        engine.dispose()
+    return sorted({str(row[0]) for row in expected ^ found})
+
+
+def _shape(connection: sa.Connection) -> set[tuple[object, ...]]:
+    rows = {tuple(row) for query in _SHAPE for row in connection.execute(sa.text(query)).all()}
+    return {row for row in rows if row[0] not in ("alembic_version", "sqlite_sequence")}

@@ -2,6 +2,41 @@
 
 from tests.service.web.checks import problem
 
+import hashlib
+import hmac
+import json
+
+from tests.service.running import running
+
+BODY = {"candidates": [{"id": "a", "score": 0.5}], "round_id": "r", "question": "am I pregnant"}
+PATH = "/v1/streams/docs/rounds"
+
+
+def test_a_question_that_was_erased_cannot_be_confirmed_from_the_log(service):
+    """A search query has little entropy: whoever may read the log could hash all that it might have been."""
+    service.make()
+    service.http.post(PATH, json=BODY)
+    service.http.post(PATH, json={**BODY, "round_id": "again"})
+    service.http.delete("/v1/streams/docs/texts")
+    lines = service.http.get("/v1/streams/docs/export").text.splitlines()
+    digests = [json.loads(line)["text_digest"] for line in lines]
+    guess = json.dumps(["am I pregnant", None]).encode()
+    assert hashlib.sha256(guess).hexdigest() not in digests
+    assert hmac.digest(b"", guess, "sha256").hex() not in digests
+    assert len(set(digests)) == 2  # and the same question twice is not seen to be the same
+
+
+def test_a_request_is_known_again_by_its_texts_as_long_as_they_are_there(address):
+    """Also by a service that has just started: what they are compared with is stored beside them."""
+    for again in (False, True):
+        with running(address) as service:
+            service.make()
+            assert service.http.post(PATH, json=BODY).status_code == (200 if again else 201)
+            assert service.http.post(PATH, json={**BODY, "question": "am I rich"}).status_code == 409
+            assert service.http.post(PATH, json={**BODY, "question": None}).status_code == 409
+            assert service.http.post(PATH, json=BODY).status_code == 200
+            assert service.http.get(f"{PATH}/r").json()["question"] == "am I pregnant"
+
 
 def test_texts_are_erased_and_the_log_stays(service):
     service.make()
@@ -13,7 +48,10 @@ def test_texts_are_erased_and_the_log_stays(service):
     found = service.http.get("/v1/streams/docs/rounds/r").json()
     assert (found["question"], found["candidates"][0]["text"]) == (None, None)
     assert service.http.post("/v1/streams/docs/rounds", json=body).status_code == 200  # it is still known again
-    assert service.http.post("/v1/streams/docs/rounds", json={**body, "question": "?"}).status_code == 409
+    assert service.http.post("/v1/streams/docs/rounds", json={**body, "question": "?"}).status_code == 200
+    bare = {**body, "question": None, "candidates": [{"id": "a", "score": 0.5}]}
+    assert service.http.post("/v1/streams/docs/rounds", json=bare).status_code == 409  # there were some
+    assert service.http.get("/v1/streams/docs/rounds/r").json()["question"] is None  # and none came back
     assert service.http.post("/v1/streams/docs/expire", json={"older_than": 3600}).json() == {"expired": 0}
     assert service.http.post("/v1/streams/docs/expire", json={"older_than": 0}).json() == {"expired": 1}
     assert service.answer("r", {"hit": "a"}).status_code == 410

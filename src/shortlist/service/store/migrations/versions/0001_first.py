@@ -26,6 +26,7 @@ def upgrade() -> None:
         sa.Column("settings", sa.Text, nullable=False),
         sa.Column("created", sa.Double, nullable=False),
         sa.Column("last_number", sa.BigInteger, nullable=False),
+        sa.Column("chain", sa.Text, nullable=False),
         sqlite_autoincrement=True,
     )
     op.create_table(
@@ -45,6 +46,7 @@ def upgrade() -> None:
         _number(),
         sa.Column("version", sa.Integer, nullable=False),
         sa.Column("state", sa.Text, nullable=False),
+        sa.Column("chain", sa.Text, nullable=False),
     )
     op.create_table(
         "texts",
@@ -52,6 +54,7 @@ def upgrade() -> None:
         _number(),
         sa.Column("question", sa.Text, nullable=False),
         sa.Column("texts", sa.Text, nullable=False),
+        sa.Column("salt", sa.Text, nullable=False),
     )
     op.create_table(
         "heartbeat",

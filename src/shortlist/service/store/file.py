@@ -1,0 +1,73 @@
+"""The file of a SQLite database: made for its owner alone, and still the one that was opened.
+
+A file that is deleted, moved or replaced while it is open goes on taking writes, which nobody will ever see again.
+So it is compared with what is at its path now, before something is written and before it is acknowledged; and so is
+its journal (``-wal``), which has what was acknowledged lately.
+"""
+
+import contextlib
+import logging
+import os
+from pathlib import Path
+
+from shortlist.errors import InvalidParameter, StoreUnavailable
+
+__all__ = ["BESIDE", "DatabaseFile"]
+
+_log = logging.getLogger("shortlist.service")
+
+#: What SQLite keeps beside a database, by the end of its name.
+BESIDE = ("-wal", "-shm", "-journal")
+_OWNER = 0o600
+
+
+class DatabaseFile:
+    """A database's file, made if it is not there. From now on only its owner may read it, whatever the umask says."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(os.path.realpath(path))
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            # Only a new one is opened: closing one that is in use would drop SQLite's locks on it.
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OWNER))
+        except OSError as error:
+            raise InvalidParameter(f"{path} cannot be written: {error.strerror}; give another --database") from None
+        for each in (self.path, *(Path(f"{self.path}{end}") for end in BESIDE)):
+            # What SQLite makes later beside it, gets its mode. One that is somebody else's is left as it is.
+            with contextlib.suppress(OSError):
+                each.chmod(_OWNER)
+        self._opened = _identity(self.path)
+        self._journal: tuple[int, int] | None = None
+        self._is_lost = False
+
+    def reconnected(self, *_: object) -> None:
+        """Say that a connection ends or begins: SQLite itself may take the journal away and make another."""
+        self._journal = None
+
+    def check(self) -> None:
+        """Raise if the file, or its journal, is not the one that was opened; then it raises from now on."""
+        if not self._is_lost:
+            journal = _identity(Path(f"{self.path}-wal"))
+            self._is_lost = _identity(self.path) != self._opened or self._journal not in (None, journal)
+            self._journal = journal
+            if self._is_lost:
+                _log.critical(
+                    "%s, or its -wal, was deleted, moved or replaced while it was open: nothing is acknowledged any "
+                    "more. Reading goes on: export what you need, then stop the service and restore a backup",
+                    self.path,
+                )
+        if self._is_lost:
+            raise StoreUnavailable(
+                "the database file was deleted, moved or replaced while it was in use; nothing can be stored until the "
+                "service is started again, with its file or a restored backup"
+            )
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return which file is at a path: it is another one when it was replaced."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
