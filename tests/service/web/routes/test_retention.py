@@ -1,12 +1,11 @@
 """Closing old rounds, taking back what nobody saw, and erasing texts."""
 
-from tests.service.web.checks import problem
-
 import hashlib
 import hmac
 import json
 
 from tests.service.running import running
+from tests.service.web.checks import problem
 
 BODY = {"candidates": [{"id": "a", "score": 0.5}], "round_id": "r", "question": "am I pregnant"}
 PATH = "/v1/streams/docs/rounds"
