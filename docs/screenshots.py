@@ -97,9 +97,8 @@ def main() -> None:
         while not server.started:
             time.sleep(0.05)
         asyncio.run_coroutine_threadsafe(prepare(app.state.engine), loop).result(120)
-        while app.state.engine.figures(10) and not any(
-            each["name"] == SIMULATED and each["rounds"] > 1500 for each in app.state.engine.figures(10)
-        ):
+        engine: Engine = app.state.engine
+        while asyncio.run_coroutine_threadsafe(engine.summary(SIMULATED), loop).result(60)["rounds"] <= 1500:
             time.sleep(0.5)
         with sync_playwright() as playwright:
             flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
