@@ -34,7 +34,7 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["option
 TARGETS = set(re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
 LOCAL = re.compile(r"(?:127\.0\.0\.1|localhost):8000")
 #: Commands that are not ours, and do something outside of the folder.
-ELSEWHERE = {"createdb"}
+ELSEWHERE = {"createdb", "pg_dump", "pg_restore"}
 #: What makes a long command short; of an option that is given twice the last one counts.
 SHORT = {"reproduce": ["--rounds", "200", "--runs", "2", "--jobs", "1"]}
 

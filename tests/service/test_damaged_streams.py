@@ -130,3 +130,24 @@ def test_the_live_page_of_a_damaged_stream_is_an_error_not_silence(sqlite):
             answer = service.http.get(f"/v1/streams/docs/{path}")
             assert answer.status_code == 500, path
             assert re.search("damaged", answer.json()["detail"])
+
+
+def test_an_event_that_is_no_text_damages_its_own_stream(sqlite, read):
+    """SQLite stores any bytes as text. A stream's name may be hit as well."""
+    with running(sqlite) as service:
+        for stream in ("aaa", "bbb", "ccc"):
+            service.make(stream)
+            service.play(stream=stream)
+    alter(sqlite, "DELETE FROM snapshots")
+    alter(sqlite, "UPDATE events SET body = CAST(x'7bff' || body AS TEXT) WHERE number = 3 AND stream_id = 2")
+    alter(sqlite, "UPDATE streams SET name = CAST(name || x'ff' AS TEXT) WHERE id = 3")
+    findings = {found.stream: found.problems for found in verify(read(sqlite))}
+    assert findings["aaa"] == []
+    assert "event 3 cannot be read: UnicodeEncodeError" in findings["bbb"][0]
+    assert "it has another hash" in findings["ccc?"][0]
+    with running(sqlite) as service:
+        page = service.http.get("/v1/streams").json()
+        assert [stream["name"] for stream in page["streams"]] == ["aaa"]
+        assert [damaged["name"] for damaged in page["damaged"]] == ["bbb"]
+        assert service.propose(stream="aaa").status_code == 201
+        assert service.propose(stream="bbb").status_code == 500

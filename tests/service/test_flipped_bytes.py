@@ -56,7 +56,7 @@ def content(path):
                 names = [each[0] for each in cursor.description]
                 for number, row in enumerate(cursor.fetchall()):
                     rows |= {(table, number, name): repr(value) for name, value in zip(names, row, strict=True)}
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             rows["error"] = str(error)
     return rows
 

@@ -5,7 +5,9 @@ import stat
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from shortlist.cli import app
 from shortlist.errors import InvalidParameter, StoreUnavailable
 from shortlist.service.store import Store, database
 from shortlist.service.store.file import DatabaseFile
@@ -31,7 +33,9 @@ def test_only_the_owner_reads_what_is_made(sqlite, tmp_path):
     store.append([listed(row, 1)])
     reader = Store(sqlite, read_only=True)
     reader.backup(tmp_path / "copy.db")
-    assert set(modes(tmp_path)) == {"log.db", "log.db-wal", "log.db-shm", "log.db.lock", "copy.db"}
+    words = ["export", "a", "--database", sqlite, "--out", str(tmp_path / "log.jsonl")]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert set(modes(tmp_path)) == {"log.db", "log.db-wal", "log.db-shm", "log.db.lock", "copy.db", "log.jsonl"}
     assert set(modes(tmp_path).values()) == {"0o600"}
     reader.close()
     store.close()
@@ -89,6 +93,20 @@ def test_nothing_is_stored_any_more_once_the_file_is_gone(sqlite, tmp_path, how,
             with pytest.raises(StoreUnavailable, match="was deleted, moved or replaced while it was in use"):
                 work()
     assert caplog.text.count("nothing is acknowledged any more") == 1
+    store.close()
+
+
+def test_a_link_that_is_set_to_another_file_is_another_file(tmp_path):
+    link = tmp_path / "link.db"
+    link.symlink_to(tmp_path / "one.db")
+    store = Store(f"sqlite:///{link}")
+    row, _ = store.create_stream("a", {"coverage": 0.9}, 0.0)
+    store.append([listed(row, 1)])
+    (tmp_path / "two.db").write_bytes((tmp_path / "one.db").read_bytes())
+    link.unlink()
+    link.symlink_to(tmp_path / "two.db")
+    with pytest.raises(StoreUnavailable, match="was deleted, moved or replaced"):
+        store.append([listed(row, 2, "other")])
     store.close()
 
 

@@ -169,7 +169,10 @@ def _config() -> Config:
 def _found(connection: sa.Connection, config: Config) -> str | None:
     """Return the database's schema, if it has one that is not newer than all we know."""
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    found = MigrationContext.configure(connection).get_current_revision()
+    heads = MigrationContext.configure(connection).get_current_heads()
+    if len(heads) > 1:
+        raise StoreUnavailable(f"the database has {len(heads)} schemas at once, and must have one: restore a backup")
+    found = heads[0] if heads else None
     if found is not None and found not in known:
         raise NewerDatabase(
             f"the database has schema {found}, and this shortlist knows up to {max(known)}: upgrade shortlist, "
@@ -185,6 +188,10 @@ def translated() -> Iterator[None]:
         yield
     except sa.exc.DBAPIError as error:
         raise _refusal(error) from error
+    except UnicodeDecodeError as error:  # of a column's name, or of what SQLite says of it
+        raise StoreUnavailable(
+            "the database is damaged: what a table is called is no text; restore a backup"
+        ) from error
 
 
 def _refusal(error: sa.exc.DBAPIError) -> StoreUnavailable:

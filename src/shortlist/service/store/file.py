@@ -25,15 +25,17 @@ class DatabaseFile:
     """A database's file, made if it is not there. From now on only its owner may read it, whatever the umask says."""
 
     def __init__(self, path: Path) -> None:
-        self.path = Path(os.path.realpath(path))
+        #: As it was given: a link that is set to another file is another file.
+        self.path = path.absolute()
+        self._real = Path(os.path.realpath(path))  # SQLite keeps its journal beside this one
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._real.parent.mkdir(parents=True, exist_ok=True)
             # Only a new one is opened: closing one that is in use would drop SQLite's locks on it.
             with contextlib.suppress(FileExistsError):
-                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OWNER))
+                os.close(os.open(self._real, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OWNER))
         except OSError as error:
             raise InvalidParameter(f"{path} cannot be written: {error.strerror}; give another --database") from None
-        for each in (self.path, *(Path(f"{self.path}{end}") for end in BESIDE)):
+        for each in (self._real, *(Path(f"{self._real}{end}") for end in BESIDE)):
             # What SQLite makes later beside it, gets its mode. One that is somebody else's is left as it is.
             with contextlib.suppress(OSError):
                 each.chmod(_OWNER)
@@ -48,7 +50,7 @@ class DatabaseFile:
     def check(self) -> None:
         """Raise if the file, or its journal, is not the one that was opened; then it raises from now on."""
         if not self._is_lost:
-            journal = _identity(Path(f"{self.path}-wal"))
+            journal = _identity(Path(f"{self._real}-wal"))
             self._is_lost = _identity(self.path) != self._opened or self._journal not in (None, journal)
             self._journal = journal
             if self._is_lost:
