@@ -85,4 +85,4 @@ class View(NamedTuple):
 
 def text_digest(salt: str, question: str | None, texts: list[str | None] | None) -> str:
     """Return a digest of what people read that says nothing without its salt."""
-    return hmac.digest(bytes.fromhex(salt), json.dumps([question, texts]).encode(), "sha256").hex()
+    return hmac.digest(salt.encode(), json.dumps([question, texts]).encode(), "sha256").hex()
