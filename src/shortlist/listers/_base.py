@@ -184,7 +184,7 @@ class BaseLister(abc.ABC, Generic[List]):
         Raises
         ------
         UnknownRound, RoundClosed
-            No such round was shown, it is too old to be kept, or it has its answer.
+            No such round was shown, it is too old to be kept, or its answer is final.
         """
         count = None if count is None else check_count("count", count)
         with self._lock:

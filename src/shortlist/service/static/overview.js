@@ -17,9 +17,9 @@ function budgetCell({ error_budget }) {
 }
 
 function coverage({ coverage_seen, coverage_interval, coverage_target, settings, shadows }) {
+  if (settings.explore_share !== null) return make("span", {}, "not known", make("div", { class: "soft small" }, "misses are not reported"));
   if (coverage_interval === null) return percent(null);
   if (shadows !== null) return make("span", {}, percent(coverage_seen), make("div", { class: "soft small" }, "or more would have been covered"));
-  if (settings.explore_share !== null) return make("span", {}, "not known", make("div", { class: "soft small" }, "misses are not reported"));
   const [low, high] = coverage_interval;
   return make("span", {}, percent(coverage_seen), high < coverage_target ? " (low)" : "", make("div", { class: "soft small" }, `${percent(low)} to ${percent(high)}`));
 }

@@ -58,8 +58,8 @@ function ifAskedTile() {
 function coverageTile() {
   const { coverage_seen, coverage_interval, settings, shadows } = summary;
   if (shadows !== null) return tile("Would have been covered", percent(coverage_seen), coverage_interval === null ? "no answer yet" : "at least");
-  if (coverage_interval === null) return tile("Coverage so far", percent(coverage_seen), "no answer yet");
   if (settings.explore_share !== null) return tile("Coverage so far", "not known", "misses are not reported");
+  if (coverage_interval === null) return tile("Coverage so far", percent(coverage_seen), "no answer yet");
   return tile("Coverage so far", percent(coverage_seen), coverage_interval.map(percent).join(" to "));
 }
 

@@ -170,9 +170,9 @@ export function warnings({ truncated_share, settings, drift }) {
 }
 
 export function coverageNote({ coverage_interval, coverage_target, coverage_seen, truncated_share, threshold, shadow, shadows, would_have_missed, hits, misses, settings }) {
+  if (settings.explore_share !== null) return "Misses are not reported here, so this is not the coverage of the lists.";
   if (coverage_interval === null) return "No answer yet.";
   if (shadows !== null) return `People see the lists of ${shadows}. These would have had the right answer in at least ${percent(coverage_seen)} of ${plural(hits + misses, "answered round")}; what ${shadows} hid and nobody found counts as missed.`;
-  if (settings.explore_share !== null) return "Misses are not reported here, so this is not the coverage of the lists.";
   if (shadow) return `Everything is shown. With the threshold, ${whole(would_have_missed)} of ${whole(hits + misses)} right answers (${percent(would_have_missed / (hits + misses))}) would have been missing.`;
   const [low, high] = coverage_interval;
   if (high < coverage_target) {
