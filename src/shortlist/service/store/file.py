@@ -39,7 +39,8 @@ class DatabaseFile:
             # What SQLite makes later beside it, gets its mode. One that is somebody else's is left as it is.
             with contextlib.suppress(OSError):
                 each.chmod(_OWNER)
-        self._opened = _identity(self.path)
+        self._paths = str(self.path), f"{self._real}-wal"
+        self._opened = _identity(self._paths[0])
         self._journal: tuple[int, int] | None = None
         self._is_lost = False
 
@@ -50,8 +51,8 @@ class DatabaseFile:
     def check(self) -> None:
         """Raise if the file, or its journal, is not the one that was opened; then it raises from now on."""
         if not self._is_lost:
-            journal = _identity(Path(f"{self._real}-wal"))
-            self._is_lost = _identity(self.path) != self._opened or self._journal not in (None, journal)
+            opened, journal = map(_identity, self._paths)
+            self._is_lost = opened != self._opened or self._journal not in (None, journal)
             self._journal = journal
             if self._is_lost:
                 _log.critical(
@@ -66,10 +67,10 @@ class DatabaseFile:
             )
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _identity(path: str) -> tuple[int, int] | None:
     """Return which file is at a path: it is another one when it was replaced."""
     try:
-        found = path.stat()
+        found = os.stat(path)  # noqa: PTH116 - twice in every batch: a Path would take as long again
     except OSError:
         return None
     return found.st_dev, found.st_ino
