@@ -40,7 +40,7 @@ def test_names_that_a_stream_has_need_not_be_sent_and_give_the_order():
         ([[0.5]], [0], ["dense", "bm25"], "list 0 has a row of 1 numbers, and there are 2 scorers"),
         ([[0.5, 0.25]], [2], None, r"right\[0\] is 2, and list 0 has the positions 0 to 1"),
         ([[0.5]], [0, 0], None, "position of the right candidate in each of the 1 lists"),
-        ([[0.5], []], [0, -1], None, "at least one candidate"),
+        ([[], []], [-1, -1], None, "all lists are empty"),
     ],
 )
 def test_what_is_wrong_is_named(lists, right, scorers, message):
@@ -57,6 +57,12 @@ def test_a_digest_is_that_of_all_of_it():
         labelled([[0.5, 0.25], [0.75]], [1, -1], ["dense"]),
     ]
     assert len({one, *(each.digest for each in others)}) == 4
+
+
+def test_a_search_that_found_nothing_is_an_example_too():
+    for lists, scorers in (([[0.5], []], None), ([[[0.5, 1.0]], []], ["dense", "bm25"])):
+        examples = labelled(lists, [0, -1], scorers)
+        assert (examples.right, len(examples.tables[1])) == ([(0,), ()], 0)
 
 
 def test_the_events_are_those_of_the_library_and_the_last_has_the_digest():

@@ -89,7 +89,7 @@ def labelled(
                 "of the rows, as the rounds will name them"
             )
         names = expected if width > 1 else None
-    columns = [each if names is None else _columns(i, each, names) for i, each in enumerate(lists)]
+    columns = [each if names is None or not each else _columns(i, each, names) for i, each in enumerate(lists)]
     return Examples(*check_lists(columns, list(right), expected))
 
 
