@@ -187,7 +187,7 @@ def parse(words):
 def runs_here(words):
     """Whether a command needs nothing but this folder, and ends by itself."""
     if (
-        words[0] in ("serve", "demo", "score", "verify", "export", "backup", "restore", "expire")
+        words[0] in ("serve", "demo", "score", "verify", "export", "backup", "restore", "rescore", "expire")
         or "--scheduler" in words
     ):
         return False
