@@ -68,7 +68,7 @@ def test_a_file_that_goes_away_while_it_is_served(sqlite, tmp_path, how, caplog)
             service.http.delete("/v1/streams/docs"),
         ):
             assert answer.status_code == 503, answer.text
-            assert "was deleted, moved or replaced" in answer.json()["detail"]
+            assert "the log of the service says why" in answer.json()["detail"]
             assert str(tmp_path) not in answer.text
         assert service.http.get("/v1/streams/docs/export").text.count("\n") == 10
     assert f"{file}, or its -wal, was deleted" in caplog.text

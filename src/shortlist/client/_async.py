@@ -109,7 +109,7 @@ class AsyncClient(Calls):
         await self._do(self._answer(round_id, {"absent": True}))
 
     async def withdraw(self, round_id: Any) -> None:
-        """Take back a list that nobody saw; see `Shortlister.withdraw`."""
+        """Take back the list with this `round_id`, which nobody saw; see `Shortlister.withdraw`."""
         await self._do(self._withdraw(round_id))
 
     async def reveal(self, round_id: Any, right: Member | None) -> None:

@@ -224,7 +224,7 @@ class Client(Calls):
         self._do(self._answer(round_id, {"absent": True}))
 
     def withdraw(self, round_id: Any) -> None:
-        """Take back a list that nobody saw; see `Shortlister.withdraw`."""
+        """Take back the list with this `round_id`, which nobody saw; see `Shortlister.withdraw`."""
         self._do(self._withdraw(round_id))
 
     def reveal(self, round_id: Any, right: Member | None) -> None:
