@@ -40,7 +40,7 @@ def trend(levels: Sequence[float], successes: Sequence[int], totals: Sequence[in
         level, or all of one kind.
 
     >>> [round(x, 3) for x in trend([1, 2, 3], [30, 25, 15], [40, 40, 40])]
-    [-3.464, 0.001]
+    [-3.402, 0.001]
     """
     of, hits = sum(totals), sum(successes)
     if not 0 < hits < of:

@@ -31,6 +31,7 @@ from shortlist.rounds.events import (
     Restarted,
     Skip,
     WarmStarted,
+    Withdrawn,
 )
 from shortlist.rounds.settings import Settings
 from shortlist.scores import Learned, Relative, Score
@@ -89,6 +90,7 @@ HAPPENED = [
     Skip(3),
     Absent(4, believed=False, complete=True),
     Expired(5),
+    Withdrawn(6),
     Corrected(6, Answered(hit=Hit(6, 1, 0.5))),
     Corrected(7, Answered(absent=Absent(7, believed=False))),
     WarmStarted([0.5, -math.inf]),

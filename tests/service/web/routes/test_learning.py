@@ -96,7 +96,7 @@ def test_what_is_wrong_with_examples_is_named(sqlite_service):
     assert "name the 2 scorers" in wide["detail"]
     away = problem(warm(sqlite_service, lists=[[0.5]], right=[1]), 422, "invalid-parameter")
     assert "right[0] is 1" in away["detail"]
-    problem(warm(sqlite_service, lists=[[]], right=[0]), 422, "invalid-request")
+    problem(warm(sqlite_service, lists=[[]], right=[-1]), 422, "invalid-scores")
     sqlite_service.make("raw", score="raw")
     problem(warm(sqlite_service, "raw", lists=[[[0.5, 0.4]]], right=[0], scorers=["a", "b"]), 422, "invalid-scores")
     problem(warm(sqlite_service, lists=[[0.123456789] * 1_000] * 1_000, right=[0] * 1_000), 413, "content-too-large")
