@@ -264,7 +264,7 @@ class Engine:
         members = check_ids(ids, len(values))
         if truncated_below is not None and not isinstance(truncated_below, Mapping):
             truncated_below = check_number("truncated_below", truncated_below, "a finite score, or left out")
-        beside = {other: check_table(each, allow_empty=allow_empty) for other, each in (also or {}).items()}
+        beside = {other: check_table(each, allow_empty=True) for other, each in (also or {}).items()}
         for other, (table, _) in beside.items():
             if len(table) != len(values):
                 raise InvalidScores(
