@@ -36,7 +36,7 @@ reproduce: $(REPRODUCE)/.installed  ## Run the main job
 
 # The library: rooms, and what is tested at the top but for the examples and the command.
 QUICK := $(filter-out tests/test_examples.py tests/test___main__.py,$(wildcard tests/test_*.py)) \
-	tests/boundaries tests/policies tests/scores tests/rounds tests/listers tests/guarantees
+	tests/boundaries tests/policies tests/scores tests/rounds tests/listers tests/logs tests/guarantees
 quick: $(STAMP)  ## Run the tests of the library alone: no service, no browser, no figures
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(QUICK) --ignore=tests/rounds/test_pairs.py
 
@@ -45,7 +45,7 @@ test: $(STAMP)  ## Run the test suite
 
 # numba off: what it compiles cannot be followed.
 coverage: $(STAMP)  ## Measure which branches of the core and the engine the tests take; fails below 95 %
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal --cov --cov-report=term tests/boundaries tests/policies tests/scores tests/rounds tests/listers tests/test_*.py tests/service/engine tests/service/store --ignore=tests/test_examples.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal --cov --cov-report=term tests/boundaries tests/policies tests/scores tests/rounds tests/listers tests/logs tests/test_*.py tests/service/engine tests/service/store --ignore=tests/test_examples.py
 
 check: $(STAMP)  ## Format, lint, types, layers: seconds
 	$(BIN)/ruff format --check .
