@@ -16,6 +16,7 @@ import json
 import math
 import types
 import typing
+from array import array
 from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -35,6 +36,8 @@ Stand = Mapping[Any, Any]
 Decoder = Callable[[Any, Stand], Any]
 _PLAIN: Final = (str, int, type(None))
 _AS_IT_IS: Final = frozenset({list, str, int, bool})
+#: The type codes of arrays: of whole numbers, small and large, and of floats. A field says which: ``Annotated[Any, "q"]``.
+_COLUMNS: Final = ("I", "q", "d")
 
 
 def to_json(value: Any) -> str:
@@ -64,6 +67,8 @@ def encode(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         missing = np.isnan(value)
         return (np.where(missing, None, value) if missing.any() else value).tolist()  # type: ignore[call-overload]
+    if isinstance(value, array):
+        return [encode(item) for item in value] if value.typecode == "d" else value.tolist()
     if isinstance(value, set):
         return sorted(value)  # its own order depends on its history
     if isinstance(value, Policy):
@@ -122,8 +127,11 @@ def _decoder(kind: Any) -> Decoder:
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if kind is NUMBERS or kind is float:
         return _numbers
-    if State in getattr(kind, "__metadata__", ()):
+    marks = getattr(kind, "__metadata__", ())
+    if State in marks:
         return lambda plain, stand: _decoder(stand[State])(plain, stand)
+    if marks and marks[0] in _COLUMNS:
+        return _column(marks[0])
     if kind in _OWN:
         return _OWN[kind]
     if origin in (typing.Union, types.UnionType):
@@ -155,6 +163,11 @@ def _container(origin: Any, inner: tuple[Any, ...]) -> Decoder:
     if origin is tuple and ... not in inner:
         return lambda plain, stand: tuple(item(each, stand) for item, each in zip(items, plain, strict=True))
     return lambda plain, stand: origin(items[0](each, stand) for each in plain)
+
+
+def _column(code: str) -> Decoder:
+    """Return what makes an array of numbers."""
+    return lambda plain, _: array(code, map(from_null, plain) if code == "d" else plain)
 
 
 def _numbers(plain: Any, stand: Stand) -> Any:

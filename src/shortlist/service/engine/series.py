@@ -6,60 +6,21 @@ lengths and chosen scores are kept as histograms, from which quantiles are read;
 """
 
 import math
-from collections import deque
+from array import array
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-__all__ = ["Histogram", "Lengths", "Series"]
+from shortlist.service.engine.lengths import Counts, Floats, Lengths, Sums, column
+
+__all__ = ["Histogram", "Series"]
 
 #: The most blocks; then neighbours are merged.
-_MOST_BLOCKS: Final = 256
-#: Lengths up to this one have a bin each; above it, bins grow by a tenth.
-_EXACT: Final = 20
-_GROWTH: Final = 1.1
+_MOST_BLOCKS: Final = 200
 _BINS: Final = 60
 #: How many lists are recent.
 _RECENT: Final = 200
 #: The largest score that is drawn: twice the range that reaches it is still a number.
 _LARGEST: Final = 1e306
-
-
-@dataclass(slots=True)
-class Lengths:
-    """Histogram of list lengths: exact up to 20, then in bins 10 % wide."""
-
-    #: For each bin how many lengths are in it, and their sum.
-    bins: dict[int, tuple[int, int]] = field(default_factory=dict)
-
-    def add(self, length: int) -> None:
-        """Count a list."""
-        place = length if length <= _EXACT else _EXACT + math.ceil(math.log(length / _EXACT, _GROWTH))
-        count, total = self.bins.get(place, (0, 0))
-        self.bins[place] = (count + 1, total + length)
-
-    def merge(self, other: "Lengths") -> None:
-        """Count what another has counted."""
-        for place, (more, sum_) in other.bins.items():
-            count, total = self.bins.get(place, (0, 0))
-            self.bins[place] = (count + more, total + sum_)
-
-    def quantile(self, share: float) -> float | None:
-        """Return a quantile, or None if nothing was counted.
-
-        >>> lengths = Lengths()
-        >>> for length in (1, 2, 2, 3, 1000):
-        ...     lengths.add(length)
-        >>> lengths.quantile(0.5), lengths.quantile(1.0)
-        (2.0, 1000.0)
-        """
-        everything = sum(count for count, _ in self.bins.values())
-        seen = 0
-        for place in sorted(self.bins):
-            count, total = self.bins[place]
-            seen += count
-            if seen >= share * everything:
-                return total / count
-        return None
 
 
 @dataclass(slots=True)
@@ -95,52 +56,38 @@ class Histogram:
 
 
 @dataclass(slots=True)
-class Block:
-    """A few rounds in a row, and the answers that came meanwhile."""
-
-    rounds: int = 0
-    hits: int = 0
-    misses: int = 0
-    candidates: int = 0
-    at: float = 0.0
-    threshold: float = -math.inf
-    level: float | None = None
-    lengths: Lengths = field(default_factory=Lengths)
-
-    def merge(self, later: "Block") -> None:
-        self.rounds += later.rounds
-        self.hits += later.hits
-        self.misses += later.misses
-        self.candidates += later.candidates
-        self.at, self.threshold, self.level = later.at, later.threshold, later.level
-        self.lengths.merge(later.lengths)
-
-
-@dataclass(slots=True)
 class Series:
-    """The history of a stream."""
+    """The history of a stream: a column for each figure, a row for each block."""
 
     #: How many rounds are in a block.
     size: int = 1
-    blocks: list[Block] = field(default_factory=list)
+    rounds: Counts = column("I")
+    hits: Counts = column("I")
+    misses: Counts = column("I")
+    candidates: Sums = column("q")
+    lengths: Lengths = field(default_factory=Lengths)
+    #: Where things stood after the block's last event; minus infinity where there is no level.
+    at: Floats = column("d")
+    threshold: Floats = column("d")
+    level: Floats = column("d")
     #: The length of the last lists, and of how many candidates each.
-    recent_lists: deque[tuple[int, int]] = field(default_factory=deque)
+    recent_lengths: Counts = column("I")
+    recent_candidates: Counts = column("I")
     chosen: Histogram = field(default_factory=Histogram)
-
-    def __post_init__(self) -> None:
-        self.recent_lists = deque(self.recent_lists, maxlen=_RECENT)
 
     def show(self, length: int, candidates: int) -> None:
         """Take a list that was shown."""
-        if not self.blocks or self.blocks[-1].rounds >= self.size:
-            self.blocks.append(Block())
-            if len(self.blocks) > _MOST_BLOCKS:
+        if not self.rounds or self.rounds[-1] >= self.size:
+            self._begin()
+            if len(self.rounds) > _MOST_BLOCKS:
                 self._merge()
-        block = self.blocks[-1]
-        block.rounds += 1
-        block.candidates += candidates
-        block.lengths.add(length)
-        self.recent_lists.append((length, candidates))
+        self.rounds[-1] += 1
+        self.candidates[-1] += candidates
+        self.lengths.add(length)
+        for recent, value in ((self.recent_lengths, length), (self.recent_candidates, candidates)):
+            recent.append(value)
+            if len(recent) > _RECENT:
+                del recent[0]
 
     def recent(self) -> dict[str, float | None]:
         """Return median and 90th percentile of the length of the last lists, and their median of candidates.
@@ -151,9 +98,8 @@ class Series:
         >>> history.recent()
         {'list_length_median': 1, 'list_length_p90': 1, 'candidates_median': 100}
         """
-        lengths = sorted(length for length, _ in self.recent_lists)
-        candidates = sorted(count for _, count in self.recent_lists)
-        last = len(self.recent_lists) - 1
+        lengths, candidates = sorted(self.recent_lengths), sorted(self.recent_candidates)
+        last = len(lengths) - 1
         return {
             "list_length_median": lengths[last // 2] if lengths else None,
             "list_length_p90": lengths[math.ceil(0.9 * last)] if lengths else None,
@@ -162,10 +108,10 @@ class Series:
 
     def answer(self, kind: str) -> None:
         """Take an answer."""
-        if not self.blocks:  # the charts have just started again
-            self.blocks.append(Block())
-        self.blocks[-1].hits += kind == "hit"
-        self.blocks[-1].misses += kind == "miss"
+        if not self.rounds:  # the charts have just started again
+            self._begin()
+        self.hits[-1] += kind == "hit"
+        self.misses[-1] += kind == "miss"
 
     def pick(self, of: int, score: float) -> None:
         """Take what was picked: what the score, of the fit with this number, made of it."""
@@ -173,41 +119,53 @@ class Series:
 
     def mark(self, at: float, threshold: float, level: float | None) -> None:
         """Say where things stand after an event."""
-        if not self.blocks:  # the charts have just started again
-            self.blocks.append(Block())
-        block = self.blocks[-1]
-        block.at, block.threshold, block.level = at, threshold, level
+        if not self.rounds:  # the charts have just started again
+            self._begin()
+        self.at[-1], self.threshold[-1], self.level[-1] = at, threshold, -math.inf if level is None else level
+
+    def _begin(self) -> None:
+        """Begin a block."""
+        for counted in (self.rounds, self.hits, self.misses, self.candidates):
+            counted.append(0)
+        for values, value in ((self.at, 0.0), (self.threshold, -math.inf), (self.level, -math.inf)):
+            values.append(value)
+        self.lengths.begin()
 
     def _merge(self) -> None:
-        last = self.blocks.pop()
-        for first, second in zip(self.blocks[::2], self.blocks[1::2], strict=True):
-            first.merge(second)
-        self.blocks = [*self.blocks[::2], last]
+        """Merge neighbours; the last block has just begun, and stays."""
+        last = len(self.rounds) - 1
+        groups = [*(range(first, first + 2) for first in range(0, last, 2)), range(last, last + 1)]
+        for name in ("rounds", "hits", "misses", "candidates"):
+            values = getattr(self, name)
+            merged = [sum(values[each] for each in group) for group in groups]
+            setattr(self, name, array(values.typecode, merged))
+        for name in ("at", "threshold", "level"):
+            values = getattr(self, name)
+            setattr(self, name, array("d", [values[group[-1]] for group in groups]))
+        self.lengths = self.lengths.merged(groups)
         self.size *= 2
 
     def points(self) -> dict[str, list[Any]]:
         """Return the history column by column; cumulative where that is what one draws."""
-        names = ["round", "at", "threshold", "hits", "misses", "list_median", "list_p90", "candidates", "level"]
-        columns: dict[str, list[Any]] = {name: [] for name in names}
-        rounds = 0
-        for block in self.blocks:
-            rounds += block.rounds
-            values = (
-                rounds,
-                block.at,
-                block.threshold,
-                block.hits,
-                block.misses,
-                block.lengths.quantile(0.5),
-                block.lengths.quantile(0.9),
-                block.candidates / max(block.rounds, 1),
-                block.level,
-            )
-            for column, value in zip(columns.values(), values, strict=True):
-                column.append(value)
-        return columns
+        blocks = range(len(self.rounds))
+        total, rounds = 0, list[int]()
+        for count in self.rounds:
+            total += count
+            rounds.append(total)
+        return {
+            "round": rounds,
+            "at": self.at.tolist(),
+            "threshold": self.threshold.tolist(),
+            "hits": self.hits.tolist(),
+            "misses": self.misses.tolist(),
+            "list_median": [self.lengths.quantile(block, 0.5) for block in blocks],
+            "list_p90": [self.lengths.quantile(block, 0.9) for block in blocks],
+            "candidates": [self.candidates[block] / max(self.rounds[block], 1) for block in blocks],
+            "level": [None if level == -math.inf else level for level in self.level],
+        }
 
     def spark(self, most: int = 40) -> list[float]:
         """Return the thresholds at up to so many points."""
-        step = max(1, math.ceil(len(self.blocks) / most))
-        return [block.threshold for block in self.blocks[::-1][::step][::-1]]
+        step = max(1, math.ceil(len(self.threshold) / most))
+        points: list[float] = self.threshold[::-1][::step][::-1].tolist()
+        return points

@@ -1,0 +1,90 @@
+"""How long lists were, block after block: histograms, exact up to 20, then in bins 10 % wide.
+
+There are a few hundred blocks of a stream and many streams, so the bins of all blocks are kept one after the other in
+flat arrays: a few bytes each.
+"""
+
+import math
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final
+
+__all__ = ["Counts", "Floats", "Lengths", "Sums", "column"]
+
+#: Columns of numbers, as the codec knows them: by the type code of their array.
+Counts = Annotated[Any, "I"]
+Sums = Annotated[Any, "q"]
+Floats = Annotated[Any, "d"]
+
+#: Lengths up to this one have a bin each; above it, bins grow by a tenth.
+_EXACT: Final = 20
+_GROWTH: Final = 1.1
+
+
+def column(code: str) -> Any:
+    """Return the field of a dataclass that is an empty column at first."""
+    return field(default_factory=lambda: array(code))
+
+
+@dataclass(slots=True)
+class Lengths:
+    """The lengths of lists in blocks. The last block is the one that grows."""
+
+    #: The bins that have lengths in them, by block and then by length; how many, and their sum.
+    bins: Counts = column("I")
+    counts: Counts = column("I")
+    totals: Sums = column("q")
+    #: Where each block begins.
+    starts: Counts = column("I")
+
+    def begin(self) -> None:
+        """Begin a block."""
+        self.starts.append(len(self.bins))
+
+    def add(self, length: int) -> None:
+        """Count a list in the last block."""
+        place = length if length <= _EXACT else _EXACT + math.ceil(math.log(length / _EXACT, _GROWTH))
+        self._add(place, 1, length)
+
+    def _add(self, place: int, count: int, total: int) -> None:
+        where = bisect_left(self.bins, place, self.starts[-1])
+        if where < len(self.bins) and self.bins[where] == place:
+            self.counts[where] += count
+            self.totals[where] += total
+            return
+        for values, value in ((self.bins, place), (self.counts, count), (self.totals, total)):
+            values.insert(where, value)
+
+    def merged(self, groups: Iterable[range]) -> "Lengths":
+        """Return the same lengths with each of these groups of blocks as one."""
+        made = Lengths()
+        for blocks in groups:
+            made.begin()
+            for block in blocks:
+                for where in self._of(block):
+                    made._add(self.bins[where], self.counts[where], self.totals[where])
+        return made
+
+    def quantile(self, block: int, share: float) -> float | None:
+        """Return a quantile of a block, or None if nothing was counted in it.
+
+        >>> lengths = Lengths()
+        >>> lengths.begin()
+        >>> for length in (1, 2, 2, 3, 1000):
+        ...     lengths.add(length)
+        >>> lengths.quantile(0, 0.5), lengths.quantile(0, 1.0)
+        (2.0, 1000.0)
+        """
+        mine = self._of(block)
+        everything, seen = sum(self.counts[mine.start : mine.stop]), 0
+        for where in mine:
+            seen += self.counts[where]
+            if seen >= share * everything:
+                return float(self.totals[where] / self.counts[where])
+        return None
+
+    def _of(self, block: int) -> range:
+        end = self.starts[block + 1] if block + 1 < len(self.starts) else len(self.bins)
+        return range(self.starts[block], end)
