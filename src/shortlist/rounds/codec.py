@@ -36,15 +36,15 @@ Stand = Mapping[Any, Any]
 Decoder = Callable[[Any, Stand], Any]
 _PLAIN: Final = (str, int, type(None))
 _AS_IT_IS: Final = frozenset({list, str, int, bool})
-#: The type codes of arrays: of whole numbers, small and large, and of floats. A field says which: ``Annotated[Any, "q"]``.
+#: The type codes of arrays: whole numbers, small and large, and floats. A field says which: ``Annotated[Any, "q"]``.
 _COLUMNS: Final = ("I", "q", "d")
 
 
-def to_json(value: Any) -> str:
-    """Return a value as JSON."""
+def to_json(value: Any, *, without: str = "") -> str:
+    """Return a value as JSON; of a record, without a field that is kept elsewhere."""
     if _is_record(value):  # a field that is a list is one of plain values, in all that is written often
         fields = _fields(value).items()
-        value = {name: item if type(item) in _AS_IT_IS else encode(item) for name, item in fields}
+        value = {name: item if type(item) in _AS_IT_IS else encode(item) for name, item in fields if name != without}
     try:  # most have nothing in them that JSON has not
         return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError):
@@ -64,11 +64,8 @@ def encode(value: Any) -> Any:
         return [value.value]
     if isinstance(value, _PLAIN):
         return value
-    if isinstance(value, np.ndarray):
-        missing = np.isnan(value)
-        return (np.where(missing, None, value) if missing.any() else value).tolist()  # type: ignore[call-overload]
-    if isinstance(value, array):
-        return [encode(item) for item in value] if value.typecode == "d" else value.tolist()
+    if isinstance(value, (np.ndarray, array)):
+        return _encode_array(value)
     if isinstance(value, set):
         return sorted(value)  # its own order depends on its history
     if isinstance(value, Policy):
@@ -81,6 +78,14 @@ def encode(value: Any) -> Any:
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return {key: encode(item) for key, item in value.items()}
     return [encode(item) for item in (value.items() if isinstance(value, Mapping) else value)]
+
+
+def _encode_array(value: Any) -> Any:
+    """Return scores, or a column of numbers, as lists."""
+    if isinstance(value, array):
+        return [encode(item) for item in value] if value.typecode == "d" else value.tolist()
+    missing = np.isnan(value)
+    return (np.where(missing, None, value) if missing.any() else value).tolist()  # type: ignore[union-attr]
 
 
 def decode(kind: Any, plain: Any, stand: Stand | None = None) -> Any:

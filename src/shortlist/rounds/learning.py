@@ -41,10 +41,8 @@ class LearningState:
 
     #: The names of the scorers, fixed by the first round.
     scorers: tuple[str, ...] | None = None
-    #: The score in use; None before the first fit.
-    score: Learned | None = None
-    #: How many fits there have been.
-    number: int = 0
+    #: The scores of all fits, the last of which is in use: answers may come to lists of an earlier one.
+    fits: list[Learned] = field(default_factory=list)
     #: Whether one is waited for.
     fitting: bool = True
     #: Rounds shown since the waiting began.
@@ -55,6 +53,11 @@ class LearningState:
     open: dict[RoundName, Array] = field(default_factory=dict)
     #: The last lists in which something was picked.
     examples: deque[Example] = field(default_factory=deque)
+
+    @property
+    def score(self) -> Learned | None:
+        """The score in use; None before the first fit."""
+        return self.fits[-1] if self.fits else None
 
 
 class Learning:
@@ -92,23 +95,20 @@ class Learning:
     @property
     def number(self) -> int:
         """The number of the score in use: 0 before the first fit."""
-        return self.state.number
+        return len(self.state.fits)
 
-    def score(self, scorers: Scorers) -> Learned:
-        """Return the score in use; before the first fit, all scorers count the same."""
-        if self.state.score is not None:
-            return self.state.score
-        return self.prior(scorers)
-
-    def prior(self, scorers: Scorers) -> Learned:
-        """Return the score before the first fit."""
+    def score(self, scorers: Scorers, fit: int | None = None) -> Learned:
+        """Return the score in use, or that of an earlier fit; before the first one, all scorers count the same."""
+        fits = self.state.fits
+        if fits and fit != 0:
+            return fits[-1 if fit is None else fit - 1]
         if self._prior is None or self._prior.scorers != scorers:
             self._prior = prior(scorers)
         return self._prior
 
     def counts(self, listed: Listed) -> bool:
         """Return whether a round may count towards the threshold: its list was cut with the frozen score."""
-        return not self.state.fitting and listed.fit == self.state.number
+        return not self.state.fitting and listed.fit == len(self.state.fits)
 
     # What happens.
 
@@ -154,12 +154,13 @@ class Learning:
 
     def fitted(self, examples: list[Example], scorers: Scorers) -> Fitted:
         """Return the event of a fit on these examples."""
-        return Fitted(self.state.number + 1, fit(examples, scorers, self.coverage))
+        return Fitted(self.number + 1, fit(examples, scorers, self.coverage))
 
     def freeze(self, event: Fitted) -> None:
         """Use a score from now on."""
         state = self.state
-        state.score, state.number, state.scorers = event.score, event.number, event.score.scorers
+        state.fits.append(event.score)
+        state.scorers = event.score.scorers
         state.fitting, state.rounds = False, 0
         self._gain = None
         self.fit_rounds = self.fit_rounds_of(state.scorers)

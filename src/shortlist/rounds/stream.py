@@ -170,19 +170,8 @@ class Stream:
         return self._score.scorers if isinstance(self._score, Learned) else self._scorers
 
     def score_of(self, scorers: Scorers, fit: int | None = None) -> Score | None:
-        """Return what makes scores comparable, None where they are as they are; of an earlier `fit` if that is given.
-
-        Only the score in use and the one before the first fit are known.
-        """
-        if self.learning is None:
-            return self._score
-        if fit == 0:
-            return self.learning.prior(scorers)
-        return self.learning.score(scorers)
-
-    def knows(self, listed: Listed) -> bool:
-        """Return whether the score that a list was cut with is known: it is in use, or that before the first fit."""
-        return self.learning is None or listed.fit in (0, self.learning.number)
+        """Return what makes scores comparable, None where they are as they are; that of an earlier `fit` if given."""
+        return self._score if self.learning is None else self.learning.score(scorers, fit)
 
     @property
     def threshold(self) -> float:
@@ -286,8 +275,7 @@ class Stream:
         if len(values) == len(listed.positions):
             return None
         scorers = UNNAMED if listed.scorers is None else tuple(listed.scorers)
-        # By the score of an earlier fit it cannot be ordered any more; its epoch is over, so it does not count.
-        score = self.score_of(scorers, listed.fit if self.knows(listed) else None)
+        score = self.score_of(scorers, listed.fit)
         made = comparable(score, values)
         reached = made >= listed.threshold
         shown = set(listed.positions)
@@ -298,6 +286,14 @@ class Stream:
             truncated = listed.threshold <= highest_missing(score, listed.truncated_below, values, made)
         again = listed.first is not None
         return Expanded(listed.round_id, more, max(now, listed.reached), truncated, made[more].tolist(), again)
+
+    def completed(self, listed: Listed, values: Array) -> Listed:
+        """Return a list with what its score makes of those shown, where a log has left that out."""
+        if self.is_raw or listed.comparable is not None:
+            return listed
+        scorers = UNNAMED if listed.scorers is None else tuple(listed.scorers)
+        made = comparable(self.score_of(scorers, listed.fit), values)
+        return listed._replace(comparable=made[listed.positions].tolist())
 
     def allows(self, listed: Listed) -> bool:
         """Return whether the threshold of a list of this epoch is not above today's."""

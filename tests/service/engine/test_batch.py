@@ -19,7 +19,7 @@ from shortlist.errors import (
 from shortlist.rounds.codec import from_json, to_json
 from shortlist.rounds.events import Answer, Expired, Listed, kind_of
 from shortlist.service.engine import Engine, Settings
-from shortlist.service.engine.batch import Batch, Close, Propose
+from shortlist.service.engine.batch import Batch, Close, Expand, Propose
 from shortlist.service.engine.rounds import Round
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Entry, StreamRow
@@ -247,10 +247,15 @@ def test_bounds_of_a_search_name_the_scorers():
 
 
 @pytest.mark.parametrize("score", ["raw", "relative"])
-def test_comparable_scores_are_stored_where_they_differ_from_the_raw_ones(score):
+def test_what_the_scores_give_is_not_stored(score):
+    """Neither with the list nor with more of it; a pick has what was compared with the threshold."""
+    stream = stream_of(score=score, at_most=1)
     batch = Batch({}, NOW, 100)
-    shown, _ = batch.judge(proposal(stream_of(score=score), "r"))
-    assert (shown.listed.comparable is None) == (score == "raw")
+    batch.judge(proposal(stream, "r"))
+    batch.judge(Expand(stream, "r"))
+    shown, _ = batch.judge(Close(stream, "r", "c0"))
+    assert [getattr(entry.event, "comparable", None) for entry in batch.entries] == [None] * 3
+    assert shown.closed.event.score == stream.settings.rounds.score(np.array([0.1, 0.2]))[0]
 
 
 def test_a_list_twice_in_one_batch_is_known_by_its_texts():

@@ -91,7 +91,7 @@ def test_a_round_has_its_members_and_its_answer(event, given, answer):
 
 
 def test_what_was_compared_is_that_of_the_fit_of_the_list():
-    """Of the score in use, and of that before the first fit; of others only what was shown is known."""
+    """However many fits have come since."""
     settings = Settings(policy=AnytimeSPS(0.9))
     stream = Stream(settings, learning=make_learning(settings))
     values = np.array([0.1, 0.9, 0.5])
@@ -99,17 +99,17 @@ def test_what_was_compared_is_that_of_the_fit_of_the_list():
     stream.apply(before)
     first, second = (Learned(("",), (weight,), (0.0,)) for weight in (2.0, 3.0))
     stream.apply(Fitted(1, first))
-    between = stream.decide("r1", values, ["a", "b", "c"])._replace(positions=[1], comparable=[0.75])
+    between = stream.decide("r1", values, ["a", "b", "c"])
     stream.apply(between)
-    assert compared(stream, Round(Entry(1, 2, 0.0, between))) == first(values).tolist()
     stream.apply(Fitted(2, second))
-    found = compared(stream, Round(Entry(1, 2, 0.0, between)))
-    assert found[1] == 0.75
-    assert math.isnan(found[0])
-    assert math.isnan(found[2])
+    after = stream.decide("r2", values, ["a", "b", "c"])
+    assert compared(stream, Round(Entry(1, 2, 0.0, between))) == first(values).tolist()
+    assert compared(stream, Round(Entry(1, 2, 0.0, after))) == second(values).tolist()
     prior = compared(stream, Round(Entry(1, 1, 0.0, before)))
     assert [prior[i] for i in before.positions] == before.comparable
     assert prior not in (first(values).tolist(), second(values).tolist())
+    for listed in (before, between, after):  # as a log has it, and as it was decided
+        assert stream.completed(listed._replace(comparable=None), values) == listed
 
 
 def test_the_table_of_a_list_has_a_row_for_each_candidate():

@@ -205,7 +205,7 @@ class Batch:
         scorers = expected or (new.scorers if len(new.values) else UNNAMED)
         values, below = new.aligned(scorers)
         listed = stream.rounds.decide(new.round_id, values, new.ids, below, scorers=scorers, tags=new.tags)
-        return listed._replace(comparable=None) if stream.rounds.is_raw else listed  # the raw scores are there already
+        return listed._replace(comparable=None)  # the scores give it again
 
     def _decide_beside(self, new: Propose, listed: Listed) -> list[tuple[LoggedStream, Listed]]:
         """Return the streams that shadow a list's, and what they would show in its place."""
@@ -284,7 +284,10 @@ class Batch:
         """Add a round's answer, and return whether it changes it."""
         round_id = known.shown.round_id
         held = known.closed is not None and self._is_held(stream, round_id)
-        event = admit(known.listed, answer, known.given, held=held)
+        listed = known.listed
+        if not isinstance(answer, Answer):
+            listed = stream.rounds.completed(listed, table_of(listed))
+        event = admit(listed, answer, known.given, held=held)
         if event is None:
             return False
         self.rounds[stream.id, round_id] = known.after(self._add(stream, event))
@@ -339,9 +342,7 @@ class Batch:
         event = stream.rounds.expand(listed, table_of(listed), count)
         if event is None:
             return known, False
-        if stream.rounds.is_raw:  # the raw scores are there already
-            event = event._replace(comparable=None)
-        self.rounds[key] = known.after(self._add(stream, event))
+        self.rounds[key] = known.after(self._add(stream, event._replace(comparable=None)))
         for other, beside in self._beside(listed):
             if beside.closed is None:
                 more = self._add(other, beside.listed.also_expanded(event.positions))

@@ -4,6 +4,7 @@ There are a few hundred blocks of a stream and many streams, so the bins of all 
 flat arrays: a few bytes each.
 """
 
+import functools
 import math
 from array import array
 from bisect import bisect_left
@@ -11,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
-__all__ = ["Counts", "Floats", "Lengths", "Sums", "column"]
+__all__ = ["Counts", "Floats", "Lengths", "Sums", "no_counts", "no_floats", "no_sums"]
 
 #: Columns of numbers, as the codec knows them: by the type code of their array.
 Counts = Annotated[Any, "I"]
@@ -21,11 +22,8 @@ Floats = Annotated[Any, "d"]
 #: Lengths up to this one have a bin each; above it, bins grow by a tenth.
 _EXACT: Final = 20
 _GROWTH: Final = 1.1
-
-
-def column(code: str) -> Any:
-    """Return the field of a dataclass that is an empty column at first."""
-    return field(default_factory=lambda: array(code))
+#: What makes an empty column of each kind.
+no_counts, no_sums, no_floats = (functools.partial(array, code) for code in ("I", "q", "d"))
 
 
 @dataclass(slots=True)
@@ -33,11 +31,11 @@ class Lengths:
     """The lengths of lists in blocks. The last block is the one that grows."""
 
     #: The bins that have lengths in them, by block and then by length; how many, and their sum.
-    bins: Counts = column("I")
-    counts: Counts = column("I")
-    totals: Sums = column("q")
+    bins: Counts = field(default_factory=no_counts)
+    counts: Counts = field(default_factory=no_counts)
+    totals: Sums = field(default_factory=no_sums)
     #: Where each block begins.
-    starts: Counts = column("I")
+    starts: Counts = field(default_factory=no_counts)
 
     def begin(self) -> None:
         """Begin a block."""

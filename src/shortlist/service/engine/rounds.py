@@ -137,13 +137,7 @@ def table_of(listed: Listed) -> Array:
 
 
 def compared(stream: Stream, shown: Round) -> Sequence[float]:
-    """Return what was compared with the threshold, for each candidate of a list.
-
-    The score of a fit before the last is not known any more: what was not shown then has NaN.
-    """
+    """Return what was compared with the threshold, for each candidate of a list."""
     listed = shown.listed
-    if stream.knows(listed):
-        made: list[float] = comparable(stream.score_of(scorers_of(listed), listed.fit), table_of(listed)).tolist()
-        return made
-    recorded = dict(zip(listed.positions, listed.comparable or (), strict=True))
-    return [recorded.get(position, np.nan) for position in range(len(listed.scores))]
+    made: list[float] = comparable(stream.score_of(scorers_of(listed), listed.fit), table_of(listed)).tolist()
+    return made

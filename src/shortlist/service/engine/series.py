@@ -10,7 +10,7 @@ from array import array
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from shortlist.service.engine.lengths import Counts, Floats, Lengths, Sums, column
+from shortlist.service.engine.lengths import Counts, Floats, Lengths, Sums, no_counts, no_floats, no_sums
 
 __all__ = ["Histogram", "Series"]
 
@@ -61,18 +61,18 @@ class Series:
 
     #: How many rounds are in a block.
     size: int = 1
-    rounds: Counts = column("I")
-    hits: Counts = column("I")
-    misses: Counts = column("I")
-    candidates: Sums = column("q")
+    rounds: Counts = field(default_factory=no_counts)
+    hits: Counts = field(default_factory=no_counts)
+    misses: Counts = field(default_factory=no_counts)
+    candidates: Sums = field(default_factory=no_sums)
     lengths: Lengths = field(default_factory=Lengths)
     #: Where things stood after the block's last event; minus infinity where there is no level.
-    at: Floats = column("d")
-    threshold: Floats = column("d")
-    level: Floats = column("d")
+    at: Floats = field(default_factory=no_floats)
+    threshold: Floats = field(default_factory=no_floats)
+    level: Floats = field(default_factory=no_floats)
     #: The length of the last lists, and of how many candidates each.
-    recent_lengths: Counts = column("I")
-    recent_candidates: Counts = column("I")
+    recent_lengths: Counts = field(default_factory=no_counts)
+    recent_candidates: Counts = field(default_factory=no_counts)
     chosen: Histogram = field(default_factory=Histogram)
 
     def show(self, length: int, candidates: int) -> None:

@@ -200,14 +200,14 @@ def _check_round(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | N
         return
     if not stream.settings.grace:
         lists[entry.round_id] = None  # known, and closed
-    yield from _check_answer(listed, entry.event)
+    yield from _check_answer(stream, listed, entry.event)
 
 
 def _check_correction(stream: LoggedStream, event: Corrected, listed: Listed | None) -> Iterator[str]:
     if listed is None or not stream.rounds.holding.has(event.round_id):
         yield f"corrects round {event.round_id}, whose answer is final"
         return
-    yield from _check_answer(listed, event.answer.event)
+    yield from _check_answer(stream, listed, event.answer.event)
 
 
 def _is_due(event: Event, due: Event | None) -> bool:
@@ -258,8 +258,6 @@ def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
     if rounds.scorers is not None and len(listed.scores) and scorers != rounds.scorers:
         yield f"is of the scorers {scorers}, and the stream's are {rounds.scorers}"
         return
-    if not rounds.knows(listed):
-        return  # it was cut with the score of an earlier fit
     again = rounds.decide(
         listed.round_id,
         table_of(listed),
@@ -274,9 +272,6 @@ def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
     for name in ("threshold", "positions", "reached", "truncated", "complete", "added", "asked", "explored"):
         if getattr(again, name) != getattr(listed, name):
             yield f"says that {name} is {getattr(listed, name)}, and its scores give {getattr(again, name)}"
-    stored = rounds.is_raw and listed.comparable is None  # as they came
-    if not stored and not _near(again.comparable or (), listed.comparable or ()):
-        yield "has other comparable scores than its scores give"
 
 
 def _check_more(stream: LoggedStream, listed: Listed, event: Expanded) -> Iterator[str]:
@@ -285,20 +280,14 @@ def _check_more(stream: LoggedStream, listed: Listed, event: Expanded) -> Iterat
         if event != listed.also_expanded(event.positions) or not set(event.positions) <= left:
             yield f"is {event}, and of what was shown in its place, {sorted(left)} were left"
         return
-    if not stream.rounds.knows(listed):
-        return  # it was cut with the score of an earlier fit
     again = stream.rounds.expand(listed, table_of(listed), max(1, len(event.positions)))
-    if again is None or again._replace(comparable=event.comparable) != event:
+    if again is None or again._replace(comparable=None) != event:
         yield f"is {event}, and its list gives {again}"
-        return
-    stored = stream.rounds.is_raw and event.comparable is None  # as they came
-    if not stored and not _near(again.comparable or (), event.comparable or ()):
-        yield "has other comparable scores than its list gives"
 
 
-def _check_answer(listed: Listed, event: Event) -> Iterator[str]:
+def _check_answer(stream: LoggedStream, listed: Listed, event: Event) -> Iterator[str]:
     try:
-        again = admit(listed, answer_of(event))
+        again = admit(stream.rounds.completed(listed, table_of(listed)), answer_of(event))
     except ShortlistError as error:
         yield str(error)
         return

@@ -333,7 +333,7 @@ def _entry_row(entry: Entry) -> dict[str, Any]:
         "kind": kind_of(event),
         "round_id": entry.round_id or None,
         "at": entry.at,
-        "body": to_json(event),
+        "body": to_json(event, without="round_id"),  # it has a column
     }
 
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from shortlist.errors import DamagedLog, StoreUnavailable
-from shortlist.rounds.codec import from_json
-from shortlist.rounds.events import EVENTS, LISTED, Listed
+from shortlist.rounds.codec import decode
+from shortlist.rounds.events import EVENTS, LISTED, Event, Listed
 from shortlist.service.store.chain import first_hash, next_hash
 from shortlist.service.store.database import translated
 from shortlist.service.store.rows import Entry, Snapshot, StreamRow, Text
@@ -170,27 +170,25 @@ def _entry(row: Any) -> Entry:
     stream_id, number, kind, round_id, at, body = row
     try:
         body.encode()  # lone surrogates are bytes that were no text
-        entry = Entry(stream_id, number, at, from_json(EVENTS[kind], body))
-        _check(entry, round_id)
+        name = {} if round_id is None else {"round_id": round_id}
+        entry = Entry(stream_id, number, at, decode(EVENTS[kind], json.loads(body) | name))
+        _check(entry.event)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise DamagedLog(f"event {number} cannot be read: {type(error).__name__}: {error}") from None
     return entry
 
 
-def _check(entry: Entry, round_id: str | None) -> None:
-    """Refuse an event whose fields do not fit together: whoever answers its round later must not stumble over it."""
-    if entry.round_id != (round_id or ""):
-        raise ValueError(f"it is stored as one of round {round_id}, and is of {entry.round_id}")
-    listed = entry.event
+def _check(listed: Event) -> None:
+    """Refuse a list whose fields do not fit together: whoever answers its round later must not stumble over it."""
     if type(listed) is not Listed:
         return
-    count, shown = len(listed.scores), len(listed.positions)
+    count = len(listed.scores)
     if (
         len(listed.ids or ()) != count
         or not _is_table(listed.scores, len(listed.scorers or ("",)))
         or min(listed.positions, default=0) < 0
         or max(listed.positions, default=-1) >= count
-        or len(listed.positions if listed.comparable is None else listed.comparable) != shown
+        or listed.comparable is not None
         or (listed.seen is not None and not set(listed.seen.positions) <= set(range(count)))
     ):
         raise ValueError("its ids, scores and positions do not fit together")

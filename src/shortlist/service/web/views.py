@@ -129,8 +129,6 @@ def _why(listed: Listed, place: int | None, value: float) -> str:
         reached = "the score is being learned: everything is shown"
     elif threshold == -math.inf:
         reached = "no threshold yet: everything is shown"
-    elif math.isnan(value):
-        return "hidden with the score before the last fit"
     elif value >= threshold:
         reached = f"{value:.4g} reaches the threshold {threshold:.4g}"
     else:
