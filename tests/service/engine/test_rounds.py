@@ -11,7 +11,7 @@ from shortlist.rounds.learning import make_learning
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.stream import Stream
 from shortlist.scores import Learned
-from shortlist.service.engine.rounds import Round, RoundCache, compared, table_of
+from shortlist.service.engine.rounds import Round, RoundCache, comparing, table_of
 from shortlist.service.store import Entry
 
 
@@ -101,13 +101,13 @@ def test_what_was_compared_is_that_of_the_fit_of_the_list():
     stream.apply(Fitted(1, first))
     between = stream.decide("r1", values, ["a", "b", "c"])._replace(positions=[1], comparable=[0.75])
     stream.apply(between)
-    assert compared(stream, Round(Entry(1, 2, 0.0, between))) == first(values).tolist()
+    assert comparing(stream, Round(Entry(1, 2, 0.0, between)))() == first(values).tolist()
     stream.apply(Fitted(2, second))
-    found = compared(stream, Round(Entry(1, 2, 0.0, between)))
+    found = comparing(stream, Round(Entry(1, 2, 0.0, between)))()
     assert found[1] == 0.75
     assert math.isnan(found[0])
     assert math.isnan(found[2])
-    prior = compared(stream, Round(Entry(1, 1, 0.0, before)))
+    prior = comparing(stream, Round(Entry(1, 1, 0.0, before)))()
     assert [prior[i] for i in before.positions] == before.comparable
     assert prior not in (first(values).tolist(), second(values).tolist())
 
