@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -46,8 +46,8 @@ class LoggedRound(NamedTuple):
     """
 
     round_id: str | int
-    candidates: list[Member]
-    members: list[Member]
+    candidates: Sequence[Member]
+    members: Sequence[Member]
     length: int
     answer: str | None = None
     right: tuple[Member, ...] = ()

@@ -20,6 +20,7 @@ from shortlist.errors import (
 from shortlist.rounds.codec import encode
 from shortlist.rounds.events import Fitted, Hit, Listed
 from shortlist.service.engine import Engine, Settings, verify
+from shortlist.service.engine.pages import Asked
 from shortlist.service.store import Store
 from tests.service.playing import SCORERS, answer_to, lists, play, play_tables, refused, tables
 
@@ -187,15 +188,17 @@ def test_pages_of_rounds(address):
                 if i % 2:
                     await engine.answer("a", f"r{i}", "miss")
             after, found = 0, []
-            while page := await engine.rounds("a", after=after, limit=3):
+            while after is not None:
+                page, after = await engine.rounds("a", Asked(after=after, limit=3))
                 found += page
-                after = page[-1][0].shown.number
             assert [made.shown.round_id for made, _, _ in found] == [f"r{i}" for i in range(7)]
             assert [text.question for _, text, _ in found] == [f"q{i}" for i in range(7)]
-            assert [compared for _, _, compared in found] == [[0.5]] * 7
+            assert [compared() for _, _, compared in found] == [[0.5]] * 7
             assert [made.answer() for made, _, _ in found] == [{"miss": True} if i % 2 else None for i in range(7)]
-            waiting = await engine.rounds("a", only_open=True, limit=2)
-            assert [made.shown.round_id for made, _, _ in waiting] == ["r0", "r2"]
+            waiting = await engine.rounds("a", Asked(only_open=True, limit=2))
+            assert [made.shown.round_id for made, _, _ in waiting.rounds] == ["r0", "r2"]
+            asked = Asked(only_open=True, newest=True, limit=2)
+            assert [made.shown.round_id for made, _, _ in (await engine.rounds("a", asked)).rounds] == ["r6", "r4"]
             with pytest.raises(UnknownRound):
                 await engine.round("a", "r9")
 
@@ -243,9 +246,9 @@ def test_two_processes_on_one_database_see_the_same(postgresql):
             for i in range(5):
                 await one.propose("a", ["x"], [0.5], round_id=f"r{i}")
             assert (await two.summary("a"))["rounds"] == 5
-            assert len(await two.rounds("a", only_open=True)) == 5
+            assert len((await two.rounds("a", Asked(only_open=True))).rounds) == 5
             await asyncio.gather(*(two.answer("a", f"r{i}", "hit", "x") for i in range(5)))
-            assert await one.rounds("a", only_open=True) == []
+            assert await one.rounds("a", Asked(only_open=True)) == ([], None)
             both = await asyncio.gather(*(play(engine, 60, seed) for seed, engine in enumerate((one, two))))
             assert len(both) == 2
             assert (await one.summary("a"))["threshold"] == (await two.summary("a"))["threshold"]

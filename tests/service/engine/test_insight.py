@@ -1,7 +1,7 @@
 """What the log of a stream tells after the fact."""
 
 from shortlist.rounds.events import Hit, Listed, Miss
-from shortlist.service.engine.insight import look_at_silence
+from shortlist.service.engine.insight import logged_rounds, look_at_silence
 from shortlist.service.store import Entry
 
 
@@ -17,10 +17,10 @@ def entries(rounds):
 
 
 def test_the_last_rounds_are_left_out_answered_or_not():
-    check = look_at_silence(entries(300), patience=100)
+    check = look_at_silence(logged_rounds(entries(300)), patience=100)
     assert (check.rounds, check.answered, check.misses) == (200, 100, 33)
-    assert look_at_silence(entries(50), patience=100).rounds == 0
+    assert look_at_silence(logged_rounds(entries(50)), patience=100).rounds == 0
 
 
 def test_an_answer_without_its_list_is_no_round():
-    assert look_at_silence(entries(300)[1:], patience=0).rounds == 299
+    assert look_at_silence(logged_rounds(entries(300)[1:]), patience=0).rounds == 299

@@ -11,7 +11,7 @@ from shortlist.rounds.learning import make_learning
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.stream import Stream
 from shortlist.scores import Learned
-from shortlist.service.engine.rounds import Round, RoundCache, compared, table_of
+from shortlist.service.engine.rounds import Round, RoundCache, comparing, table_of
 from shortlist.service.store import Entry
 
 
@@ -103,9 +103,9 @@ def test_what_was_compared_is_that_of_the_fit_of_the_list():
     stream.apply(between)
     stream.apply(Fitted(2, second))
     after = stream.decide("r2", values, ["a", "b", "c"])
-    assert compared(stream, Round(Entry(1, 2, 0.0, between))) == first(values).tolist()
-    assert compared(stream, Round(Entry(1, 2, 0.0, after))) == second(values).tolist()
-    prior = compared(stream, Round(Entry(1, 1, 0.0, before)))
+    assert comparing(stream, Round(Entry(1, 2, 0.0, between)))() == first(values).tolist()
+    assert comparing(stream, Round(Entry(1, 2, 0.0, after)))() == second(values).tolist()
+    prior = comparing(stream, Round(Entry(1, 1, 0.0, before)))()
     assert [prior[i] for i in before.positions] == before.comparable
     assert prior not in (first(values).tolist(), second(values).tolist())
     for listed in (before, between, after):  # as a log has it, and as it was decided

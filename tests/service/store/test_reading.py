@@ -78,7 +78,8 @@ def test_pages_go_either_way_and_have_gaps_where_a_kind_is_asked_for(store, row)
         assert numbers(0, 3) == [1, 2, 3]
         assert numbers(3, 100) == [4, 5, 6, 7, 8, 9, 10]
         assert numbers(3, 2, kind=LISTED) == [5, 7]
-        assert numbers(0, 2, kind=LISTED, newest=True) == [9, 7]
+        assert reader.numbers(row.id, 0, 2, kind=LISTED, newest=True) == [9, 7]
+        assert reader.numbers(row.id, 1, 9, kind=LISTED, before=7, newest=True) == [5, 3]
         assert reader.count_shown(row.id, 1, 7) == 2  # 3 and 5: the ends are not counted
         assert reader.count_shown(row.id, 1, 2) == 0
 

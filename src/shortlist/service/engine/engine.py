@@ -23,27 +23,30 @@ from shortlist.errors import (
     DamagedLog,
     InvalidParameter,
     InvalidScores,
+    ShortlistError,
     UnknownRound,
     UnknownStream,
 )
 from shortlist.logs import IgnoreCheck
+from shortlist.logs.reading import LoggedRound
 from shortlist.rounds.admission import Given, needed
-from shortlist.rounds.events import LISTED, Answer
+from shortlist.rounds.events import Answer
 from shortlist.rounds.settings import CONFIGURABLE
 from shortlist.rounds.subgroups import Subgroup, check_tags, subgroups_of
 from shortlist.service.engine.batch import Close, Command, Configure, Expand, Propose
 from shortlist.service.engine.examples import WarmStart, check_warm_start, labelled, warm_start_events
 from shortlist.service.engine.export import export_extent, export_page
-from shortlist.service.engine.insight import look_at_silence
+from shortlist.service.engine.insight import logged_part, look_at_silence
 from shortlist.service.engine.memory import Memory, damage, load
 from shortlist.service.engine.overview import Overview, Overviewed
+from shortlist.service.engine.pages import Asked, Page, open_numbers, parts_of, read_page, settled
 from shortlist.service.engine.restarting import Restart
-from shortlist.service.engine.rounds import Round, Seen, compared, with_texts
+from shortlist.service.engine.rounds import Round, Seen, comparing, with_texts
 from shortlist.service.engine.settings import Settings
 from shortlist.service.engine.shadowing import check_leader, check_serves
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.engine.writer import Writer
-from shortlist.service.store import Entry, Reader, Store, StreamRow, Text
+from shortlist.service.store import Reader, Store, StreamRow, Text
 
 __all__ = ["Engine"]
 
@@ -54,9 +57,8 @@ _STILL_HERE: Final = 15.0
 #: How often a listener looks for what other processes wrote.
 _POLL: Final = 1.0
 
-#: How many of the last rounds are looked at to see who answers, and how many events are read at a time.
+#: How many of the last rounds are looked at to see who answers.
 _LAST: Final = 2_000
-_PART: Final = 500
 
 Result = TypeVar("Result")
 
@@ -297,6 +299,18 @@ class Engine:
         given: Given = Answer(kind) if kind != "hit" or member is None else needed(member)
         return await self._submit(name, lambda stream: Close(stream, round_id, given))
 
+    async def answer_all(
+        self, name: str, answers: Sequence[tuple[str, tuple[str, Member | list[Member] | None]]]
+    ) -> list[tuple[Round, bool] | ShortlistError]:
+        """Take answers to rounds, each as `answer` does; return what came of each. Not all lists are read at once."""
+        stream = await self._stream(name)
+        names = list({round_id for round_id, _ in answers})
+        sizes = await self._read(lambda reader: reader.list_sizes(stream.id, names))
+        outcomes = list[tuple[Round, bool] | ShortlistError]()
+        for part in parts_of(answers, sizes):
+            outcomes += await settled(self.answer(name, round_id, *answer) for round_id, answer in part)
+        return outcomes
+
     async def configure(self, name: str, changes: dict[str, Any]) -> dict[str, Any]:
         """Change settings of a stream, from its next list on, and return its summary."""
         await self._ask(name, lambda stream: Configure(stream, changes))
@@ -328,31 +342,25 @@ class Engine:
         """Show more of a list: `count` more than were `seen`; return the round and whether more of it is shown now."""
         return await self._submit(name, lambda stream: Expand(stream, round_id, count, seen))
 
-    async def rounds(
-        self, name: str, *, after: int = 0, limit: int = 100, only_open: bool = False, newest: bool = False
-    ) -> list[Seen]:
-        """Return rounds in the order shown (or the newest first), each with its texts and what was compared."""
+    async def rounds(self, name: str, asked: Asked) -> Page:
+        """Return rounds with their texts and what was compared; fewer than asked for where they are large."""
         stream = await self._fresh(name)
-        wanted = [round_id for round_id, number in stream.open.items() if number > after][:limit] if only_open else []
-
-        def read(reader: Reader) -> list[tuple[Round, Text | None]]:
-            if only_open:
-                return with_texts(reader, stream.id, reader.rounds(stream.id, wanted))
-            shown = reader.page(stream.id, after, limit, kind=LISTED, newest=newest)
-            return with_texts(reader, stream.id, shown)
-
-        rows = [(*row, compared(stream.rounds, row[0])) for row in await self._read_of(stream, read)]
-        return rows[::-1] if newest else rows
+        waiting = open_numbers(stream, asked) if asked.only_open else None
+        rows, following = await self._read_of(stream, lambda reader: read_page(reader, stream.id, asked, waiting))
+        return Page([(*row, comparing(stream.rounds, row[0])) for row in rows], following)
 
     async def round(self, name: str, round_id: str) -> Seen:
         """Return one round."""
         stream = await self._stream(name)
-        rows = await self._read_of(
-            stream, lambda reader: with_texts(reader, stream.id, reader.rounds(stream.id, [round_id]))
-        )
+
+        def read(reader: Reader) -> list[tuple[Round, Text | None]]:
+            lists = [entry for entry in reader.rounds(stream.id, [round_id]) if entry.is_list]
+            return with_texts(reader, stream.id, lists)
+
+        rows = await self._read_of(stream, read)
         if not rows:
             raise UnknownRound(f"round {round_id} of stream {name} was never shown")
-        return (*rows[0], compared(stream.rounds, rows[0][0]))
+        return (*rows[0], comparing(stream.rounds, rows[0][0]))
 
     async def series(self, name: str) -> dict[str, Any]:
         """Return a stream's history in a few hundred points, and how often which score was chosen."""
@@ -368,12 +376,12 @@ class Engine:
         """Return who answers and who does not, of the last rounds that had time for it."""
         stream = await self._fresh(name)
         patience = min(stream.settings.patience, _LAST)
-        after, entries = max(0, stream.number - 2 * (_LAST + patience)), list[Entry]()
-        while after < stream.number:  # in parts: others want to read, too
-            page = functools.partial(Reader.page, stream_id=stream.id, after=after, limit=_PART)
-            entries += await self._read_of(stream, page)
-            after += _PART
-        return await asyncio.to_thread(look_at_silence, entries, patience)
+        after: int | None = max(0, stream.number - 2 * (_LAST + patience))
+        rounds = list[LoggedRound]()
+        while after is not None:  # in parts: others want to read, too
+            part, after = await self._read_of(stream, functools.partial(logged_part, stream_id=stream.id, after=after))
+            rounds += part
+        return await asyncio.to_thread(look_at_silence, rounds, patience)
 
     async def export(self, name: str, form: str) -> AsyncIterator[str]:
         """Yield a stream's log as text, page by page."""
@@ -391,11 +399,14 @@ class Engine:
         """Close all rounds that were shown before a moment and are still open; return how many were."""
         stream = await self._fresh(name)
         check_serves(stream)
-        names = list(stream.open)
-        rounds = await self._read_of(stream, lambda reader: reader.rounds(stream.id, names))
-        overdue = [entry.round_id for entry in rounds if entry.is_list and entry.at < before]
-        closed = (self.answer(name, round_id, "expired") for round_id in overdue)
-        return sum(new for _, new in await asyncio.gather(*closed))
+        numbers = list(stream.open.values())
+        overdue = await self._read_of(stream, lambda reader: reader.shown_before(stream.id, numbers, before))
+        closed = 0
+        for outcome in await self.answer_all(name, [(round_id, ("expired", None)) for round_id in overdue]):
+            if isinstance(outcome, ShortlistError):
+                raise outcome
+            closed += outcome[1]
+        return closed
 
     async def erase_texts(self, name: str, before: float) -> int:
         """Erase what people read in rounds that were shown before a moment; return of how many."""

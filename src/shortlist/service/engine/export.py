@@ -13,7 +13,7 @@ from shortlist.service.store import Entry, Reader, Store, StreamRow
 
 __all__ = ["COLUMNS", "Extent", "export_extent", "export_page", "export_stream"]
 
-#: How many events or rounds are read at a time.
+#: How many events or rounds are read at a time; fewer where they are large.
 _PAGE: Final = 1_000
 #: The columns of a table of rounds. `answer` is empty while a round waits. `true_score` is what was compared with the
 #: threshold, and empty unless there was a hit, as `shortlist replay` reads it; `raw_score` is what was sent, and empty
@@ -78,7 +78,7 @@ def export_extent(reader: Reader, name: str) -> Extent:
     """Return what an export of a stream is about: its log up to now, and the score in use at its end."""
     row = reader.stream(name)
     assert row is not None  # noqa: S101 - the caller has looked
-    last = reader.page(row.id, 0, 1, kind=LISTED, newest=True)
+    last = reader.numbered(row.id, reader.numbers(row.id, 0, 1, kind=LISTED, newest=True))
     listed = last[0].event if last else None
     return Extent(row, listed.fit if isinstance(listed, Listed) else None)
 
@@ -87,7 +87,7 @@ def export_page(reader: Reader, extent: Extent, after: int, form: str) -> tuple[
     """Return the next part of a stream's log, and the number to go on after, if there is more."""
     out = io.StringIO()
     page = reader.page(extent.stream.id, after, _PAGE, kind=LISTED if form == "csv" else None)
-    more = page[-1].number if len(page) == _PAGE else None
+    more = page[-1].number if page and page[-1].number < extent.stream.last_number else None
     page = [entry for entry in page if entry.number <= extent.stream.last_number]  # what came later is not part of it
     if form == "csv":
         writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
@@ -109,7 +109,7 @@ def _rows(reader: Reader, extent: Extent, shown: list[Entry]) -> Iterator[dict[s
     stream, fit = extent
     closed = {
         entry.round_id: entry
-        for entry in reader.rounds(stream.id, [entry.round_id for entry in shown])
+        for entry in reader.rounds(stream.id, [entry.round_id for entry in shown], lists=False)
         if (entry.is_answer or isinstance(entry.event, Corrected)) and entry.number <= stream.last_number
     }
     for entry in shown:

@@ -1,8 +1,9 @@
 """Rounds as they were shown, kept at hand while they are likely to be asked for."""
 
 import dataclasses
+import functools
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,10 +13,11 @@ from shortlist._validation import UNNAMED, Array, Member, Scorers
 from shortlist.rounds.admission import Given, answer_of
 from shortlist.rounds.events import All, Answer, Corrected, Listed
 from shortlist.rounds.stream import Stream
+from shortlist.scores import Score
 from shortlist.scores.comparing import comparable
 from shortlist.service.store import Entry, Reader, Text
 
-__all__ = ["Key", "Round", "RoundCache", "Seen", "compared", "scorers_of", "table_of", "with_texts"]
+__all__ = ["Key", "Round", "RoundCache", "Seen", "comparing", "scorers_of", "table_of", "with_texts"]
 
 #: A stream and a round of it.
 Key = tuple[int, str]
@@ -77,8 +79,8 @@ class Round:
         return {"hit": given.members if isinstance(given, All) else given}
 
 
-#: A round with its texts, and what was compared with the threshold for each candidate.
-Seen = tuple[Round, Text | None, Sequence[float]]
+#: A round with its texts, and what computes what was compared with the threshold for each candidate.
+Seen = tuple[Round, Text | None, Callable[[], Sequence[float]]]
 
 
 class RoundCache:
@@ -117,11 +119,11 @@ class RoundCache:
 
 
 def with_texts(reader: Reader, stream_id: int, entries: list[Entry]) -> list[tuple[Round, Text | None]]:
-    """Return the rounds that events have shown, with their answers and texts."""
-    shown = sorted((entry for entry in entries if entry.is_list), key=lambda entry: entry.number)
-    rounds = Round.of(reader.rounds(stream_id, [entry.round_id for entry in shown]))
-    texts = reader.texts(stream_id, [entry.number for entry in shown])
-    return [(rounds.get(entry.round_id, Round(entry)), texts.get(entry.number)) for entry in shown]
+    """Return the rounds that lists have opened, with their answers and texts, in the order of the lists."""
+    others = reader.rounds(stream_id, [entry.round_id for entry in entries], lists=False)
+    rounds = Round.of([*entries, *others])
+    texts = reader.texts(stream_id, [entry.number for entry in entries])
+    return [(rounds[entry.round_id], texts.get(entry.number)) for entry in entries]
 
 
 def scorers_of(listed: Listed) -> Scorers:
@@ -136,8 +138,15 @@ def table_of(listed: Listed) -> Array:
     return values if count == 1 else values.reshape(len(values), count)
 
 
-def compared(stream: Stream, shown: Round) -> Sequence[float]:
-    """Return what was compared with the threshold, for each candidate of a list."""
+def comparing(stream: Stream, shown: Round) -> Callable[[], Sequence[float]]:
+    """Return what computes what was compared with the threshold, for each candidate of a list.
+
+    It may be called in any thread: what it needs of the stream is looked up now.
+    """
     listed = shown.listed
-    made: list[float] = comparable(stream.score_of(scorers_of(listed), listed.fit), table_of(listed)).tolist()
-    return made
+    return functools.partial(_computed, stream.score_of(scorers_of(listed), listed.fit), listed)
+
+
+def _computed(score: Score | None, listed: Listed) -> Sequence[float]:
+    computed: list[float] = comparable(score, table_of(listed)).tolist()
+    return computed

@@ -43,13 +43,32 @@ function undone(round) {
   if (answering.round) queue.unshift(answering.round);
 }
 
+// The next round in full: a list may be long, so the queue has rounds without their candidates.
+async function take() {
+  while (queue.length > 0) {
+    const round = queue.shift();
+    if (round.candidates.length === round.candidate_count) return round;
+    try {
+      const complete = await ask(path(name, "rounds", encodeURIComponent(round.round_id)));
+      if (complete.answer === null) return complete;
+    } catch (error) {
+      if (error.status === 404) continue;
+      queue.unshift(round);
+      throw error;
+    }
+  }
+  return null;
+}
+
 async function next() {
+  let round = null;
   queue = queue.filter((each) => !given.has(each.round_id));
   try {
     if (queue.length === 0) {
-      const page = await ask(`${path(name, "rounds")}?open=true&limit=50`);
+      const page = await ask(`${path(name, "rounds")}?open=true&limit=50&candidates=0`);
       queue = page.rounds.filter((each) => !given.has(each.round_id));
     }
+    if (answering.round === null) round = await take();
     summary = await ask(path(name));
     showState("live");
     progress();
@@ -60,8 +79,10 @@ async function next() {
       return;
     }
   }
-  if (answering.round !== null) return;
-  const round = queue.shift();
+  if (answering.round !== null) {
+    if (round) queue.unshift(round); // another call was faster
+    return;
+  }
   if (round) answering.show(name, round);
   else if (!at("waiting")) fill(at("round"), make("p", { id: "waiting" }, "Nothing waits for an answer. New questions appear here by themselves."));
 }

@@ -100,23 +100,23 @@ function showSummary() {
   for (const chart of ["threshold", "coverage", "length", "chosen", "drift"]) at(`${chart}-note`).textContent = words[`${chart}Note`](summary);
 }
 
-function answerWords({ answer, members, first }) {
+function answerWords({ answer, first, rank }) {
   if (answer === null) return "open";
   if ("hit" in answer) {
     const picked = [answer.hit].flat(); // all that are needed, where these are several
-    const later = first !== null && picked.some((each) => members.indexOf(each) >= first);
+    const later = first !== null && rank > first;
     return `picked ${picked.join(" and ")}${later ? ", after more" : ""}`;
   }
   return { miss: "not in the list", skip: "skipped", absent: "there is none", expired: "expired", withdrawn: "taken back" }[Object.keys(answer)[0]];
 }
 
 function recentRow(round) {
-  const order = [...round.candidates].sort((a, b) => b.shown - a.shown || b.comparable - a.comparable);
-  const listed = order.slice(0, 30).map((each) =>
+  const { candidates, candidate_count: all, member_count: shown } = round;
+  const listed = candidates.map((each) =>
     make("li", { class: each.shown ? "" : "hidden" }, make("b", {}, `${each.shown ? "shown" : "hidden"}: ${each.id}`), make("span", {}, each.why, each.score === null ? make("span", { class: "scores" }, scoreLines(each).join(" · ")) : null)),
   );
-  const more = order.length > 30 ? [make("li", { class: "hidden" }, `… and ${order.length - 30} more`)] : [];
-  const inner = make("details", { "data-round": round.round_id }, make("summary", {}, `${round.first ?? round.members.length} of ${round.candidates.length} shown${round.first === null ? "" : `, then ${round.members.length - round.first} more`}`), make("ul", { class: "why" }, ...listed, ...more));
+  const more = all > candidates.length ? [make("li", { class: "hidden" }, `… and ${all - candidates.length} more`)] : [];
+  const inner = make("details", { "data-round": round.round_id }, make("summary", {}, `${round.first ?? shown} of ${all} shown${round.first === null ? "" : `, then ${shown - round.first} more`}`), make("ul", { class: "why" }, ...listed, ...more));
   return make(
     "tr",
     {},
@@ -128,7 +128,7 @@ function recentRow(round) {
 }
 
 async function showRecent() {
-  const page = await ask(`${path(name, "rounds")}?newest=true&limit=10`);
+  const page = await ask(`${path(name, "rounds")}?newest=true&limit=10&candidates=30`);
   const open = new Set([...document.querySelectorAll("#recent details[open]")].map((each) => each.dataset.round));
   if (open.size > 0) return; // somebody is reading
   const head = make("tr", {}, ...["When", "Question", "Answer", "Why shown or hidden"].map((title) => make("th", { scope: "col" }, title)));

@@ -18,6 +18,9 @@ __all__ = ["STORED", "Reader", "chained", "events_where", "rounds_of", "stream_n
 
 #: How many keys go into one query.
 _CHUNK: Final = 200
+#: How many events are looked at first to see how large they are, and how many characters of them are read at a time.
+_FIRST: Final = 8
+_PART: Final = 1_000_000
 _NUMBER: Final = {float, int}
 _NUMBER_OR_NULL: Final = {*_NUMBER, type(None)}
 #: An event as it is stored, in the order in which its hash takes it.
@@ -70,18 +73,82 @@ class Reader:
 
     def events(self, stream_id: int, after: int = 0, *, kind: str | None = None) -> Iterator[Entry]:
         """Yield a stream's events in their order, without holding them all."""
-        while page := self.page(stream_id, after, 1000, kind=kind):
-            yield from page
-            after = page[-1].number
+        while numbers := self.numbers(stream_id, after, 1000, kind=kind):
+            after = numbers[-1]
+            while numbers:
+                part = self.fitting(stream_id, numbers, _PART)
+                yield from self.numbered(stream_id, part)
+                numbers = numbers[len(part) :]
 
-    def page(
-        self, stream_id: int, after: int, limit: int, *, kind: str | None = None, newest: bool = False
-    ) -> list[Entry]:
-        """Return up to `limit` events after a number, the newest of them first if that is wanted."""
+    def page(self, stream_id: int, after: int, limit: int, *, kind: str | None = None) -> list[Entry]:
+        """Return up to `limit` events after a number; fewer where these are large, but one if there is one."""
+        numbers = self.numbers(stream_id, after, limit, kind=kind)
+        return self.numbered(stream_id, self.fitting(stream_id, numbers, _PART))
+
+    def numbers(
+        self,
+        stream_id: int,
+        after: int,
+        limit: int,
+        *,
+        before: int | None = None,
+        kind: str | None = None,
+        newest: bool = False,
+    ) -> list[int]:
+        """Return the numbers of up to `limit` events between two, the newest of them first if that is wanted."""
         mine = [events.c.stream_id == stream_id, events.c.number > after]
+        if before is not None:
+            mine.append(events.c.number < before)
         if kind is not None:
             mine.append(events.c.kind == kind)
-        return events_where(self._connection, *mine, limit=limit, newest=newest)
+        order = events.c.number.desc() if newest else events.c.number
+        query = sa.select(events.c.number).where(*mine).order_by(order).limit(limit)
+        return [row[0] for row in _rows(self._connection, query)]
+
+    def fitting(self, stream_id: int, numbers: Sequence[int], size: int) -> list[int]:
+        """Return the first of these events: those that have `size` characters together, with their texts, or one."""
+        of = (texts.c.stream_id == events.c.stream_id) & (texts.c.number == events.c.number)
+        told = sa.func.coalesce(sa.func.length(texts.c.texts) + sa.func.length(texts.c.question), 0)
+        query = sa.select(events.c.number, sa.func.length(events.c.body) + told).select_from(
+            events.outerjoin(texts, of)
+        )
+        start, count, left = 0, _FIRST, size
+        while start < len(numbers):
+            chunk = numbers[start : start + count]
+            mine = events.c.stream_id == stream_id, events.c.number.in_(chunk)
+            sizes = {row[0]: row[1] for row in _rows(self._connection, query.where(*mine))}
+            for place, number in enumerate(chunk, start):
+                left -= sizes.get(number, 0)
+                if left < 0:
+                    return list(numbers[: max(1, place)])
+            start, count = start + count, min(2 * count, _CHUNK)
+        return list(numbers)
+
+    def numbered(self, stream_id: int, numbers: Sequence[int]) -> list[Entry]:
+        """Return the events of these numbers, in this order."""
+        found = dict[int, Entry]()
+        for chunk in _chunks(numbers):
+            mine = events.c.stream_id == stream_id, events.c.number.in_(chunk)
+            found |= {entry.number: entry for entry in events_where(self._connection, *mine)}
+        return [found[number] for number in numbers if number in found]
+
+    def shown_before(self, stream_id: int, numbers: Sequence[int], moment: float) -> list[str]:
+        """Return the rounds of those of these events that are older than a moment."""
+        names = list[str]()
+        for chunk in _chunks(numbers):
+            mine = events.c.stream_id == stream_id, events.c.number.in_(chunk), events.c.at < moment
+            query = sa.select(events.c.round_id).where(*mine).order_by(events.c.number)
+            names += [row[0] for row in _rows(self._connection, query)]
+        return names
+
+    def list_sizes(self, stream_id: int, round_ids: Sequence[str]) -> dict[str, int]:
+        """Return how many characters the lists of some rounds take, as far as they exist."""
+        sizes = dict[str, int]()
+        for chunk in _chunks(round_ids):
+            mine = events.c.stream_id == stream_id, events.c.round_id.in_(chunk), events.c.kind == LISTED
+            query = sa.select(events.c.round_id, sa.func.length(events.c.body)).where(*mine)
+            sizes |= {row[0]: row[1] for row in _rows(self._connection, query)}
+        return sizes
 
     def count_shown(self, stream_id: int, after: int, before: int) -> int:
         """Return how many lists were shown between two events."""
@@ -89,9 +156,9 @@ class Reader:
         query = sa.select(sa.func.count()).where(events.c.stream_id == stream_id, events.c.kind == LISTED, between)
         return int(_rows(self._connection, query)[0][0])
 
-    def rounds(self, stream_id: int, round_ids: Iterable[str]) -> list[Entry]:
-        """Return the events of some rounds."""
-        return rounds_of(self._connection, stream_id, list(round_ids))
+    def rounds(self, stream_id: int, round_ids: Iterable[str], *, lists: bool = True) -> list[Entry]:
+        """Return the events of some rounds, with their lists or without."""
+        return rounds_of(self._connection, stream_id, list(round_ids), lists=lists)
 
     def texts(self, stream_id: int, numbers: Sequence[int]) -> dict[int, Text]:
         """Return what people read in some rounds, by the number of their first event."""
@@ -157,12 +224,9 @@ def _rows(connection: sa.Connection, query: sa.Executable) -> Sequence[Any]:
         return connection.execute(query).all()
 
 
-def events_where(
-    connection: sa.Connection, *where: sa.ColumnElement[bool], limit: int | None = None, newest: bool = False
-) -> list[Entry]:
-    """Return events in their order, or the newest first."""
-    order = events.c.number.desc() if newest else events.c.number
-    query = sa.select(*_ENTRY).where(*where).order_by(events.c.stream_id, order).limit(limit)
+def events_where(connection: sa.Connection, *where: sa.ColumnElement[bool]) -> list[Entry]:
+    """Return events in their order."""
+    query = sa.select(*_ENTRY).where(*where).order_by(events.c.stream_id, events.c.number)
     return [_entry(row) for row in _rows(connection, query)]
 
 
@@ -207,12 +271,14 @@ def _is_table(rows: Iterable[Any], scorers: int) -> bool:
     )
 
 
-def rounds_of(connection: sa.Connection, stream_id: int, round_ids: list[str]) -> list[Entry]:
-    """Return the events of some rounds, by number."""
+def rounds_of(connection: sa.Connection, stream_id: int, round_ids: list[str], *, lists: bool = True) -> list[Entry]:
+    """Return the events of some rounds, by number, with their lists or without."""
     found = []
     for chunk in _chunks(round_ids):
         # Without ORDER BY, and stream by stream: else SQLite scans the whole stream rather than use the index.
         query = sa.select(*_ENTRY).where(events.c.stream_id == stream_id, events.c.round_id.in_(chunk))
+        if not lists:
+            query = query.where(events.c.kind != LISTED)
         found += [_entry(row) for row in _rows(connection, query)]
     return sorted(found, key=lambda entry: entry.number)
 

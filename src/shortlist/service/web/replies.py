@@ -168,14 +168,20 @@ class RoundView(_Out):
     """How many of the members were in the list, where more of it was shown later; null where no more was."""
     members: list[str | int]
     """What was shown so far: the list, best first unless it was explored, and then what more was shown of it."""
+    member_count: int
+    """How many that are, also where only the first of them were asked for (`candidates`)."""
     candidates: list[CandidateView]
-    """All candidates, with why each was shown or hidden."""
+    """The candidates, with why each was shown or hidden: all in the order sent, or as many as were asked for."""
+    candidate_count: int
+    """How many there are in all."""
     seen: str | None
     """The stream whose list people saw in the place of this one; `members` are then those that it would have shown."""
     seen_members: list[str | int] | None
     """What people saw in the place of this list; null where it shadows no other."""
     answer: dict[str, Any] | None
     """As a body of feedback has it; null while it waits."""
+    rank: int | None
+    """The position in `members`, from 1, of what was picked, of the last where several were; null unless it was."""
     answered_at: float | None
     """When, in seconds since 1970."""
 
@@ -184,8 +190,11 @@ class RoundPage(_Out):
     """Rounds in the order shown."""
 
     rounds: list[RoundView]
-    """The page."""
-    next: Annotated[int | None, Field(description="Send this as `after` for the next page; null at the end.")]
+    """The page: as many as were asked for, or fewer where they are large."""
+    next: Annotated[
+        int | None,
+        Field(description="Send this as `after`, or with `newest` as `before`, for the next page; null at the end."),
+    ]
 
 
 class ErrorBudget(_Out):

@@ -1,13 +1,13 @@
 """Rounds and summaries as plain JSON: -inf becomes null."""
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
 
 import numpy as np
 from fastapi import Response
 
-from shortlist._validation import UNNAMED
+from shortlist._validation import UNNAMED, Scorers
 from shortlist.logs import IgnoreCheck
 from shortlist.rounds.codec import to_json
 from shortlist.rounds.events import Listed
@@ -15,7 +15,10 @@ from shortlist.rounds.shown import to_null
 from shortlist.service.engine.rounds import Round, scorers_of, table_of
 from shortlist.service.store import Text
 
-__all__ = ["as_json", "more_view", "round_view", "shown_view", "silence_view"]
+__all__ = ["as_json", "more_view", "round_json", "round_view", "shown_view", "silence_view"]
+
+#: How many candidates are written as JSON at a time: nothing else runs meanwhile, in any thread.
+_PART: Final = 250
 
 
 def as_json(content: Any, status: int = 200) -> Response:
@@ -55,13 +58,35 @@ def more_view(shown: Round, new: bool, seen: int | None, count: int | None = Non
     }
 
 
-def round_view(logged: Round, text: Text | None, comparable: Sequence[float]) -> dict[str, Any]:
-    """Return a round as it is in the log, with what was compared with the threshold."""
+def round_view(
+    logged: Round, text: Text | None, compare: Callable[[], Sequence[float]], count: int | None = None
+) -> dict[str, Any]:
+    """Return a round as it is in the log, with what was compared with the threshold.
+
+    With a `count`, only so many candidates and members: what was shown, in that order, then the others, best first.
+    """
+    parts = _candidates(logged.listed, text, compare(), count)
+    return _round(logged, text, count) | {"candidates": [row for part in parts for row in part]}
+
+
+def round_json(
+    logged: Round, text: Text | None, compare: Callable[[], Sequence[float]], count: int | None = None
+) -> bytes:
+    """Return a round's view as JSON, written in small parts: others are served while a thread does this."""
+    parts = _candidates(logged.listed, text, compare(), count)
+    rows = ",".join(to_json(part)[1:-1] for part in parts)
+    return f'{to_json(_round(logged, text, count))[:-1]},"candidates":[{rows}]}}'.encode()
+
+
+def _round(logged: Round, text: Text | None, count: int | None) -> dict[str, Any]:
+    """Return all of a round's view but its candidates."""
     listed = logged.listed
-    shown = len(listed.positions) if listed.seen is None else listed.reached
-    places = {position: place for place, position in enumerate(listed.positions[:shown])}
-    sent = _sent(listed)
-    texts = text.texts if text is not None and text.texts is not None else [None] * len(listed.scores)
+    members = listed.members[: _shown(listed)]
+    seen = None if listed.seen is None else _named(listed, listed.seen.positions)
+    answer = logged.answer()
+    picked = [] if answer is None or "hit" not in answer else answer["hit"]
+    ranks = {member: rank for rank, member in enumerate(members, 1)} if picked else {}
+    known = [ranks.get(member) for member in (picked if isinstance(picked, list) else [picked])]
     return {
         "round_id": listed.round_id,
         "number": logged.shown.number,
@@ -75,23 +100,49 @@ def round_view(logged: Round, text: Text | None, comparable: Sequence[float]) ->
         "added": listed.added,
         "explored": bool(listed.explored),
         "first": listed.first,
-        "members": listed.members[:shown],
+        "members": members[:count],
+        "member_count": len(members),
+        "candidate_count": len(listed.scores),
         "seen": None if listed.seen is None else listed.seen.stream,
-        "seen_members": None if listed.seen is None else _named(listed, listed.seen.positions),
-        "candidates": [
+        "seen_members": seen and seen[:count],
+        "answer": answer,
+        "rank": None if not known or None in known else max(known),  # type: ignore[type-var]
+        "answered_at": None if logged.closed is None else logged.closed.at,
+    }
+
+
+def _shown(listed: Listed) -> int:
+    """Return how many candidates were shown; of a list that people did not see, how many would have been."""
+    return len(listed.positions) if listed.seen is None else listed.reached
+
+
+def _candidates(
+    listed: Listed, text: Text | None, comparable: Sequence[float], count: int | None
+) -> Iterator[list[dict[str, Any]]]:
+    """Yield the candidates of a round in parts, in the order sent, or, if they are counted, in the order shown."""
+    positions = listed.positions[: _shown(listed)]
+    places = {position: place for place, position in enumerate(positions)}
+    order: Sequence[int] = range(len(listed.scores))
+    if count is not None:
+        if count > len(positions):
+            hidden = [i for i in order if i not in places]
+            best = np.argsort(-np.asarray([comparable[i] for i in hidden]), kind="stable").tolist()  # NaN comes last
+            positions = positions + [hidden[i] for i in best]
+        order = positions[:count]
+    ids, texts = listed.ids or (), None if text is None else text.texts
+    scorers, values = scorers_of(listed), table_of(listed)
+    for start in range(0, len(order), _PART):
+        yield [
             {
-                "id": name,
-                **sent[i],
+                "id": ids[i],
+                **_sent(scorers, values[i].tolist()),
                 "comparable": comparable[i],
                 "shown": i in places,
                 "why": _why(listed, places.get(i), comparable[i]),
-                "text": texts[i],
+                "text": None if texts is None else texts[i],
             }
-            for i, name in enumerate(listed.ids or ())
-        ],
-        "answer": logged.answer(),
-        "answered_at": None if logged.closed is None else logged.closed.at,
-    }
+            for i in order[start : start + _PART]
+        ]
 
 
 def silence_view(check: IgnoreCheck) -> dict[str, Any]:
@@ -105,17 +156,14 @@ def _named(listed: Listed, positions: list[int]) -> list[Any]:
     return [(listed.ids or ())[position] for position in positions]
 
 
-def _sent(listed: Listed) -> list[dict[str, Any]]:
-    """Return the scores of each candidate as they were sent: one, or one of each scorer, or both."""
-    scorers, values = scorers_of(listed), table_of(listed)
+def _sent(scorers: Scorers, row: Any) -> dict[str, Any]:
+    """Return the scores of a candidate as they were sent: one, or one of each scorer, or both."""
     if scorers == UNNAMED:
-        return [{"score": value, "scores": None} for value in values.tolist()]
+        return {"score": row, "scores": None}
     if len(scorers) == 1:
-        return [{"score": value, "scores": {scorers[0]: value}} for value in values.tolist()]
-    return [
-        {"score": None, "scores": {name: to_null(one) for name, one in zip(scorers, row, strict=True)}}
-        for row in np.where(np.isnan(values), -np.inf, values).tolist()
-    ]
+        return {"score": row, "scores": {scorers[0]: row}}
+    values = (None if math.isnan(one) else to_null(one) for one in row)
+    return {"score": None, "scores": dict(zip(scorers, values, strict=True))}
 
 
 def _why(listed: Listed, place: int | None, value: float) -> str:

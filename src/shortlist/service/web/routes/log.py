@@ -1,19 +1,36 @@
 """Reading a stream's log: its rounds, its history in a few hundred points, and all of it as a file."""
 
-from typing import Annotated, Literal
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
+from shortlist.rounds.codec import to_json
+from shortlist.service.engine.pages import Asked
+from shortlist.service.engine.rounds import Seen
 from shortlist.service.web import replies
 from shortlist.service.web.dependencies import CurrentEngine
 from shortlist.service.web.problems import EVERYWHERE, responses
-from shortlist.service.web.requests import PageLimit, RoundPath, StreamPath
-from shortlist.service.web.views import as_json, round_view
+from shortlist.service.web.requests import MOST_CANDIDATES, PageLimit, RoundPath, StreamPath
+from shortlist.service.web.views import as_json, round_json, round_view
 
 __all__ = ["router"]
 
 router = APIRouter(responses=EVERYWHERE)
+
+#: Up to how many candidates are written at once; for more there is a thread.
+_SMALL: Final = 500
+CandidateCount = Annotated[
+    int | None,
+    Query(
+        ge=0,
+        le=MOST_CANDIDATES,
+        description="Only so many candidates and members of each round: those shown, in their order, then the others, "
+        "best first. Left out: all candidates, in the order sent.",
+    ),
+]
 
 
 @router.get(
@@ -26,14 +43,41 @@ async def get_rounds(
     engine: CurrentEngine,
     name: StreamPath,
     after: Annotated[int, Query(ge=0, lt=2**63, description="Rounds after this number.")] = 0,
+    before: Annotated[int | None, Query(ge=0, lt=2**63, description="Rounds before this number.")] = None,
     limit: PageLimit = 100,
     open_: Annotated[bool, Query(alias="open", description="Only those without an answer.")] = False,
-    newest: Annotated[bool, Query(description="The newest first: one page, of the last rounds.")] = False,
+    newest: Annotated[bool, Query(description="The newest first.")] = False,
+    candidates: CandidateCount = None,
 ) -> Response:
-    """Return the log: rounds in the order shown, each with its answer."""
-    rounds = await engine.rounds(name, after=after, limit=limit, only_open=open_, newest=newest)
-    following = rounds[-1][0].shown.number if len(rounds) == limit and not newest else None
-    return as_json({"rounds": [round_view(*each) for each in rounds], "next": following})
+    """Return the log: rounds in the order shown, each with its answer.
+
+    A page ends after about a megabyte of lists and texts as they are stored, or after one round that is larger. Go on
+    with `next`: as `after`, or with `newest` as `before`.
+    """
+    asked = Asked(after, before, limit, open_, newest)
+    rounds, following = await engine.rounds(name, asked)
+    if sum(map(_size, rounds)) <= _SMALL:
+        return as_json({"rounds": [round_view(*each, candidates) for each in rounds], "next": following})
+    return StreamingResponse(_page(rounds, following, candidates), media_type="application/json")
+
+
+async def _page(rounds: list[Seen], following: int | None, candidates: int | None) -> AsyncIterator[bytes]:
+    """Yield a page in parts, each written by a thread: others are served meanwhile."""
+    separator, part = b'{"rounds":[', list[Seen]()
+    for place, each in enumerate(rounds, 1):
+        part.append(each)
+        if place == len(rounds) or sum(map(_size, part)) > _SMALL:
+            yield separator + await asyncio.to_thread(_written, part, candidates)
+            separator, part = b",", []
+    yield f'],"next":{to_json(following)}}}'.encode()
+
+
+def _written(rounds: list[Seen], candidates: int | None) -> bytes:
+    return b",".join([round_json(*each, candidates) for each in rounds])
+
+
+def _size(seen: Seen) -> int:
+    return len(seen[0].listed.scores)
 
 
 @router.get(
@@ -42,9 +86,14 @@ async def get_rounds(
     response_model=replies.RoundView,
     responses=responses(404),
 )
-async def get_round(engine: CurrentEngine, name: StreamPath, round_id: RoundPath) -> Response:
+async def get_round(
+    engine: CurrentEngine, name: StreamPath, round_id: RoundPath, candidates: CandidateCount = None
+) -> Response:
     """Return one round."""
-    return as_json(round_view(*await engine.round(name, round_id)))
+    seen = await engine.round(name, round_id)
+    if _size(seen) <= _SMALL:
+        return as_json(round_view(*seen, candidates))
+    return Response(await asyncio.to_thread(round_json, *seen, candidates), media_type="application/json")
 
 
 @router.get(
