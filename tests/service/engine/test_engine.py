@@ -1,6 +1,7 @@
 """The engine: exactly once, and the same bits as a lister in memory."""
 
 import asyncio
+import json
 import math
 
 import pytest
@@ -240,7 +241,7 @@ def test_two_processes_on_one_database_see_the_same(postgresql):
             heard = []
 
             async def listen():
-                heard.extend([summary["rounds"] async for summary in two.changes("a", pause=0) if summary])
+                heard.extend([json.loads(told.summary)["rounds"] async for told in two.changes("a", pause=0) if told])
 
             listening = asyncio.create_task(listen())
             for i in range(5):

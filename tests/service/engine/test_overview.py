@@ -34,10 +34,11 @@ def test_figures_of_streams_that_nobody_has_asked_for(address):
     known = asyncio.run(before())
     first, later, one = asyncio.run(after())
     assert first == known
-    assert [stream["name"] for stream in first.figures] == ["b", "a", "c"]  # in the order they were made
-    assert first[1:] == (3, 0, 0)
-    assert [(stream["name"], stream["rounds"]) for stream in later.figures] == [("b", 3), ("a", 5)]
-    assert ([stream["name"] for stream in one.figures], one.streams) == (["b"], 2)
+    count, seen = first
+    assert [stream["name"] for stream in seen.summaries] == ["b", "a", "c"]  # in the order they were made
+    assert (count, seen.unread, seen.damaged) == (3, [], [])
+    assert [(stream["name"], stream["rounds"]) for stream in later[1].summaries] == [("b", 3), ("a", 5)]
+    assert ([stream["name"] for stream in one[1].summaries], one[0]) == (["b"], 2)
 
 
 def test_what_others_write_is_seen(postgresql):
@@ -47,7 +48,7 @@ def test_what_others_write_is_seen(postgresql):
             counts = []
             for _ in range(3):
                 await play(one, "a", 2)
-                counts.append((await two.overview(10)).figures[0]["rounds"])
+                counts.append((await two.overview(10))[1].summaries[0]["rounds"])
             return counts
 
     assert asyncio.run(main()) == [2, 4, 6]

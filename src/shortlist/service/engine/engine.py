@@ -1,8 +1,8 @@
 """The engine: what can be done with streams and rounds. No HTTP, no SQL.
 
-Everything in memory belongs to the event loop's thread; the store has one thread that writes
-(`writer.py`) and one that reads. On a database that others write to as well, what is read is first
-brought up to date with the log.
+Everything in memory belongs to the event loop's thread; the store has one thread that writes (`writer.py`), one that
+reads what is short (`shelf.py`), and others for what takes long. On a database that others write to as well, what is
+read is first brought up to date with the log.
 """
 
 import asyncio
@@ -14,8 +14,7 @@ import logging
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from shortlist._validation import Member, check_ids, check_number, check_table
 from shortlist.errors import (
@@ -37,30 +36,25 @@ from shortlist.service.engine.batch import Close, Command, Configure, Expand, Pr
 from shortlist.service.engine.examples import WarmStart, check_warm_start, labelled, warm_start_events
 from shortlist.service.engine.export import export_extent, export_page
 from shortlist.service.engine.insight import logged_part, look_at_silence
-from shortlist.service.engine.memory import Memory, damage, load
+from shortlist.service.engine.memory import Memory, damage
 from shortlist.service.engine.overview import Overview, Overviewed
 from shortlist.service.engine.pages import Asked, Page, open_numbers, parts_of, read_page, settled
 from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.rounds import Round, Seen, comparing, with_texts
 from shortlist.service.engine.settings import Settings
 from shortlist.service.engine.shadowing import check_leader, check_serves
+from shortlist.service.engine.shelf import Shelf
 from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.engine.telling import Change, Telling, summary_of
 from shortlist.service.engine.writer import Writer
-from shortlist.service.store import Reader, Store, StreamRow, Text
+from shortlist.service.store import Reader, Store, Text
 
 __all__ = ["Engine"]
 
 _log = logging.getLogger("shortlist.service")
 
-#: After how many seconds of silence a listener hears that we are still there.
-_STILL_HERE: Final = 15.0
-#: How often a listener looks for what other processes wrote.
-_POLL: Final = 1.0
-
 #: How many of the last rounds are looked at to see who answers.
 _LAST: Final = 2_000
-
-Result = TypeVar("Result")
 
 
 class Engine:
@@ -80,6 +74,8 @@ class Engine:
         Called after each commit with the number of requests and of events in it, and the seconds it took.
     notice
         Called with the name of what else is counted: "commit failed", "snapshot kept", "snapshot failed".
+    stream_limit
+        How many streams are in memory at the most; those that were not used for the longest time leave it.
     open_reader
         Opens the log once more, for reading what takes a while.
     """
@@ -91,12 +87,13 @@ class Engine:
         snapshot_every: int = 1_000,
         open_limit: int = 10_000,
         batch_limit: int = 512,
+        stream_limit: int = 1_000,
         observe: Callable[[int, int, float], None] | None = None,
         notice: Callable[[str], None] | None = None,
         open_reader: Callable[[], Store],
     ) -> None:
         self.store = store
-        self._memory = Memory()
+        self._memory = Memory(stream_limit)
         self._writer = Writer(
             store,
             self._memory,
@@ -105,11 +102,12 @@ class Engine:
             batch_limit=batch_limit,
             observe=observe,
             notice=notice or (lambda _: None),
-            find=self._found,
+            find=lambda name: self._shelf.find(name),  # noqa: PLW0108 - each needs the other
         )
-        self._overview = Overview(self._memory, open_reader, self._fresh)
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="shortlist-reader")
-        self._ending = False
+        keep, make_room = self._writer.keep_snapshot, self._writer.make_room
+        self._shelf = Shelf(store, self._memory, self._writer.lock, open_reader, keep, make_room)
+        self._overview = Overview(self._memory, open_reader, self._shelf.fresh)
+        self._telling = Telling(self._memory, self._shelf, shared=store.shared)
         self._last_try = -1.0
 
     @classmethod
@@ -127,8 +125,9 @@ class Engine:
         """Take nothing new, write what is there, and let go of the database."""
         self.end_changes()
         await self._overview.close()
+        await self._shelf.end()
         await self._writer.close()
-        self._thread.shutdown()
+        self._shelf.close()
 
     # Streams.
 
@@ -136,7 +135,7 @@ class Engine:
         """Make a stream, or find the one with that name and those settings; return if it is new."""
         self._writer.check()
         wanted = settings.to_dict()
-        if settings.shadows is not None and await self._read(lambda reader: reader.stream(name)) is None:
+        if settings.shadows is not None and await self._shelf.read(lambda reader: reader.stream(name)) is None:
             await self._check_leader(name, settings)
         async with self._writer.lock:
             row, created = await self._writer.do(self.store.create_stream, name, wanted, time.time())
@@ -154,7 +153,7 @@ class Engine:
                 f"stream {name} was made with {other} {json.dumps(mine[other])}, not {json.dumps(wanted[other])}; "
                 f"{remedy}, or delete it first"
             )
-        return (await self._fresh(name)).summary(), created
+        return (await self._shelf.fresh(name)).summary(), created
 
     async def _check_leader(self, name: str, settings: Settings) -> None:
         """Refuse a stream that cannot shadow the one that it names."""
@@ -162,7 +161,7 @@ class Engine:
         if shadows == name:
             raise InvalidParameter(f"shadows is {name!r}, which is the stream itself: name the one that is in use")
         try:
-            leader = await self._fresh(shadows)
+            leader = await self._shelf.fresh(shadows)
         except UnknownStream:
             raise InvalidParameter(
                 f"shadows is {shadows!r}, and there is no such stream: make that one first"
@@ -171,11 +170,11 @@ class Engine:
 
     async def _check_not_shadowed(self, name: str) -> None:
         """Refuse to go on while another stream has this one's rounds."""
-        for row in await self._read(lambda reader: reader.streams()):
+        for row in await self._shelf.read(lambda reader: reader.streams()):
             if row.settings.get("shadows") != name:
                 continue
             try:
-                other = await self._fresh(row.name)
+                other = await self._shelf.fresh(row.name)
             except (DamagedLog, UnknownStream):
                 continue
             if other.settings.shadows == name:
@@ -184,34 +183,30 @@ class Engine:
                 )
 
     async def streams(self, *, after: str = "", limit: int = 100) -> dict[str, Any]:
-        """Return the summaries of streams, by name, those that cannot be read, and the name to go on after."""
-        rows = await self._read(lambda reader: reader.streams(after, limit))
-        summaries, damaged = [], []
-        for row in rows:
-            try:
-                summaries.append((await self._fresh(row.name)).summary())
-            except DamagedLog as error:
-                damaged.append({"name": row.name, "created": row.created, "why": str(error)})
-            except UnknownStream:
-                pass  # deleted in the meantime
-            await asyncio.sleep(0)  # others are waiting
-        return {"streams": summaries, "damaged": damaged, "next": rows[-1].name if len(rows) == limit else None}
+        """Return summaries by name, the streams that cannot be read, or not yet, and the name to go on after."""
+        rows = await self._shelf.read(lambda reader: reader.streams(after, limit))
+        seen = await self._overview.look(rows)
+        damaged = [{"name": row.name, "created": row.created, "why": str(error)} for row, error in seen.damaged]
+        unread = [{"name": row.name, "created": row.created} for row in seen.unread]
+        following = rows[-1].name if len(rows) == limit else None
+        return {"streams": seen.summaries, "damaged": damaged, "unread": unread, "next": following}
 
     async def summary(self, name: str) -> dict[str, Any]:
         """Return a stream's summary."""
-        return await _summary(await self._fresh(name))
+        return await summary_of(await self._shelf.fresh(name))
 
     async def require(self, name: str) -> None:
         """Raise UnknownStream unless there is such a stream."""
-        await self._stream(name)
+        await self._shelf.stream(name)
 
     async def threshold(self, name: str) -> float:
         """Return the threshold in force."""
-        return (await self._stream(name)).threshold
+        return (await self._shelf.stream(name)).threshold
 
-    async def overview(self, limit: int) -> Overviewed:
-        """Return the figures of all streams, up to so many, whether or not they are in memory."""
-        return await self._overview.look(await self._read(lambda reader: reader.streams()), limit)
+    async def overview(self, limit: int) -> tuple[int, Overviewed]:
+        """Return how many streams there are, and the summaries of those that were made first, up to so many."""
+        rows = await self._shelf.read(lambda reader: reader.streams())
+        return len(rows), await self._overview.look(sorted(rows, key=lambda row: row.id)[:limit])
 
     @property
     def listeners(self) -> int:
@@ -226,9 +221,10 @@ class Engine:
     async def delete_stream(self, name: str) -> None:
         """Erase a stream and its log, whether or not it can be read."""
         self._writer.check()
-        row = await self._row(name)
+        row = await self._shelf.row(name)
         await self._check_not_shadowed(name)
         async with self._writer.lock:
+            self._shelf.give_up(name)
             stream = self._memory.by_id.get(row.id)
             deleted = False
             try:
@@ -303,9 +299,9 @@ class Engine:
         self, name: str, answers: Sequence[tuple[str, tuple[str, Member | list[Member] | None]]]
     ) -> list[tuple[Round, bool] | ShortlistError]:
         """Take answers to rounds, each as `answer` does; return what came of each. Not all lists are read at once."""
-        stream = await self._stream(name)
+        stream = await self._shelf.stream(name)
         names = list({round_id for round_id, _ in answers})
-        sizes = await self._read(lambda reader: reader.list_sizes(stream.id, names))
+        sizes = await self._shelf.read(lambda reader: reader.list_sizes(stream.id, names))
         outcomes = list[tuple[Round, bool] | ShortlistError]()
         for part in parts_of(answers, sizes):
             outcomes += await settled(self.answer(name, round_id, *answer) for round_id, answer in part)
@@ -323,7 +319,7 @@ class Engine:
 
         The same examples again change nothing.
         """
-        stream = await self._fresh(name)
+        stream = await self._shelf.fresh(name)
         examples = labelled(lists, right, scorers, stream.rounds.scorers)
         if stream.warm_start is None or stream.warm_start != examples.digest:
             check_warm_start(stream, again=stream.warm_start is not None)
@@ -344,63 +340,65 @@ class Engine:
 
     async def rounds(self, name: str, asked: Asked) -> Page:
         """Return rounds with their texts and what was compared; fewer than asked for where they are large."""
-        stream = await self._fresh(name)
+        stream = await self._shelf.fresh(name)
         waiting = open_numbers(stream, asked) if asked.only_open else None
-        rows, following = await self._read_of(stream, lambda reader: read_page(reader, stream.id, asked, waiting))
+        rows, following = await self._shelf.read_of(stream, lambda reader: read_page(reader, stream.id, asked, waiting))
         return Page([(*row, comparing(stream.rounds, row[0])) for row in rows], following)
 
     async def round(self, name: str, round_id: str) -> Seen:
         """Return one round."""
-        stream = await self._stream(name)
+        stream = await self._shelf.stream(name)
 
         def read(reader: Reader) -> list[tuple[Round, Text | None]]:
             lists = [entry for entry in reader.rounds(stream.id, [round_id]) if entry.is_list]
             return with_texts(reader, stream.id, lists)
 
-        rows = await self._read_of(stream, read)
+        rows = await self._shelf.read_of(stream, read)
         if not rows:
             raise UnknownRound(f"round {round_id} of stream {name} was never shown")
         return (*rows[0], comparing(stream.rounds, rows[0][0]))
 
     async def series(self, name: str) -> dict[str, Any]:
         """Return a stream's history in a few hundred points, and how often which score was chosen."""
-        stream = await self._fresh(name)
+        stream = await self._shelf.fresh(name)
         return {"points": stream.series.points(), "chosen": dataclasses.asdict(stream.series.chosen)}
 
     async def subgroups(self, name: str) -> list[Subgroup]:
         """Return coverage after the fact, by each value of each tag."""
-        stream = await self._fresh(name)
+        stream = await self._shelf.fresh(name)
         return subgroups_of([stream.rounds.subgroups.state])
 
     async def silence(self, name: str) -> IgnoreCheck:
         """Return who answers and who does not, of the last rounds that had time for it."""
-        stream = await self._fresh(name)
+        stream = await self._shelf.fresh(name)
         patience = min(stream.settings.patience, _LAST)
         after: int | None = max(0, stream.number - 2 * (_LAST + patience))
         rounds = list[LoggedRound]()
         while after is not None:  # in parts: others want to read, too
-            part, after = await self._read_of(stream, functools.partial(logged_part, stream_id=stream.id, after=after))
+            part, after = await self._shelf.read_of(
+                stream, functools.partial(logged_part, stream_id=stream.id, after=after)
+            )
             rounds += part
         return await asyncio.to_thread(look_at_silence, rounds, patience)
 
     async def export(self, name: str, form: str) -> AsyncIterator[str]:
         """Yield a stream's log as text, page by page."""
-        stream = await self._stream(name)
-        extent = await self._read_of(stream, lambda reader: export_extent(reader, name))
+        stream = await self._shelf.stream(name)
+        extent = await self._shelf.read_of(stream, lambda reader: export_extent(reader, name))
         after: int | None = 0
         while after is not None:
             page = functools.partial(export_page, extent=extent, after=after, form=form)
-            text, after = await self._read_of(stream, page)
+            text, after = await self._shelf.read_of(stream, page)
             yield text
 
     # Retention.
 
     async def expire(self, name: str, before: float) -> int:
         """Close all rounds that were shown before a moment and are still open; return how many were."""
-        stream = await self._fresh(name)
+        stream = await self._shelf.fresh(name)
         check_serves(stream)
         numbers = list(stream.open.values())
-        overdue = await self._read_of(stream, lambda reader: reader.shown_before(stream.id, numbers, before))
+        overdue = await self._shelf.read_of(stream, lambda reader: reader.shown_before(stream.id, numbers, before))
         closed = 0
         for outcome in await self.answer_all(name, [(round_id, ("expired", None)) for round_id in overdue]):
             if isinstance(outcome, ShortlistError):
@@ -411,7 +409,7 @@ class Engine:
     async def erase_texts(self, name: str, before: float) -> int:
         """Erase what people read in rounds that were shown before a moment; return of how many."""
         self._writer.check()
-        row = await self._row(name)
+        row = await self._shelf.row(name)
         async with self._writer.lock:
             return await self._writer.do(self.store.erase_texts, row.id, before)
 
@@ -421,7 +419,7 @@ class Engine:
         Return how often that failed.
         A stream whose log is damaged keeps its rounds, and counts as failed; its texts are erased all the same.
         """
-        rows, failed = await self._read(lambda reader: reader.streams()), 0
+        rows, failed = await self._shelf.read(lambda reader: reader.streams()), 0
         for row in rows:
             for work, age in ((self.erase_texts, erase_after), (self.expire, expire_after)):
                 if age is None:
@@ -439,47 +437,18 @@ class Engine:
 
     # Watching.
 
-    async def changes(self, name: str, *, pause: float = 0.25) -> AsyncIterator[dict[str, Any] | None]:
+    def changes(self, name: str, *, pause: float = 0.25) -> AsyncIterator[Change | None]:
         """Yield a stream's summary now and whenever it has changed, None now and then; end when closing."""
-        stream = await self._fresh(name)
-        changed = self._memory.listen(stream.id)
-        changed.set()
-        last = time.monotonic()
-        try:
-            while not self._ending:
-                try:
-                    await asyncio.wait_for(changed.wait(), _POLL if self.store.shared else _STILL_HERE)
-                except TimeoutError:
-                    if time.monotonic() - last >= _STILL_HERE:
-                        last = time.monotonic()
-                        yield None
-                    if not self.store.shared:
-                        continue
-                if self._ending:
-                    return
-                try:
-                    current = await self._fresh(name)
-                except (UnknownStream, DamagedLog):
-                    return
-                if current.id != stream.id:
-                    return
-                if changed.is_set():
-                    changed.clear()
-                    last = time.monotonic()
-                    yield await _summary(current)
-                    await asyncio.sleep(pause)
-        finally:
-            self._memory.unlisten(stream.id, changed)
+        return self._telling.changes(name, pause=pause)
 
     def end_changes(self) -> None:
         """End `changes` for all who listen: the service is about to stop."""
-        self._ending = True
-        self._memory.wake_all()
+        self._telling.end()
 
     async def check(self) -> None:
         """Raise unless the database answers, is where it was, and takes writes if it lately did not."""
         self._writer.check()
-        await self._read(lambda reader: reader.stream(""))
+        await self._shelf.read(lambda reader: reader.stream(""))
         await asyncio.to_thread(self.store.check_file)
         if self._writer.failing and time.monotonic() - self._last_try > 1.0:
             self._last_try = time.monotonic()
@@ -498,78 +467,9 @@ class Engine:
         return shown, new
 
     async def _ask(self, name: str, make: Callable[[LoggedStream], Command]) -> tuple[Round | None, bool]:
-        stream = await self._stream(name)
+        stream = await self._shelf.stream(name)
         try:
             return await self._writer.submit(make(stream))
         except UnknownStream:
             # Another process may have deleted the stream that we knew, and made it again.
-            return await self._writer.submit(make(await self._stream(name)))
-
-    async def _stream(self, name: str) -> LoggedStream:
-        """Return a stream, from memory or from the log."""
-        stream = self._memory.by_name.get(name)
-        if stream is not None:
-            return stream
-        async with self._writer.lock:  # nobody writes while it is read
-            return await self._found(name)
-
-    async def _found(self, name: str) -> LoggedStream:
-        """Return a stream, from memory or from the log. The caller holds the writer's lock."""
-        if name not in self._memory.by_name:
-            row = await self._row(name)
-            if row.id in self._memory.damaged:
-                raise self._memory.damaged[row.id]
-            try:
-                self._memory.add(*await self._read(lambda reader: load(reader, row)))
-            except DamagedLog as error:
-                self._memory.damaged[row.id] = error
-                raise
-        return self._memory.by_name[name]
-
-    async def _row(self, name: str) -> StreamRow:
-        """Return a stream as the database lists it."""
-        row: StreamRow | None = await self._read(lambda reader: reader.stream(name))
-        if row is None:
-            raise UnknownStream(
-                f"there is no stream {name!r}; make it first: POST /v1/streams, or create() of a client"
-            )
-        return row
-
-    async def _fresh(self, name: str) -> LoggedStream:
-        """Return a stream, brought up to date with what others wrote."""
-        stream = await self._stream(name)
-        if not self.store.shared:
-            return stream
-        row = await self._read(lambda reader: reader.stream(name))
-        if row is None or row.id != stream.id:
-            self._memory.forget(stream, deleted=True)
-            return await self._stream(name)
-        if row.last_number > stream.number:
-            async with self._writer.lock:
-                tail = await self._read(lambda reader: list(reader.events(stream.id, after=stream.number)))
-                failed = self._memory.fold(tail) if self._memory.by_id.get(stream.id) is stream else {}
-            if failed:
-                raise failed[stream.id]
-        return stream
-
-    async def _read_of(self, stream: LoggedStream, work: Callable[[Reader], Result]) -> Result:
-        """Read something of a stream; if its log is damaged there, it is listed as damaged from now on."""
-        try:
-            return await self._read(work)
-        except DamagedLog as error:
-            raise self._memory.mark_damaged(stream.id, stream.name, error) from None
-
-    async def _read(self, work: Callable[[Reader], Result]) -> Result:
-        def job() -> Result:
-            with self.store.reading() as reader:
-                return work(reader)
-
-        return await asyncio.get_running_loop().run_in_executor(self._thread, job)
-
-
-async def _summary(stream: LoggedStream) -> dict[str, Any]:
-    """Return a stream's summary with what takes a while to measure: others are served meanwhile."""
-    learning = stream.rounds.learning
-    if learning is not None and learning.gain_is_due:
-        await asyncio.to_thread(learning.gain)
-    return stream.summary()
+            return await self._writer.submit(make(await self._shelf.stream(name)))

@@ -2,22 +2,44 @@
 
 On a database that others write to as well, all of these streams are locked, and brought up to date first. Their
 locks are taken at once, in one order: whoever finds out that more streams are needed lets go and starts again.
+
+A stream that somebody else holds for long, or that has yet to be read from the log, makes only those commands wait that
+are about it: `Busy` says which.
 """
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 from shortlist.errors import DamagedLog, UnknownStream
 from shortlist.service.engine.batch import Command, Propose
 from shortlist.service.engine.memory import Memory
 from shortlist.service.engine.rounds import Key, Round
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.store import Entry, Store
+from shortlist.service.store import Entry, Store, View
 
-__all__ = ["Lookup", "Sight"]
+__all__ = ["Busy", "Lookup", "Sight"]
+
+_BEING_READ: Final = "stream {!r} is being read from its log, which takes a while: try again in a few seconds"
+_HELD: Final = "stream {} is held by another process; nothing was stored: try again"
+
+
+class Busy(Exception):
+    """Some commands have to wait.
+
+    Parameters
+    ----------
+    places
+        Which, by their places in the batch.
+    why
+        What to tell whoever asked, if it takes too long.
+    """
+
+    def __init__(self, places: set[int], why: str) -> None:
+        super().__init__(why)
+        self.places, self.why = places, why
 
 
 @dataclass
@@ -49,7 +71,7 @@ class Lookup:
     do
         Runs something in the thread that writes.
     find
-        Returns the stream of a name, from memory or from the log.
+        Returns the stream of a name, from memory or from the log; None if it is being read, which takes a while.
     open_limit
         How many rounds of a stream may wait for an answer.
     """
@@ -59,16 +81,25 @@ class Lookup:
         store: Store,
         memory: Memory,
         do: Callable[..., Awaitable[Any]],
-        find: Callable[[str], Awaitable[LoggedStream]],
+        find: Callable[[str], Awaitable[LoggedStream | None]],
         open_limit: int,
     ) -> None:
         self._store, self._memory, self._do, self._find = store, memory, do, find
         self._open_limit = open_limit
         #: Streams whose last transaction failed: whether it was stored is not known.
         self.unsure: set[int] = set()
+        #: Whether a moment is waited for streams that others hold.
+        self.patient = True
 
     async def look(self, commands: Sequence[Command], streams: dict[int, LoggedStream]) -> Sight:
-        """Return what commands are about; all streams that they may write to are put into `streams`."""
+        """Return what commands are about; all streams that they may write to are put into `streams`.
+
+        Raises
+        ------
+        Busy
+            Some of them have to wait; nothing is locked any more.
+        """
+        await self._bring_in(commands)
         sight = Sight(streams=streams)
         streams |= {command.stream.id: command.stream for command in commands}
         looked, began = set[Any](), False
@@ -84,7 +115,7 @@ class Lookup:
                 return sight
             if began:
                 await self._do(self._store.rollback)
-            await self._read(sight)
+            await self._read(commands, sight)
             looked, began = keys | streams.keys(), True
 
     def _keys(self, commands: Sequence[Command]) -> set[Key]:
@@ -122,8 +153,32 @@ class Lookup:
             except DamagedLog:
                 others[name] = None  # nobody else is to suffer from it
             except UnknownStream:
-                pass  # it was deleted; or whoever named it is told
+                continue  # it was deleted; or whoever named it is told
+            else:
+                if others[name] is None:
+                    await self._do(self._store.rollback)
+                    raise _waiting_for(commands, sight, {name}, _BEING_READ.format(name))
         return others
+
+    async def _bring_in(self, commands: Sequence[Command]) -> None:
+        """Bring the commands' streams into memory: some may have left it while the commands waited."""
+        for place, command in enumerate(commands):
+            stream = command.stream
+            if self._memory.by_id.get(stream.id) is stream or stream.deleted or stream.id in self._memory.damaged:
+                continue
+            try:
+                found = await self._find(stream.name)
+            except DamagedLog:
+                continue  # whoever judges it says so
+            except UnknownStream:
+                stream.deleted = True
+                continue
+            if found is None:
+                raise Busy({place}, _BEING_READ.format(stream.name))
+            if found.id == stream.id:
+                command.stream = found
+            else:
+                stream.deleted = True
 
     async def _salts(self, commands: Sequence[Command], sight: Sight) -> dict[Key, str]:
         """Return what the digests of texts are made with, for lists that are sent again. It is never kept in memory."""
@@ -140,7 +195,7 @@ class Lookup:
         )
         return {key: salts[key[0], number] for key, number in numbers.items() if (key[0], number) in salts}
 
-    async def _read(self, sight: Sight) -> None:
+    async def _read(self, commands: Sequence[Command], sight: Sight) -> None:
         """Read what is not at hand; what other processes have written in the meantime is folded first."""
         memory, rounds = self._memory, sight.rounds
         missing = [key for key, known in rounds.items() if known is None]
@@ -149,7 +204,9 @@ class Lookup:
         if not missing and not behind:
             return
         folded = {stream_id: memory.by_id[stream_id].number for stream_id in behind if stream_id in memory.by_id}
-        view = await self._do(self._store.begin, folded, missing)
+        view = await self._do(self._store.begin, folded, missing, self.patient)
+        if view.busy:
+            raise self._busy(commands, sight, view)
         for stream_id in view.gone:
             memory.forget(memory.by_id[stream_id], deleted=True)
         for stream_id, error in view.damaged.items():
@@ -164,6 +221,27 @@ class Lookup:
                 memory.cache.add(entry)
         _update(rounds, view.rounds)
         self.unsure -= behind
+
+    def _busy(self, commands: Sequence[Command], sight: Sight, view: View) -> Busy:
+        """Return which commands have to wait for what the store could not lock or read now."""
+        memory = self._memory
+        names = {memory.by_id[stream_id].name for stream_id in view.busy}
+        for stream_id in view.far:
+            memory.forget(memory.by_id[stream_id])  # it is read again when its commands are tried again
+        return _waiting_for(commands, sight, names, _HELD.format(", ".join(sorted(names))))
+
+
+def _waiting_for(commands: Sequence[Command], sight: Sight, names: set[str], why: str) -> Busy:
+    """Return which commands have to wait for these streams: theirs, or those that shadow theirs."""
+    places = set()
+    for place, command in enumerate(commands):
+        known = sight.rounds.get((command.stream.id, command.round_id))
+        also = set(command.also) if isinstance(command, Propose) else set()
+        also |= set(() if known is None else known.listed.also or ())
+        if command.stream.name in names or also & names:
+            places.add(place)
+    shadowed = {place for place, command in enumerate(commands) if command.stream.shadowed}  # to make room, perhaps
+    return Busy(places or shadowed or set(range(len(commands))), why)
 
 
 def _beside(sight: Sight, keys: Iterable[Key]) -> set[Key]:

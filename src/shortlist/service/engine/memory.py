@@ -1,7 +1,9 @@
 """What is in memory: streams as far as they are folded, and the rounds at hand. The log has everything else."""
 
 import asyncio
+import itertools
 import logging
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
 from shortlist.errors import DamagedLog, ServiceUnavailable
@@ -15,10 +17,18 @@ _log = logging.getLogger("shortlist.service")
 
 
 class Memory:
-    """The streams in memory. Only the event loop's thread touches it."""
+    """The streams in memory. Only the event loop's thread touches it.
 
-    def __init__(self) -> None:
-        self.by_name: dict[str, LoggedStream] = {}
+    Parameters
+    ----------
+    limit
+        How many streams there should be at the most; those that somebody listens to do not leave.
+    """
+
+    def __init__(self, limit: int = 1_000) -> None:
+        self._limit = limit
+        #: Those that were used last are at the end.
+        self.by_name: OrderedDict[str, LoggedStream] = OrderedDict()
         self.by_id: dict[int, LoggedStream] = {}
         #: The number of each stream's last snapshot.
         self.snapshots: dict[int, int] = {}
@@ -26,6 +36,19 @@ class Memory:
         self._listeners: dict[int, set[asyncio.Event]] = {}
         #: Streams whose log cannot be read, by id: why. They are not read again until they are deleted.
         self.damaged: dict[int, DamagedLog] = {}
+
+    def find(self, name: str) -> LoggedStream | None:
+        """Return a stream that is in memory: it is in use."""
+        stream = self.by_name.get(name)
+        if stream is not None:
+            self.by_name.move_to_end(name)
+        return stream
+
+    def superfluous(self) -> list[LoggedStream]:
+        """Return the streams that should leave, those first that were not used for the longest time."""
+        more = len(self.by_name) - self._limit
+        idle = (stream for stream in self.by_name.values() if stream.id not in self._listeners)
+        return list(itertools.islice(idle, more)) if more > 0 else []
 
     def add(self, stream: LoggedStream, snapshot: int) -> None:
         """Take a stream in."""
@@ -83,12 +106,13 @@ class Memory:
         self._listeners.setdefault(stream_id, set()).add(changed)
         return changed
 
-    def unlisten(self, stream_id: int, changed: asyncio.Event) -> None:
-        """Stop listening."""
+    def unlisten(self, stream_id: int, changed: asyncio.Event) -> bool:
+        """Stop listening; return whether nobody listens any more."""
         listeners = self._listeners.get(stream_id, set())
         listeners.discard(changed)
         if not listeners:
             self._listeners.pop(stream_id, None)
+        return not listeners
 
     @property
     def listeners(self) -> int:
@@ -129,7 +153,7 @@ def load(reader: Reader, row: StreamRow, stopping: Callable[[], bool] = bool) ->
     try:
         for entry in reader.events(row.id, after=stream.number):
             if stopping():
-                raise ServiceUnavailable("the service is stopping")
+                raise ServiceUnavailable(f"stream {row.name!r} is no longer read: try again")
             _apply(stream, entry)
     except DamagedLog as error:
         raise damage(row.name, error) from None

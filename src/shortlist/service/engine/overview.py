@@ -1,12 +1,13 @@
-"""The figures of all streams, for those who watch the service.
+"""How all streams are doing, for those who list them or watch the service.
 
-Streams in memory give theirs. Those that nobody has asked for since the start are read from the log, in a thread and on
-a connection of their own, and only their figures are kept: the event loop, the writer and other readers do not wait
-for it, and memory does not grow.
+Streams in memory say so themselves. Others are read from the log, in a thread and on a connection of their own, and
+only their summaries are kept: the event loop, the writer and other readers do not wait for it, and none is taken into
+memory.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final, NamedTuple
 
 from shortlist.errors import DamagedLog, ShortlistError
@@ -16,25 +17,27 @@ from shortlist.service.store import Store, StreamRow
 
 __all__ = ["Overview", "Overviewed"]
 
-#: For how many seconds figures are waited for that are still being read.
+#: For how many seconds summaries are waited for that are still being read.
 _PATIENCE: Final = 5.0
 #: After how many streams others get their turn.
 _PART: Final = 20
+#: How many summaries are kept of streams that are not in memory.
+_MOST: Final = 2_000
 
 
 class Overviewed(NamedTuple):
-    """What is known of all streams at one moment."""
+    """What is known of streams at one moment."""
 
-    #: The figures of streams, those that were made first, and not more than were asked for.
-    figures: list[dict[str, Any]]
-    #: How many streams there are, how many of those asked for are still being read, and how many are damaged.
-    streams: int
-    unread: int
-    damaged: int
+    #: The summaries of streams, in the order asked for.
+    summaries: list[dict[str, Any]]
+    #: Those that are still being read.
+    unread: list[StreamRow]
+    #: Those whose log cannot be read, and why.
+    damaged: list[tuple[StreamRow, DamagedLog]]
 
 
 class Overview:
-    """Figures of streams, in memory or not.
+    """Summaries of streams, in memory or not.
 
     Parameters
     ----------
@@ -50,36 +53,38 @@ class Overview:
         self, memory: Memory, open_store: Callable[[], Store], fresh: Callable[[str], Awaitable[LoggedStream]]
     ) -> None:
         self._memory, self._open_store, self._fresh = memory, open_store, fresh
-        #: The figures of streams that are not in memory, by id, each with the number of the last event in them.
-        self._kept: dict[int, tuple[int, dict[str, Any]]] = {}
+        #: Of streams that are not in memory, by id: the number of the last event, and the summary up to it.
+        self._kept: OrderedDict[int, tuple[int, dict[str, Any]]] = OrderedDict()
+        #: The streams that are to be read.
+        self._wanted: dict[int, StreamRow] = {}
         self._reading: asyncio.Task[None] | None = None
         self._ending = False
 
-    async def look(self, rows: list[StreamRow], limit: int) -> Overviewed:
-        """Return the figures of streams, as the database lists them."""
-        chosen = sorted(rows, key=lambda row: row.id)[:limit]
-        self._kept = {row.id: self._kept[row.id] for row in rows if row.id in self._kept}
-        await self._read([row for row in chosen if self._is_missing(row)])
-        figures, unread = [], 0
-        for place, row in enumerate(chosen):
+    async def look(self, rows: Iterable[StreamRow]) -> Overviewed:
+        """Return the summaries of streams, as the database lists them."""
+        rows = list(rows)
+        await self._read([row for row in rows if self._is_missing(row)])
+        seen = Overviewed([], [], [])
+        for place, row in enumerate(rows):
             if place % _PART == 0:
                 await asyncio.sleep(0)  # others are waiting
             if row.id in self._memory.damaged:
+                seen.damaged.append((row, self._memory.damaged[row.id]))
                 continue
-            found = await self._figures(row)
-            if found is None:
-                unread += 1
+            summary = await self._summary(row)
+            if summary is None:
+                seen.unread.append(row)
             else:
-                figures.append(found)
-        return Overviewed(figures, len(rows), unread, len(self._memory.damaged))
+                seen.summaries.append(summary)
+        return seen
 
     def _is_missing(self, row: StreamRow) -> bool:
         if row.id in self._memory.by_id or row.id in self._memory.damaged:
             return False
         return row.id not in self._kept or self._kept[row.id][0] < row.last_number
 
-    async def _figures(self, row: StreamRow) -> dict[str, Any] | None:
-        """Return a stream's figures; of one that is still being read, the last that are known, if any are."""
+    async def _summary(self, row: StreamRow) -> dict[str, Any] | None:
+        """Return a stream's summary; of one that is still being read, the last that is known, if one is."""
         stream = self._memory.by_id.get(row.id)
         if stream is None:
             return self._kept[row.id][1] if row.id in self._kept else None
@@ -89,43 +94,56 @@ class Overview:
                 stream = await self._fresh(row.name)
             except ShortlistError:
                 return None
-        return stream.figures()
+        return stream.summary()
 
     async def _read(self, rows: list[StreamRow]) -> None:
-        """Read the figures of streams; what takes too long goes on, and is there when one looks again."""
-        if self._reading is None and rows and not self._ending:
-            self._reading = asyncio.create_task(self._read_all(rows), name="shortlist-overview")
-        if self._reading is not None:
-            await asyncio.wait({self._reading}, timeout=_PATIENCE)
-            if self._reading.done():
-                task, self._reading = self._reading, None
+        """Read the summaries of streams; what takes too long goes on, and is there when one looks again."""
+        self._wanted |= {row.id: row for row in rows}
+        if self._reading is None and self._wanted and not self._ending:
+            self._reading = asyncio.create_task(self._read_all(), name="shortlist-overview")
+            self._reading.add_done_callback(_looked_at)
+        task = self._reading
+        if task is not None and rows:
+            await asyncio.wait({task}, timeout=_PATIENCE)
+            if task.done():
                 task.result()
 
-    async def _read_all(self, rows: list[StreamRow]) -> None:
+    async def _read_all(self) -> None:
         store = await asyncio.to_thread(self._open_store)
         try:
-            for row in rows:
-                if self._ending:
-                    return
+            while self._wanted and not self._ending:
+                row = self._wanted.pop(next(iter(self._wanted)))
                 if not self._is_missing(row):
                     continue  # somebody has asked for it in the meantime
                 try:
-                    self._kept[row.id] = await asyncio.to_thread(self._figures_of, store, row)
+                    self._keep(row.id, await asyncio.to_thread(self._summary_of, store, row))
                 except DamagedLog as error:
                     if row.id not in self._memory.by_id:
                         self._memory.damaged[row.id] = error
         finally:
+            self._reading = None
             await asyncio.to_thread(store.close)
+
+    def _keep(self, stream_id: int, summary: tuple[int, dict[str, Any]]) -> None:
+        self._kept[stream_id] = summary
+        self._kept.move_to_end(stream_id)
+        if len(self._kept) > _MOST:
+            self._kept.popitem(last=False)
 
     async def close(self) -> None:
         """Stop reading."""
         self._ending = True
         if self._reading is not None:
             await asyncio.wait({self._reading})
-            self._reading.exception()  # nobody asks any more
 
-    def _figures_of(self, store: Store, row: StreamRow) -> tuple[int, dict[str, Any]]:
-        """Return the number of a stream's last event, and its figures, as the log gives them."""
+    def _summary_of(self, store: Store, row: StreamRow) -> tuple[int, dict[str, Any]]:
+        """Return the number of a stream's last event, and its summary, as the log gives them."""
         with store.reading() as reader:
             stream, _ = load(reader, row, lambda: self._ending)
-        return stream.number, stream.figures()
+        return stream.number, stream.summary()
+
+
+def _looked_at(task: asyncio.Task[None]) -> None:
+    """Take note of why a task failed: whoever waits is told, and perhaps nobody does."""
+    if not task.cancelled():
+        task.exception()

@@ -14,7 +14,7 @@ from shortlist.policies import State
 from shortlist.rounds.codec import encode, from_json, to_json
 from shortlist.rounds.events import Configured, Event, Hit, Listed, WarmStarted, counted_as
 from shortlist.rounds.learning import LearningState, make_learning
-from shortlist.rounds.progress import figures, is_fitting, summarize
+from shortlist.rounds.progress import is_fitting, summarize
 from shortlist.rounds.stream import Stream, StreamState
 from shortlist.service.engine.series import Series
 from shortlist.service.engine.settings import Settings
@@ -157,11 +157,6 @@ class LoggedStream:
         self.series, self.charts_dropped = state.series, state.charts_dropped
         self.number = snapshot.number
 
-    def figures(self) -> dict[str, Any]:
-        """Return the figures that change with every event: cheap, for many streams at once."""
-        plain = _plain(figures(self.rounds, len(self.open)))
-        return self._about() | plain | self._fit() | {"charts_dropped": self.charts_dropped}
-
     def summary(self) -> dict[str, Any]:
         """Return all there is to say, as plain data: settings, figures, and what is waited for. Nothing takes long."""
         return {
@@ -173,6 +168,7 @@ class LoggedStream:
             "settings": self.settings.to_dict(),
             "scorer_version": self.scorer_version,
             "spark": self.series.spark(),
+            "charts_dropped": self.charts_dropped,
         }
 
     def _fit(self) -> dict[str, int | None]:

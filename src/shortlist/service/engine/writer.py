@@ -8,20 +8,25 @@ What must follow an event (a restart after an alarm, the fit of a learned score)
 its stream is cut: right after the event, or, if the process dies in between, before anything else when the stream is
 next used.
 
+Requests that have to wait for one stream, because another process holds it or because it has yet to be read from the
+log, are put aside and tried again; those of other streams go on.
+
 A transaction that fails changes nothing in memory: its requests are told so, and since nobody knows
 whether a broken connection had committed, the streams are read again from the log before the next one.
 """
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
 
 from shortlist.errors import ServiceUnavailable, ShortlistError, UnknownStream
 from shortlist.service.engine.batch import Batch, Command, Configure
-from shortlist.service.engine.lookup import Lookup, Sight
+from shortlist.service.engine.lookup import Busy, Lookup, Sight
 from shortlist.service.engine.memory import Memory
 from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.rounds import Round
@@ -37,8 +42,20 @@ Result = TypeVar("Result")
 Outcome = tuple[Round | None, bool]
 #: Streams by their ids.
 Streams = dict[int, LoggedStream]
-#: What is asked, and where the answer goes.
-Request = tuple[Command, asyncio.Future[Outcome]]
+#: How many seconds lie between two tries of requests that were put aside, and how long they are tried.
+_PAUSE: Final = 0.1
+_PATIENCE: Final = 10.0
+
+
+@dataclass(slots=True)
+class Request:
+    """What is asked, and where the answer goes."""
+
+    command: Command
+    future: asyncio.Future[Outcome]
+    #: Until when it is tried, once it had to be put aside, and why it had to be.
+    until: float | None = None
+    why: str = ""
 
 
 class Writer:
@@ -54,7 +71,7 @@ class Writer:
         batch_limit: int,
         observe: Callable[[int, int, float], None] | None,
         notice: Callable[[str], None],
-        find: Callable[[str], Awaitable[LoggedStream]],
+        find: Callable[[str], Awaitable[LoggedStream | None]],
     ) -> None:
         self._store, self._memory = store, memory
         self._snapshot_every, self._open_limit, self._batch_limit = snapshot_every, open_limit, batch_limit
@@ -67,6 +84,7 @@ class Writer:
         self.failing: ShortlistError | None = None
         self._lookup = Lookup(store, memory, self.do, find, open_limit)
         self._waiting: list[Request] = []
+        self._aside: list[Request] = []
         self._wake = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="shortlist-writer")
         self._closing = False
@@ -76,14 +94,14 @@ class Writer:
         """Ask for something to be written; return when it is on disk."""
         self.check()
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self._waiting.append((command, future))
+        self._waiting.append(Request(command, future))
         self._wake.set()
         return await future
 
     @property
     def waiting(self) -> int:
         """How many requests wait for the next commit."""
-        return len(self._waiting)
+        return len(self._waiting) + len(self._aside)
 
     def check(self) -> None:
         """Raise if nothing can be written any more."""
@@ -102,33 +120,75 @@ class Writer:
         async with self.lock:
             for stream in list(self._memory.by_id.values()):
                 if stream.number > self._memory.snapshots.get(stream.id, 0) and stream.id not in self._lookup.unsure:
-                    await self._keep_snapshot(stream)
+                    await self.keep_snapshot(stream)
             await self.do(self._store.close)
         self._thread.shutdown()
 
     async def _run(self) -> None:
-        while self._waiting or not self._closing:
-            await self._wake.wait()
-            if not self._closing:
-                self._wake.clear()
-            while self._waiting:
-                batch = self._waiting[: self._batch_limit]
-                del self._waiting[: self._batch_limit]
-                # Those that it writes to; that others shadow them is found out on the way.
-                streams = {command.stream.id: command.stream for command, _ in batch}
-                async with self.lock:
-                    try:
-                        await self._write(batch, streams)
-                    except Exception:  # noqa: BLE001 - whatever it was, nobody may be left waiting
-                        _log.exception("a batch could not be stored")
-                        self._notice("commit failed")
-                        await self._start_over(batch, streams)
+        again = 0.0  # when those that were put aside are next tried
+        while self._waiting or self._aside or not self._closing:
+            if self._aside and (self._closing or time.monotonic() >= again):
+                batch, self._aside = self._aside, []
+                again = time.monotonic() + _PAUSE
+            else:
+                batch = self._next()
+            if batch:
+                await self._handle(batch)
+                continue
+            self._wake.clear()
+            if self._waiting or self._closing:
+                continue
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), max(0.0, again - time.monotonic()) if self._aside else None)
+
+    def _next(self) -> list[Request]:
+        """Take requests that wait; those of a stream for which others were put aside join them, in their order."""
+        batch = self._waiting[: self._batch_limit]
+        del self._waiting[: self._batch_limit]
+        if not self._aside:
+            return batch
+        held = {request.command.stream.name for request in self._aside}
+        for request in batch:
+            if request.command.stream.name in held:
+                request.until, request.why = time.monotonic() + _PATIENCE, self._aside[0].why
+                self._aside.append(request)
+        return [request for request in batch if request.command.stream.name not in held]
+
+    async def _handle(self, batch: list[Request]) -> None:
+        """Write a batch; requests that have to wait are put aside."""
+        while batch:
+            # The streams that it writes to; that others shadow them is found out on the way.
+            streams = {request.command.stream.id: request.command.stream for request in batch}
+            async with self.lock:
+                self._lookup.patient = all(request.until is None for request in batch)  # others have waited already
+                try:
+                    await self._write(batch, streams)
+                except Busy as busy:
+                    batch = self._put_aside(batch, busy)
+                    continue
+                except Exception:  # noqa: BLE001 - whatever it was, nobody may be left waiting
+                    _log.exception("a batch could not be stored")
+                    self._notice("commit failed")
+                    await self._start_over(batch, streams)
+            return
+
+    def _put_aside(self, batch: list[Request], busy: Busy) -> list[Request]:
+        """Put requests aside, or refuse those that were for too long; return the others."""
+        now = time.monotonic()
+        for place in sorted(busy.places):
+            request = batch[place]
+            request.until, request.why = request.until or now + _PATIENCE, busy.why
+            if self._closing or now >= request.until:
+                _refuse([request], ServiceUnavailable(busy.why))
+            else:
+                self._aside.append(request)
+        return [request for place, request in enumerate(batch) if place not in busy.places]
 
     async def _write(self, batch: list[Request], streams: Streams) -> None:
         """Judge, append, fold, answer: in this order."""
         started = time.perf_counter()
         try:
-            outcomes, written = await self._store_all([command for command, _ in batch], streams)
+            outcomes, written = await self._store_all([request.command for request in batch], streams)
         except ShortlistError as error:
             self._failed(error, len(batch))
             self._lookup.unsure |= streams.keys()
@@ -136,18 +196,19 @@ class Writer:
             return
         if written:
             self.failing = None
-        for (_, future), outcome in zip(batch, outcomes, strict=True):
-            if future.done():
+        for request, outcome in zip(batch, outcomes, strict=True):
+            if request.future.done():
                 continue  # who asked is gone
             if isinstance(outcome, ShortlistError):
-                future.set_exception(outcome)
+                request.future.set_exception(outcome)
             else:
-                future.set_result(outcome)
+                request.future.set_result(outcome)
         if self._observe is not None:
             self._observe(len(batch), written, time.perf_counter() - started)
         for stream in streams.values():
             if stream.number - self._memory.snapshots.get(stream.id, stream.number) >= self._snapshot_every:
-                await self._keep_snapshot(stream)
+                await self.keep_snapshot(stream)
+        await self.make_room()
 
     def _failed(self, error: ShortlistError, requests: int) -> None:
         """Remember, count and log that a transaction failed: who asked is told less."""
@@ -207,7 +268,7 @@ class Writer:
         """Write what has become due; if that fails, it is still due when the next request comes."""
         try:
             await self._settled(commands, streams)
-        except ShortlistError as error:
+        except (ShortlistError, Busy) as error:
             _log.warning("what is due is written later: %s", error)
             self._lookup.unsure |= streams.keys()
         await self.do(self._store.rollback)
@@ -221,7 +282,15 @@ class Writer:
             return ServiceUnavailable(f"stream {command.stream.name!r} is being read again from its log: try again")
         return draft.judge(command)
 
-    async def _keep_snapshot(self, stream: LoggedStream) -> None:
+    async def make_room(self) -> None:
+        """Drop streams that were not used for the longest time, if there are too many. The caller holds the lock."""
+        for stream in self._memory.superfluous():
+            if stream.number > self._memory.snapshots.get(stream.id, 0) and stream.id not in self._lookup.unsure:
+                await self.keep_snapshot(stream)
+            self._memory.forget(stream)
+
+    async def keep_snapshot(self, stream: LoggedStream) -> None:
+        """Keep a snapshot of a stream. The caller holds the lock."""
         snapshot = await self.do(stream.snapshot)  # it may take a while, and nothing changes meanwhile
         try:
             await self.do(self._store.save_snapshot, stream.id, snapshot)
@@ -239,6 +308,6 @@ def _in_order(commands: Sequence[Command]) -> list[int]:
 
 
 def _refuse(batch: list[Request], error: ShortlistError) -> None:
-    for _, future in batch:
-        if not future.done():
-            future.set_exception(error)
+    for request in batch:
+        if not request.future.done():
+            request.future.set_exception(error)

@@ -1,11 +1,12 @@
 """The log on disk: streams, their events, snapshots and texts, on SQLite or PostgreSQL. No statistics."""
 
 from shortlist.service.store.checking import check_chain, check_texts
-from shortlist.service.store.log import Store
+from shortlist.service.store.log import MOST_TAIL, Store
 from shortlist.service.store.reading import Reader
 from shortlist.service.store.rows import Entry, Snapshot, StreamRow, Text, View, text_digest
 
 __all__ = [
+    "MOST_TAIL",
     "Entry",
     "Reader",
     "Snapshot",

@@ -17,6 +17,7 @@ from shortlist.errors import DatabaseInUse, InvalidParameter, NewerDatabase, Sto
 __all__ = [
     "check_schema",
     "default_address",
+    "is_held",
     "make_engine",
     "migrate",
     "only_writer",
@@ -123,8 +124,8 @@ def _postgresql(url: sa.URL, *, read_only: bool) -> sa.Engine:
     @sa.event.listens_for(engine, "connect")
     def _connect(connection: Any, _record: Any) -> None:
         connection.execute("SET synchronous_commit = on")  # whatever the server's default is
-        # One process that hangs must not hang all the others.
-        connection.execute("SET lock_timeout = '10s'")
+        # One process that hangs must not hang all the others: what it holds is tried again later.
+        connection.execute("SET lock_timeout = '250ms'")
         connection.execute("SET idle_in_transaction_session_timeout = '30s'")
         if read_only:
             connection.execute("SET default_transaction_read_only = on")
@@ -138,6 +139,7 @@ def migrate(engine: sa.Engine) -> None:
     config = _config()
     with translated(), engine.begin() as connection:
         if connection.dialect.name == "postgresql":
+            connection.execute(sa.text("SET LOCAL lock_timeout = '30s'"))
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
         _found(connection, config)
         config.attributes["connection"] = connection
@@ -179,6 +181,11 @@ def _found(connection: sa.Connection, config: Config) -> str | None:
             "or give another --database"
         )
     return found
+
+
+def is_held(error: sa.exc.DBAPIError) -> bool:
+    """Return whether PostgreSQL gave up waiting for what another process holds."""
+    return getattr(error.orig, "sqlstate", None) == "55P03"  # lock_not_available
 
 
 @contextlib.contextmanager

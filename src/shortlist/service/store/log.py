@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -26,7 +26,10 @@ from shortlist.service.store.reading import STORED, Reader, chained, events_wher
 from shortlist.service.store.rows import Entry, Snapshot, StreamRow, Text, View
 from shortlist.service.store.tables import events, heartbeat, snapshots, streams, texts
 
-__all__ = ["Store"]
+__all__ = ["MOST_TAIL", "Store"]
+
+#: How many events are folded at once while others wait: some 50 milliseconds.
+MOST_TAIL: Final = 2_000
 
 
 class Store:
@@ -75,11 +78,26 @@ class Store:
 
     # What is written, from the one thread that writes.
 
-    def begin(self, folded: dict[int, int], keys: Collection[tuple[int, str]]) -> View:
-        """Lock streams, and return their events after those folded, and the events of some rounds."""
+    def begin(self, folded: dict[int, int], keys: Collection[tuple[int, str]], patient: bool = True) -> View:
+        """Lock streams, and return their events after those folded, and the events of some rounds.
+
+        Streams that others hold are waited for a moment, if one is `patient`.
+        """
+        try:
+            found = self._locked(self._begun(), folded, patient=patient)
+        except sa.exc.DBAPIError as error:
+            self._chains = {}
+            self.rollback()
+            if not database.is_held(error):
+                with database.translated():
+                    raise
+            return View(busy=self._held(folded))
         connection = self._begun()
         with self._or_rollback():
-            found = self._locked(connection, folded)
+            far = {stream_id for stream_id, number in found.items() if number - folded[stream_id] > MOST_TAIL}
+            if far:
+                self.rollback()
+                return View(busy=far, far=far)
             tails, rounds, damaged = {}, list[Entry](), dict[int, DamagedLog]()
             for stream_id, number in found.items():
                 if number > folded[stream_id]:
@@ -124,14 +142,24 @@ class Store:
             )
             self._commit()
 
-    def _locked(self, connection: sa.Connection, ids: Collection[int]) -> dict[int, int]:
+    def _locked(self, connection: sa.Connection, ids: Collection[int], *, patient: bool = True) -> dict[int, int]:
         """Lock streams, and return the number of the last event of each."""
         if not ids:
             return {}
         query = sa.select(streams.c.id, streams.c.last_number, streams.c.chain).where(streams.c.id.in_(sorted(ids)))
-        rows = connection.execute(query.order_by(streams.c.id).with_for_update()).all()
+        rows = connection.execute(query.order_by(streams.c.id).with_for_update(nowait=not patient)).all()
         self._chains |= {row.id: row.chain for row in rows}
         return {row.id: row.last_number for row in rows}
+
+    def _held(self, ids: Collection[int]) -> set[int]:
+        """Return which of these streams others hold at the moment."""
+        with self._or_rollback():
+            connection = self._begun()
+            query = sa.select(streams.c.id).where(streams.c.id.in_(sorted(ids)))
+            free = connection.execute(query.with_for_update(skip_locked=True)).scalars().all()
+            held = set(connection.execute(query).scalars().all()) - set(free)
+            self.rollback()
+            return held or set(ids)  # let go in the meantime: all are tried again
 
     def create_stream(self, name: str, settings: dict[str, Any], at: float) -> tuple[StreamRow, bool]:
         """Return the stream of that name, and whether it is new."""

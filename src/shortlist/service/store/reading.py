@@ -52,6 +52,12 @@ class Reader:
         )
         return [Snapshot(*row) for row in _rows(self._connection, query)]
 
+    def behind(self, row: StreamRow, version: int) -> int:
+        """Return how many events of a stream came after its last snapshot of this version."""
+        mine = snapshots.c.stream_id == row.id, snapshots.c.version == version, snapshots.c.number <= row.last_number
+        last = _rows(self._connection, sa.select(sa.func.max(snapshots.c.number)).where(*mine))[0][0]
+        return row.last_number - int(last or 0)
+
     def chain(self, stream_id: int, start: str, after: int = 0, last: int | None = None) -> Iterator[tuple[int, str]]:
         """Yield the number of each event as it is stored, whatever is in it, and the chained hash up to it."""
         return chained(self._connection, stream_id, start, after, last)

@@ -77,10 +77,14 @@ class Snapshot(NamedTuple):
 class View(NamedTuple):
     """What `begin` read: new events, streams that are gone, rounds that were asked for, streams that are damaged."""
 
-    tails: dict[int, list[Entry]]
-    gone: set[int]
-    rounds: list[Entry]
-    damaged: dict[int, DamagedLog]
+    tails: dict[int, list[Entry]] = {}  # noqa: RUF012 - nobody changes them
+    gone: set[int] = set()  # noqa: RUF012
+    rounds: list[Entry] = []  # noqa: RUF012
+    damaged: dict[int, DamagedLog] = {}  # noqa: RUF012
+    #: Streams that somebody else holds, and those that are too far behind to be brought up to date while others wait:
+    #: if there are any, nothing was read, and nothing is locked.
+    busy: set[int] = set()  # noqa: RUF012
+    far: set[int] = set()  # noqa: RUF012
 
 
 def text_digest(salt: str, question: str | None, texts: list[str | None] | None) -> str:

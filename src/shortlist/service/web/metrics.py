@@ -136,7 +136,7 @@ class Metrics:
             more.append(("keys_age_seconds", help_, self._keys.age))
             self._unread.inc(self._keys.failures - self._counted)
             self._counted = self._keys.failures
-        streams = StreamMetrics(await engine.overview(MOST_STREAMS), more)
+        streams = StreamMetrics(*await engine.overview(MOST_STREAMS), more)
         return await asyncio.to_thread(self._write, streams)
 
     def _write(self, streams: StreamMetrics) -> bytes:

@@ -76,14 +76,16 @@ class StreamMetrics(Collector):
 
     Parameters
     ----------
+    streams
+        How many streams there are.
     seen
-        The streams.
+        The streams, but no more than `MOST_STREAMS` of them.
     more
         Further gauges, each with its help and its value.
     """
 
-    def __init__(self, seen: Overviewed, more: Sequence[tuple[str, str, float]] = ()) -> None:
-        self._seen, self._more = seen, more
+    def __init__(self, streams: int, seen: Overviewed, more: Sequence[tuple[str, str, float]] = ()) -> None:
+        self._streams, self._seen, self._more = streams, seen, more
 
     def describe(self) -> list[Metric]:
         """Return nothing: the names are not known before they are collected."""
@@ -93,23 +95,25 @@ class StreamMetrics(Collector):
         """Yield every metric."""
         seen = self._seen
         for name, help_, value in (
-            ("streams", "Streams in the database.", seen.streams),
+            ("streams", "Streams in the database.", self._streams),
             (
                 "streams_not_shown",
                 f"Streams without series of their own: all but the first {MOST_STREAMS:,}.",
-                max(0, seen.streams - MOST_STREAMS),
+                max(0, self._streams - MOST_STREAMS),
             ),
-            ("streams_unread", "Streams whose figures are still being read, and are not here yet.", seen.unread),
-            ("streams_damaged", "Streams whose log could not be read.", seen.damaged),
+            ("streams_unread", "Streams whose figures are still being read, and are not here yet.", len(seen.unread)),
+            ("streams_damaged", "Streams whose log could not be read.", len(seen.damaged)),
             *self._more,
         ):
             yield GaugeMetricFamily(f"shortlist_{name}", help_, value=value)
-        dropped = sum(stream["charts_dropped"] for stream in seen.figures)
+        dropped = sum(stream["charts_dropped"] for stream in seen.summaries)
         yield CounterMetricFamily("shortlist_charts_dropped", "Charts that started again.", value=dropped)
-        yield from _families(CounterMetricFamily, _COUNTERS, seen.figures)
-        yield from _families(GaugeMetricFamily, _GAUGES, seen.figures)
+        yield from _families(CounterMetricFamily, _COUNTERS, seen.summaries)
+        yield from _families(GaugeMetricFamily, _GAUGES, seen.summaries)
         for part, families in _PARTS.items():
-            watched = [{"name": stream["name"], **stream[part]} for stream in seen.figures if stream[part] is not None]
+            watched = [
+                {"name": stream["name"], **stream[part]} for stream in seen.summaries if stream[part] is not None
+            ]
             for name, (family, metric, help_) in families.items():
                 yield _fill(family(f"shortlist_{metric}", help_, labels=["stream"]), watched, name)
 

@@ -7,7 +7,6 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
 from shortlist.errors import ServiceUnavailable
-from shortlist.rounds.codec import to_json
 from shortlist.service.engine import Engine, Settings
 from shortlist.service.web import replies, requests
 from shortlist.service.web.dependencies import CurrentEngine, CurrentMetrics
@@ -106,9 +105,9 @@ async def live(engine: CurrentEngine, metrics: CurrentMetrics, name: StreamPath)
 async def _events(engine: Engine, metrics: Metrics, name: str) -> AsyncIterator[str]:
     with metrics.listeners.track_inprogress():
         yield "retry: 2000\n\n"
-        async for summary in engine.changes(name):
-            if summary is None:
+        async for change in engine.changes(name):
+            if change is None:
                 yield ": still here\n\n"
             else:
-                yield f"event: stream\nid: {summary['events']}\ndata: {to_json(summary)}\n\n"
+                yield f"event: stream\nid: {change.number}\ndata: {change.summary}\n\n"
         yield "event: end\ndata: {}\n\n"
