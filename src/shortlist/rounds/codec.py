@@ -36,6 +36,7 @@ Stand = Mapping[Any, Any]
 Decoder = Callable[[Any, Stand], Any]
 _PLAIN: Final = (str, int, type(None))
 _AS_IT_IS: Final = frozenset({list, str, int, bool})
+_SIMPLE: Final = {str, int, bool, type(None)}
 #: The type codes of arrays: whole numbers, small and large, and floats. A field says which: ``Annotated[Any, "q"]``.
 _COLUMNS: Final = ("I", "q", "d")
 
@@ -145,7 +146,11 @@ def _decoder(kind: Any) -> Decoder:
         return _container(origin, inner)
     if _is_record(kind):
         return _record(kind)
-    return lambda plain, _: plain
+    return _as_it_is
+
+
+def _as_it_is(plain: Any, _: Stand) -> Any:
+    return plain
 
 
 #: What a file holds the parameters of, and a stand is needed for where it is not one of ours.
@@ -165,6 +170,8 @@ def _container(origin: Any, inner: tuple[Any, ...]) -> Decoder:
         return lambda plain, stand: {
             key(name, stand): item(each, stand) for name, each in (plain.items() if isinstance(plain, dict) else plain)
         }
+    if origin is list and items[0] is _as_it_is:
+        return lambda plain, _: list(plain)
     if origin is tuple and ... not in inner:
         return lambda plain, stand: tuple(item(each, stand) for item, each in zip(items, plain, strict=True))
     return lambda plain, stand: origin(items[0](each, stand) for each in plain)
@@ -184,6 +191,8 @@ def _numbers(plain: Any, stand: Stand) -> Any:
 
 def _union(inner: tuple[Any, ...]) -> Decoder:
     """Return what tells the types of a union apart: null, a word, a list (also for an enum), and the rest."""
+    if set(inner) <= _SIMPLE:
+        return _as_it_is
     if Score in inner:  # by name, or with its parameters
         score = _decoder(Score)
         return lambda plain, stand: score(plain, stand) if isinstance(plain, dict) else plain

@@ -3,6 +3,9 @@ import { ask, fill, make, number, path, percent, showState, spark, tenths, thres
 const place = document.querySelector("#streams");
 const COLUMNS = ["Stream", "Threshold", "", "Coverage so far", "Target", "List length", "Hidden", "Rounds", "Open", "Error budget", "Alarms"];
 
+// How many streams are shown at a time.
+const PAGE = 100;
+
 function scoreWords({ score, fit_picks, fit_rounds }) {
   if (fit_picks !== null) return `learning the score: ${whole(fit_picks)} of ${whole(fit_rounds)} picks`;
   return score === "auto" || score === "learned" ? "learned score" : `score ${score}`;
@@ -61,26 +64,36 @@ function damagedRow({ name, why }) {
   return make("p", {}, `${why[0].toUpperCase()}${why.slice(1)}. `, make("button", { type: "button", onclick: remove }, `Delete ${name}`));
 }
 
+// The names after which the pages before this one, and this one, begin.
+const starts = [""];
+
+function turning(next) {
+  if (next === null && starts.length === 1) return null;
+  const turn = (change, words, off) => make("button", { type: "button", disabled: off, onclick: () => (change(), show()) }, words);
+  return make(
+    "p",
+    {},
+    turn(() => starts.pop(), "Previous page", starts.length === 1),
+    " ",
+    turn(() => starts.push(next), "Next page", next === null),
+  );
+}
+
 async function show() {
   try {
-    const streams = [];
-    const damaged = [];
-    let after = "";
-    do {
-      const page = await ask(`/v1/streams?limit=200&after=${encodeURIComponent(after ?? "")}`);
-      streams.push(...page.streams);
-      damaged.push(...page.damaged);
-      after = page.next;
-    } while (after !== null && streams.length < 1000);
+    const page = await ask(`/v1/streams?limit=${PAGE}&after=${encodeURIComponent(starts.at(-1))}`);
+    const { streams, damaged, unread, next } = page;
     showState("live");
     document.querySelector("#damaged").hidden = damaged.length === 0;
     fill(document.querySelector("#damaged"), make("h2", {}, "Damaged streams"), ...damaged.map(damagedRow));
-    if (streams.length + damaged.length === 0) {
+    if (streams.length + damaged.length + unread.length === 0 && starts.length === 1) {
       fill(place, make("p", { class: "soft" }, "There is no stream yet. Create one below, or run `shortlist demo`."));
       return;
     }
     const head = make("tr", {}, ...COLUMNS.map((title) => make("th", { scope: "col" }, title || make("span", { class: "soft" }, "over time"))));
-    fill(place, make("table", { class: "stack" }, make("thead", {}, head), make("tbody", {}, ...streams.map(row))));
+    const reading = unread.length === 0 ? null : make("p", { class: "soft" }, `Still being read from the log: ${unread.map(({ name }) => name).join(", ")}`);
+    const table = make("table", { class: "stack" }, make("thead", {}, head), make("tbody", {}, ...streams.map(row)));
+    fill(place, ...[table, reading, turning(next)].filter((each) => each !== null));
   } catch {
     showState("lost");
   }

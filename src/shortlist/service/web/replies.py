@@ -397,6 +397,7 @@ class StreamView(_Out):
     candidates_median: float | None
     """Median number of candidates of the last 200 lists, before they were cut."""
     spark: Annotated[list[float | None], Field(description="The threshold over time, in a few points.")]
+    charts_dropped: Annotated[int, Field(description="How often its charts had to start again.")]
 
 
 class SeriesPoints(_Out):
@@ -451,6 +452,15 @@ class DamagedStream(_Out):
     """Where its log is damaged, and what to do."""
 
 
+class UnreadStream(_Out):
+    """A stream that is still being read from its log."""
+
+    name: str
+    """The stream."""
+    created: float
+    """When, in seconds since 1970."""
+
+
 class StreamPage(_Out):
     """Streams by name."""
 
@@ -458,4 +468,6 @@ class StreamPage(_Out):
     """The page."""
     damaged: list[DamagedStream]
     """Streams of this page whose log cannot be read. They can be deleted; other streams are not affected."""
+    unread: list[UnreadStream]
+    """Streams of this page that take long to be read from their log: ask again in a while."""
     next: Annotated[str | None, Field(description="Send this as `after` for the next page; null at the end.")]
