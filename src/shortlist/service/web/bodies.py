@@ -7,15 +7,20 @@ request. The OpenAPI document and the errors remain the framework's.
 
 import inspect
 from collections.abc import Callable, Coroutine
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter, ValidationError
 
-__all__ = ["BodyRoute", "is_json"]
+__all__ = ["BodyRoute", "is_json", "reader_of"]
 
+Result = TypeVar("Result")
+#: From how many fields on it is looked at first whether many of them are unknown.
+_MANY_FIELDS: Final = 40_000
+#: The most errors that are told one by one.
+_MANY_ERRORS: Final = 100
 #: What nearly every client sends, as the server passes it on.
 _USUAL_HEADER: Final = (b"content-type", b"application/json")
 
@@ -32,14 +37,14 @@ class BodyRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the function that answers a request."""
         endpoint = self.endpoint
+        parameters = dict(inspect.signature(endpoint, eval_str=True).parameters)
+        if "body" not in parameters:
+            return super().get_route_handler()
+        parameters.pop("engine", None)
+        adapters = {name: TypeAdapter(parameter.annotation) for name, parameter in parameters.items()}
+        read = reader_of(adapters.pop("body"))
         # The validators themselves: the methods of an adapter would add a call for each parameter.
-        validators = {
-            name: TypeAdapter(parameter.annotation).validator
-            for name, parameter in inspect.signature(endpoint, eval_str=True).parameters.items()
-            if name != "engine"
-        }
-        validate_body = validators.pop("body").validate_json
-        path = [(name, validator.validate_python) for name, validator in validators.items()]
+        path = [(name, adapter.validator.validate_python) for name, adapter in adapters.items()]
 
         async def answer(request: Request) -> Response:
             arguments: dict[str, Any] = {}
@@ -50,17 +55,45 @@ class BodyRoute(APIRoute):
                     raise _invalid("path", error, name) from None
             if _USUAL_HEADER not in request.scope["headers"] and not is_json(request):
                 raise RequestValidationError([])  # its handler looks at the content type first
-            try:
-                arguments["body"] = validate_body(await request.body())
-            except ValidationError as error:
-                raise _invalid("body", error) from None
+            arguments["body"] = read(await request.body())
             response: Response = await endpoint(engine=request.app.state.engine, **arguments)
             return response
 
         return answer
 
 
+def reader_of(adapter: TypeAdapter[Result]) -> Callable[[bytes], Result]:
+    """Return what reads JSON into a model, in milliseconds however wrong it is, or raises RequestValidationError."""
+    validate, write = adapter.validator.validate_json, adapter.serializer.to_json
+
+    def read(content: bytes) -> Result:
+        try:
+            fields = content.count(b":")
+            if fields <= _MANY_FIELDS:
+                return validate(content)  # type: ignore[no-any-return]
+            # A message for each of many unknown fields would take long: whether there are many is looked at first.
+            result: Result = validate(content, extra="ignore")
+            unknown = fields - write(result, exclude_unset=True, warnings=False).count(b":")
+            if unknown == 0 and b"\\u003" not in content:  # no colon was written as an escape
+                return result
+            if unknown > _MANY_FIELDS:
+                raise _hopeless(unknown)
+            return validate(content)  # type: ignore[no-any-return]
+        except ValidationError as error:
+            raise _invalid("body", error) from None
+
+    return read
+
+
+def _hopeless(mistakes: int) -> RequestValidationError:
+    """Return one error for many: what each of them is would take long to say."""
+    message = f"it is wrong in {mistakes:,} places; compare it with /openapi.json, and try a small one first"
+    return RequestValidationError([{"type": "many", "loc": ("body",), "msg": message}])
+
+
 def _invalid(location: str, error: ValidationError, *names: str) -> RequestValidationError:
     """Return a model's error as the framework's own, with the part of the request it is in."""
+    if error.error_count() > _MANY_ERRORS:
+        return _hopeless(error.error_count())
     errors = error.errors(include_url=False, include_input=False, include_context=False)
     return RequestValidationError([{**each, "loc": (location, *names, *each["loc"])} for each in errors])

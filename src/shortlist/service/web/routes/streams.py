@@ -10,6 +10,7 @@ from shortlist.errors import ServiceUnavailable
 from shortlist.rounds.codec import to_json
 from shortlist.service.engine import Engine, Settings
 from shortlist.service.web import replies, requests
+from shortlist.service.web.bodies import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine, CurrentMetrics
 from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.problems import EVERYWHERE, responses
@@ -18,7 +19,7 @@ from shortlist.service.web.views import as_json
 
 __all__ = ["router"]
 
-router = APIRouter(responses=EVERYWHERE)
+router = APIRouter(route_class=BodyRoute, responses=EVERYWHERE)
 
 #: How many may listen to one process: each wakes up whenever its stream changes.
 _MOST_LISTENERS: Final = 1_000
