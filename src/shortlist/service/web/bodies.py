@@ -14,7 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter, ValidationError
 
-__all__ = ["BodyRoute", "is_json", "reader_of"]
+__all__ = ["BodyRoute", "is_json", "is_lines", "reader_of"]
 
 Result = TypeVar("Result")
 #: From how many fields on it is looked at first whether many of them are unknown.
@@ -23,12 +23,18 @@ _MANY_FIELDS: Final = 40_000
 _MANY_ERRORS: Final = 100
 #: What nearly every client sends, as the server passes it on.
 _USUAL_HEADER: Final = (b"content-type", b"application/json")
+_LINES: Final = (b"application/jsonl", b"application/x-ndjson")
 
 
 def is_json(request: Request) -> bool:
     """Return whether a request says that its body is JSON."""
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     return content_type == "application/json" or content_type.endswith("+json")
+
+
+def is_lines(content_type: bytes) -> bool:
+    """Return whether a content type is that of JSON lines."""
+    return content_type.partition(b";")[0].strip().lower() in _LINES
 
 
 class BodyRoute(APIRoute):

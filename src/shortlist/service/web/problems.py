@@ -162,4 +162,4 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 #: What any route may answer with.
-EVERYWHERE: Final = responses(400, 401, 403, 413, 421, 422, 429, 500, 503)
+EVERYWHERE: Final = responses(400, 401, 403, 408, 413, 421, 422, 429, 500, 503)
