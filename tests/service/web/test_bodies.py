@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 from shortlist.service.web import bodies
 from shortlist.service.web.bodies import BodyRoute, reader_of
 from shortlist.service.web.requests import Answers, MoreAsked, NewRound
-from shortlist.service.web.routes import rounds
+from shortlist.service.web.routes import batches, rounds
 from shortlist.service.web.teaching import Examples
 from tests.service.web.checks import JSON, problem
 
@@ -15,8 +15,9 @@ BODY = b'{"candidates": [{"id": "a", "score": 0.5}]}'
 
 
 def test_the_busy_routes_take_it():
-    assert {route.operation_id for route in rounds.router.routes} == {"propose", "more", "answer", "answer_many"}
-    assert all(isinstance(route, BodyRoute) for route in rounds.router.routes)
+    assert {route.operation_id for route in rounds.router.routes} == {"propose", "more", "answer"}
+    assert {route.operation_id for route in batches.router.routes} == {"propose_many", "answer_many"}
+    assert all(isinstance(route, BodyRoute) for route in (*rounds.router.routes, *batches.router.routes))
 
 
 @pytest.mark.parametrize("kind", ["application/json", "Application/JSON; charset=utf-8", "application/vnd.lists+json"])

@@ -16,7 +16,7 @@ from shortlist.service.web.gate import Gate
 from shortlist.service.web.limits import BodyLimits
 from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.problems import EVERYWHERE, handle_problems
-from shortlist.service.web.routes import insight, learning, log, operations, retention, rounds, streams
+from shortlist.service.web.routes import batches, insight, learning, log, operations, retention, rounds, streams
 
 __all__ = ["create_app"]
 
@@ -69,7 +69,7 @@ def create_app(
 
     # The routes themselves and not `include_router`, which would match every request twice. They are tried in
     # this order: those of rounds are the busy ones.
-    topics = (rounds, log, streams, learning, insight, retention, operations, pages)
+    topics = (rounds, batches, log, streams, learning, insight, retention, operations, pages)
     app = FastAPI(
         title="shortlist",
         version=shortlist.__version__,

@@ -14,7 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter, ValidationError
 
-__all__ = ["BodyRoute", "is_json", "is_lines", "reader_of"]
+__all__ = ["BodyRoute", "is_json", "is_lines", "path_reader_of", "reader_of"]
 
 Result = TypeVar("Result")
 #: From how many fields on it is looked at first whether many of them are unknown.
@@ -43,22 +43,13 @@ class BodyRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the function that answers a request."""
         endpoint = self.endpoint
-        parameters = dict(inspect.signature(endpoint, eval_str=True).parameters)
-        if "body" not in parameters:
+        body = inspect.signature(endpoint, eval_str=True).parameters.get("body")
+        if body is None:
             return super().get_route_handler()
-        parameters.pop("engine", None)
-        adapters = {name: TypeAdapter(parameter.annotation) for name, parameter in parameters.items()}
-        read = reader_of(adapters.pop("body"))
-        # The validators themselves: the methods of an adapter would add a call for each parameter.
-        path = [(name, adapter.validator.validate_python) for name, adapter in adapters.items()]
+        read, read_path = reader_of(TypeAdapter(body.annotation)), path_reader_of(endpoint)
 
         async def answer(request: Request) -> Response:
-            arguments: dict[str, Any] = {}
-            for name, validate in path:
-                try:
-                    arguments[name] = validate(request.path_params[name])
-                except ValidationError as error:
-                    raise _invalid("path", error, name) from None
+            arguments = read_path(request)
             if _USUAL_HEADER not in request.scope["headers"] and not is_json(request):
                 raise RequestValidationError([])  # its handler looks at the content type first
             arguments["body"] = read(await request.body())
@@ -66,6 +57,27 @@ class BodyRoute(APIRoute):
             return response
 
         return answer
+
+
+def path_reader_of(endpoint: Callable[..., Any]) -> Callable[[Request], dict[str, Any]]:
+    """Return what reads the parameters of a path, or raises RequestValidationError."""
+    # The validators themselves: the methods of an adapter would add a call for each parameter.
+    validators = [
+        (name, TypeAdapter(parameter.annotation).validator.validate_python)
+        for name, parameter in inspect.signature(endpoint, eval_str=True).parameters.items()
+        if name not in ("engine", "body")
+    ]
+
+    def read(request: Request) -> dict[str, Any]:
+        arguments: dict[str, Any] = {}
+        for name, validate in validators:
+            try:
+                arguments[name] = validate(request.path_params[name])
+            except ValidationError as error:
+                raise _invalid("path", error, name) from None
+        return arguments
+
+    return read
 
 
 def reader_of(adapter: TypeAdapter[Result]) -> Callable[[bytes], Result]:

@@ -33,6 +33,7 @@ __all__ = [
     "MOST_FIT_ROUNDS",
     "MOST_MISS_BUDGET",
     "MOST_ON_PAGE",
+    "MOST_ROUNDS",
     "MOST_SCORERS",
     "MOST_SHADOWING",
     "ROUND_ID",
@@ -51,6 +52,7 @@ __all__ = [
     "PageLimit",
     "RoundAnswer",
     "RoundPath",
+    "Rounds",
     "Scorer",
     "StreamPath",
     "Whole",
@@ -70,6 +72,8 @@ MOST_MISS_BUDGET: Final = 1_000_000
 MOST_CHARACTERS: Final = 20_000
 #: The most answers in a batch.
 MOST_ANSWERS: Final = 1_000
+#: The most lists in a batch.
+MOST_ROUNDS: Final = 1_000
 #: The most rounds or streams on a page.
 MOST_ON_PAGE: Final = 1_000
 #: What streams and rounds may be called.
@@ -449,6 +453,13 @@ class NewRound(Body):
                 '{"id": ..., "score": 0.5}, or {"id": ..., "scores": {"bm25": 7.1, "dense": null}}'
             )
         return _by_scorer(rows)
+
+
+class Rounds(Body):
+    """Lists to cut, all with the thresholds from before the first; each is shown or refused on its own."""
+
+    rounds: Annotated[list[NewRound], Field(min_length=1, max_length=MOST_ROUNDS)]
+    """In the order shown; one without a `round_id` is given one."""
 
 
 def _by_scorer(rows: list[Any]) -> list[float] | dict[str, list[float]]:

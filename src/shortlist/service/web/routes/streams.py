@@ -25,7 +25,16 @@ router = APIRouter(route_class=BodyRoute, responses=EVERYWHERE)
 _MOST_LISTENERS: Final = 1_000
 _LINKS: Final = {
     operation: {"operationId": operation, "parameters": {"name": "$response.body#/name"}}
-    for operation in ("propose", "get_stream", "get_rounds", "answer_many", "warm_start", "restart", "delete_stream")
+    for operation in (
+        "propose",
+        "propose_many",
+        "get_stream",
+        "get_rounds",
+        "answer_many",
+        "warm_start",
+        "restart",
+        "delete_stream",
+    )
 }
 
 
