@@ -40,6 +40,7 @@ __all__ = [
     "STREAM_NAME",
     "Answer",
     "Answers",
+    "BatchedRound",
     "Body",
     "Candidate",
     "Changes",
@@ -455,10 +456,16 @@ class NewRound(Body):
         return _by_scorer(rows)
 
 
+class BatchedRound(NewRound):
+    """A list of a batch. One that is empty without `allow_empty` is refused on its own."""
+
+    model_config = ConfigDict(json_schema_extra={})
+
+
 class Rounds(Body):
     """Lists to cut, all with the thresholds from before the first; each is shown or refused on its own."""
 
-    rounds: Annotated[list[NewRound], Field(min_length=1, max_length=MOST_ROUNDS)]
+    rounds: Annotated[list[BatchedRound], Field(min_length=1, max_length=MOST_ROUNDS)]
     """In the order shown; one without a `round_id` is given one."""
 
 
