@@ -48,6 +48,9 @@ class Dry(Calls):
     def configure(self, changes, *script):
         return self._run(self._configure(changes), *script)
 
+    def propose_many(self, rounds, *script):
+        return self._run(self._propose_many(rounds), *script)
+
     def answer_many(self, answers, *script):
         return self._run(self._answer_many(answers), *script)
 
@@ -239,6 +242,50 @@ def test_many_answers_go_a_thousand_at_a_time(dry):
     assert [len(request.json["answers"]) for request in dry.requests] == [1000, 500]
     assert [i for i, error in enumerate(found) if error] == [999]
     assert isinstance(found[999], errors.NotShown)
+
+
+def result(round_id, *members):
+    return {
+        "round_id": round_id,
+        "threshold": None,
+        "members": list(members),
+        "reached": len(members),
+        "truncated": False,
+        "added": 0,
+        "explored": False,
+    }
+
+
+def test_many_lists_are_sent_in_parts(dry):
+    """A thousand at most, or a megabyte, and one that is larger alone."""
+    rounds = [{"scores": [0.5], "ids": ["a"], "round_id": f"r{i}"} for i in range(1002)]
+    rounds[1001] |= {"texts": ["x" * 1_500_000]}
+    wrong = {"round_id": "r1", "status": 409, "problem": {"type": "urn:shortlist:problem:conflicting-round"}}
+    first = [result("r0", "a"), wrong, *(result(f"r{i}", "a") for i in range(2, 1000))]
+    replies = [first, [result("r1000", "a")], [result("r1001", "a")]]
+    found = dry.propose_many(rounds, *(httpx.Response(207, json={"results": each}) for each in replies))
+    assert [len(request.json["rounds"]) for request in dry.requests] == [1000, 1, 1]
+    assert {request.path for request in dry.requests} == {"/v1/streams/my%20docs/rounds%3Abatch"}
+    assert isinstance(found[1], errors.ConflictingRound)
+    assert [each.round_id for each in found if not isinstance(each, Exception)] == [
+        f"r{i}" for i in range(1002) if i != 1
+    ]
+    assert (found[0].members, found[0].scores, found[0].threshold) == (("a",), (0.5,), -math.inf)
+
+
+@pytest.mark.parametrize("given", [{"score": [0.5]}, {"ids": ["a"]}, {}, {"scores": [0.5], "version": "v2"}])
+def test_a_round_of_a_batch_says_what_it_takes(dry, given):
+    with pytest.raises(errors.InvalidParameter, match="give 'scores', and of allow_empty, also, ids"):
+        dry.propose_many([given])
+
+
+def test_many_lists_are_shown_without_the_service_too():
+    dry = Dry("http://host:8000/", "docs", retries=0, fallback="everything")
+    found = dry.propose_many([{"scores": [0.1, 0.9]}, {"scores": [0.5]}], LOST)
+    assert [each.members for each in found] == [(1, 0), (0,)]
+    assert all(each.fallback for each in found)
+    with pytest.raises(errors.ServiceUnavailable):
+        Dry("http://host:8000/", "docs", retries=0).propose_many([{"scores": [0.5]}], LOST)
 
 
 def test_a_deletion_whose_answer_was_lost_is_done(dry):

@@ -128,6 +128,10 @@ def test_the_async_twin_does_the_same(service):
             await client.skip(shown[11].round_id)
             await client.absent(shown[12].round_id)
             assert await client.answer_many([(shown[13].round_id, {"miss": True})]) == [None]
+            (again,) = await client.propose_many(
+                [{"scores": [0.1, 0.9], "ids": ["a", "b"], "round_id": shown[14].round_id}]
+            )
+            assert again == shown[14]
             summary = await client.summary()
             assert (summary["hits"], summary["misses"], summary["open"]) == (10, 2, 6)
             assert len((await client.rounds(only_open=True))["rounds"]) == 6
@@ -221,6 +225,18 @@ def test_the_client_escapes_names(service):
         with pytest.raises(shortlist.errors.InvalidParameter):
             Client(service.url, name)
     assert service.http.get("/v1/streams/docs").status_code == 200
+
+
+def test_many_lists_are_as_many_alone(sqlite):
+    with running(sqlite) as service, Client(service.url, "docs") as client:
+        client.create(score="raw")
+        alone = client.propose({"dense": [0.1, 0.9]}, ids=["a", "b"], round_id="r0")
+        rounds = [{"scores": {"dense": [0.1, 0.9]}, "ids": ["a", "b"], "round_id": f"r{i}"} for i in range(3)]
+        many = client.propose_many([*rounds, {"scores": {"dense": [0.3]}, "ids": ["a"], "round_id": "r1"}])
+        assert many[0] == alone
+        assert [each.round_id for each in many[:3]] == ["r0", "r1", "r2"]
+        assert isinstance(many[3], shortlist.errors.ConflictingRound)
+        assert client.answer_many((each.round_id, {"hit": "b"}) for each in many[:3]) == [None] * 3
 
 
 def test_many_answers_are_sent_in_parts(sqlite):

@@ -105,6 +105,9 @@ def serve(
         float | None,
         typer.Option(help="The most for each key, or for each address without keys.", min=0.1, show_default=False),
     ] = None,
+    body_limit: Annotated[
+        float, typer.Option(help="The largest body of a request, in MB; JSON lines may be longer.", min=0.1, max=1000)
+    ] = 2,
     expire_after: Annotated[
         str | None, typer.Option(help="Close rounds unanswered for so long: 90s, 30m, 12h, 7d.", show_default=False)
     ] = None,
@@ -124,6 +127,7 @@ def serve(
     from shortlist.service.keys import KeyFile  # noqa: PLC0415
     from shortlist.service.store import Store  # noqa: PLC0415
     from shortlist.service.web import create_app, listen, run, run_workers  # noqa: PLC0415 - needs the extra
+    from shortlist.service.web.limits import BodyLimits  # noqa: PLC0415
 
     keys = None if api_key_file is None else KeyFile(api_key_file)
     if keys is not None and not keys.listed():
@@ -134,6 +138,7 @@ def serve(
         keys=keys,
         allowed_hosts=allowed_host or (),
         rate=requests_per_second,
+        limits=BodyLimits(round(body_limit * 2**20)),
         expire_after=duration("expire_after", expire_after),
         erase_texts_after=duration("erase_texts_after", erase_texts_after),
     )

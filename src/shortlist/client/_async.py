@@ -116,6 +116,10 @@ class AsyncClient(Calls):
         """Take the `right` answer of the list with this `round_id`, shown or not: a hit if it is in it, else a miss."""
         await self._do(self._reveal(round_id, right))
 
+    async def propose_many(self, rounds: Iterable[Mapping[str, Any]]) -> list[Shown | ShortlistError]:
+        """Open many `rounds` in few requests; see `Client.propose_many`."""
+        return await self._do(self._propose_many(rounds))
+
     async def answer_many(self, answers: Iterable[tuple[str, dict[str, Any]]]) -> list[ShortlistError | None]:
         """Send many `answers` at once; return what was wrong with each, or None."""
         return await self._do(self._answer_many(answers))

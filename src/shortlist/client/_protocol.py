@@ -8,8 +8,7 @@ import dataclasses
 import math
 import random
 import time
-import uuid
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeVar
 from urllib.parse import quote
@@ -21,15 +20,12 @@ from shortlist._validation import (
     UNNAMED,
     Array,
     Member,
-    Scorers,
-    check_below,
-    check_ids,
     check_lists,
     check_number,
-    check_table,
     plain_member,
     plain_members,
 )
+from shortlist.client._drafts import Draft, in_parts
 from shortlist.client._fallback import LateRounds, everything
 from shortlist.errors import (
     ConflictingAnswer,
@@ -41,15 +37,12 @@ from shortlist.errors import (
     ShortlistError,
 )
 from shortlist.rounds.shown import More, Shown, from_null
-from shortlist.rounds.subgroups import check_tags
 
 __all__ = ["Call", "Calls", "Request", "Result"]
 
 #: Answers that say "later".
 _LATER: Final = (429, 502, 503, 504)
 _LONGEST_PAUSE: Final = 5.0
-#: How many answers the service takes at once.
-_MOST_ANSWERS: Final = 1_000
 _ERRORS: Final = {f"urn:shortlist:problem:{errors.problem_name(kind)}": kind for kind in errors.all_errors()}
 
 Result = TypeVar("Result")
@@ -155,46 +148,41 @@ class Calls:
         texts: Sequence[str | None] | None,
         **more: Any,
     ) -> Call[Shown]:
-        values, scorers = check_table(scores, allow_empty=bool(more["allow_empty"]))
-        more["tags"] = None if more["tags"] is None else check_tags(more["tags"])
-        more["allow_empty"] = more["allow_empty"] or None  # left out of the body where it says nothing
-        names = list(range(len(values))) if ids is None else check_ids(ids, len(values))
-        if texts is not None and len(texts) != len(values):
-            raise InvalidParameter(f"there are {len(texts)} texts for {len(values)} scores; give one for each")
-        candidates = [{"id": name, **row} for name, row in zip(names, _rows(values, scorers), strict=True)]
-        for candidate, text in zip(candidates, texts or (), strict=False):
-            candidate["text"] = text
-        chosen = str(more.pop("round_id") or uuid.uuid4().hex)
-        body: dict[str, Any] = {"candidates": candidates, "round_id": chosen}
-        more["scorer_version"] = more["scorer_version"] or self._scorer_version
-        if more["truncated_below"] is not None:
-            more["truncated_below"] = _bounds(more["truncated_below"], scorers)
-        if more["also"] is not None:
-            more["also"] = {name: _scores(name, each, len(values)) for name, each in more["also"].items()}
-        body |= {name: value for name, value in more.items() if value is not None}
-        request = Request("POST", self._path("rounds"), body)
+        draft = Draft(scores, ids, texts, version=self._scorer_version, **more)
+        request = Request("POST", self._path("rounds"), draft.body)
         if self._fallback is None:
-            shown = yield from self._send(request)
+            reply = yield from self._send(request)
         else:
             try:
-                shown = yield from self._send(request, deadline=self._deadline)
+                reply = yield from self._send(request, deadline=self._deadline)
             except (ServiceUnavailable, ServiceError):
-                self._late.add(chosen)
-                return everything(chosen, list(names), values)
+                return self._everything(draft)
             yield from self._take_back()
-        rows = values.tolist()
-        score = dict(zip(names, rows if values.ndim == 1 else map(tuple, rows), strict=True))
-        return Shown(
-            round_id=shown["round_id"],
-            threshold=from_null(shown["threshold"]),
-            members=tuple(shown["members"]),
-            scores=tuple(score[member] for member in shown["members"]),
-            candidates=len(values),
-            reached=shown["reached"],
-            truncated=shown["truncated"],
-            added=shown["added"],
-            explored=shown["explored"],
-        )
+        return draft.shown(reply)
+
+    def _everything(self, draft: Draft) -> Shown:
+        """Return a list that is shown without the service."""
+        self._late.add(draft.round_id)
+        return everything(draft.round_id, list(draft.names), draft.values)
+
+    def _propose_many(self, rounds: Iterable[Mapping[str, Any]]) -> Call[list[Shown | ShortlistError]]:
+        drafts = [Draft.of(each, self._scorer_version) for each in rounds]
+        results: list[Shown | ShortlistError] = []
+        deadline = math.inf if self._fallback is None else self._deadline
+        for part in in_parts([draft.body for draft in drafts]):
+            mine = drafts[len(results) : len(results) + len(part)]
+            try:
+                reply = yield from self._send(
+                    Request("POST", self._path("rounds:batch"), {"rounds": part}), deadline=deadline
+                )
+            except (ServiceUnavailable, ServiceError):
+                if self._fallback is None:
+                    raise
+                results += [self._everything(draft) for draft in mine]
+                continue
+            for draft, each in zip(mine, reply["results"], strict=True):
+                results.append(_error(each["problem"]) if each.get("problem") else draft.shown(each))
+        return results
 
     def _take_back(self) -> Call[None]:
         """Withdraw a round that was shown without the service, if it is time to: it may have been stored after all."""
@@ -261,9 +249,8 @@ class Calls:
             for round_id, answer in answers
         ]
         found: list[ShortlistError | None] = []
-        for start in range(0, len(listed), _MOST_ANSWERS):
-            body = {"answers": listed[start : start + _MOST_ANSWERS]}
-            reply = yield from self._send(Request("POST", self._path("feedback"), body))
+        for part in in_parts(listed):
+            reply = yield from self._send(Request("POST", self._path("feedback"), {"answers": part}))
             found += [_error(each["problem"]) if each.get("problem") else None for each in reply["results"]]
         return found
 
@@ -309,16 +296,6 @@ class Calls:
         yield from self._send(Request("DELETE", self._path()))
 
 
-def _scores(stream: str, scores: Any, count: int) -> list[Any]:
-    """Return the scores for a stream that shadows this one as they are sent."""
-    values, scorers = check_table(scores, allow_empty=True)
-    if len(values) != count:
-        raise errors.InvalidScores(
-            f"also has {len(values)} scores for {stream!r}, and there are {count} candidates: give one for each"
-        )
-    return [row["score"] if scorers == UNNAMED else row["scores"] for row in _rows(values, scorers)]
-
-
 def _nulls(values: Array) -> list[Any]:
     """Return a list's scores as they are sent: null where a scorer has none."""
     return [row if values.ndim == 1 else [None if math.isnan(one) else one for one in row] for row in values.tolist()]
@@ -332,28 +309,6 @@ def _place(places: tuple[int, ...]) -> int | list[int]:
 def _check_round(round_id: Any) -> None:
     if not isinstance(round_id, str) or not round_id.strip("."):
         raise errors.UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
-
-
-def _rows(values: Array, scorers: Scorers) -> list[dict[str, Any]]:
-    """Return the scores of each candidate as they are sent: one, or one of each scorer, null where it has none."""
-    rows = values.tolist()
-    if scorers == UNNAMED:
-        return [{"score": score} for score in rows]
-    if len(scorers) == 1:
-        return [{"scores": {scorers[0]: score}} for score in rows]
-    return [
-        {"scores": {name: None if math.isnan(score) else score for name, score in zip(scorers, row, strict=True)}}
-        for row in rows
-    ]
-
-
-def _bounds(bound: Any, scorers: Scorers) -> float | dict[str, float]:
-    """Return where a search had cut off its candidates as it is sent: a number, or one for each scorer that has one."""
-    checked = check_below(bound, scorers)
-    if scorers == UNNAMED and isinstance(checked, float):
-        return checked
-    each = checked if isinstance(checked, list) else [checked]
-    return {name: number for name, number in zip(scorers, each, strict=True) if number is not None}
 
 
 def _plain_score(score: Any) -> Any:

@@ -231,6 +231,17 @@ class Client(Calls):
         """Take the `right` answer of the list with this `round_id`, shown or not: a hit if it is in it, else a miss."""
         self._do(self._reveal(round_id, right))
 
+    def propose_many(self, rounds: Iterable[Mapping[str, Any]]) -> list[Shown | ShortlistError]:
+        """Open many rounds in few requests; return the shortlist of each, or what was wrong with it.
+
+        Parameters
+        ----------
+        rounds
+            The parameters of `propose`, as mappings: ``{"scores": [0.31, 0.87], "ids": ["faq-7", "faq-2"]}``. Lists
+            that are sent together are cut with the threshold from before the first of them.
+        """
+        return self._do(self._propose_many(rounds))
+
     def answer_many(self, answers: Iterable[tuple[str, dict[str, Any]]]) -> list[ShortlistError | None]:
         """Send many `answers` at once, as ``(round_id, {"hit": member})``; return what was wrong with each, or None."""
         return self._do(self._answer_many(answers))

@@ -5,13 +5,14 @@ import re
 
 import pytest
 
-from shortlist.service.web.exchange import BodyTooLarge, Exchange
+from shortlist.service.web.exchange import BodyRefused, Exchange
+from shortlist.service.web.limits import BodyLimits
 from shortlist.service.web.problems import Refusal
 from tests.service.running import running
 
 
 def test_a_body_that_grows_too_large_on_the_way(sqlite):
-    with running(sqlite, body_limit=10_000) as service:
+    with running(sqlite, limits=BodyLimits(10_000)) as service:
         service.make()
 
         def drops():
@@ -39,7 +40,7 @@ def test_every_response_has_the_id_of_its_request(sqlite):
 
 def test_the_first_header_of_a_name_counts():
     scope = {"headers": [(b"x-request-id", b"one"), (b"x-request-id", b"two")]}
-    assert Exchange(scope, None, None, 10).request_id == b"one"
+    assert Exchange(scope, None, None, BodyLimits()).request_id == b"one"
 
 
 def test_a_response_to_a_body_that_was_too_large_is_dropped():
@@ -52,9 +53,9 @@ def test_a_response_to_a_body_that_was_too_large_is_dropped():
         sent.append(message)
 
     async def main():
-        exchange = Exchange({"headers": []}, receive, send, 8)
+        exchange = Exchange({"headers": []}, receive, send, BodyLimits(8))
         await exchange.receive()
-        with pytest.raises(BodyTooLarge):
+        with pytest.raises(BodyRefused):
             await exchange.receive()
         await exchange.send({"type": "http.response.start", "status": 500})  # of whoever read the body
         assert not exchange.started
@@ -62,6 +63,6 @@ def test_a_response_to_a_body_that_was_too_large_is_dropped():
         return exchange
 
     exchange = asyncio.run(main())
-    assert (exchange.too_large, exchange.status) == (True, 413)
+    assert (exchange.refusal.document["status"], exchange.status) == (413, 413)
     assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
     assert (b"connection", b"close") in sent[0]["headers"]

@@ -22,12 +22,9 @@ def test_errors_say_where_in_words(sqlite_service):
         "/v1/streams/docs/rounds", json={"candidates": [{"id": "a", "score": 1}, {"id": "b", "score": "high"}]}
     )
     assert answer.json()["detail"] == "candidates[1].score: Input should be a valid number"
-    for path, why in (
-        ("/v1/streams/docs/rounds", "expected value at line 1 column 19"),
-        ("/v1/streams", "Expecting value"),
-    ):
+    for path in ("/v1/streams/docs/rounds", "/v1/streams"):
         answer = sqlite_service.http.post(path, content=b'{"candidates": [1,}', headers=JSON)
-        assert answer.json()["detail"] == f"the body is not JSON: {why}"
+        assert answer.json()["detail"] == "the body is not JSON: expected value at line 1 column 19"
     answer = sqlite_service.http.put("/v1/streams/docs/rounds/r/feedback", json={"hit": "a", "miss": True})
     assert answer.json()["detail"].startswith('body: give exactly one of {"hit": id}')
     answer = sqlite_service.http.put("/v1/streams/docs/rounds/r/feedback", json={"miss": False})

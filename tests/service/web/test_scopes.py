@@ -23,6 +23,7 @@ NEEDED = {
     "withdraw": "propose",
     "answer": "feedback",
     "answer_many": "feedback",
+    "propose_many": "propose",
     "expire": "admin",
     "erase_texts": "admin",
     "get_series": "read",

@@ -13,9 +13,10 @@ from shortlist.service.engine import Engine
 from shortlist.service.keys import KeyFile
 from shortlist.service.web import pages
 from shortlist.service.web.gate import Gate
+from shortlist.service.web.limits import BodyLimits
 from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.problems import EVERYWHERE, handle_problems
-from shortlist.service.web.routes import insight, learning, log, operations, retention, rounds, streams
+from shortlist.service.web.routes import batches, insight, learning, log, operations, retention, rounds, streams
 
 __all__ = ["create_app"]
 
@@ -28,7 +29,7 @@ def create_app(
     keys: KeyFile | None = None,
     allowed_hosts: Sequence[str] = (),
     rate: float | None = None,
-    body_limit: int = 8 * 2**20,
+    limits: BodyLimits | None = None,
     expire_after: float | None = None,
     erase_texts_after: float | None = None,
     **settings: Any,
@@ -45,8 +46,8 @@ def create_app(
         Names by which it may be asked for where there are no keys, besides localhost and addresses.
     rate
         Requests per second for each key, or for each address where there are no keys.
-    body_limit
-        The largest body of a request, in bytes.
+    limits
+        Of bodies; at most 2 MB each, if left out.
     expire_after
         Close rounds that have waited for an answer for so many seconds.
     erase_texts_after
@@ -68,7 +69,7 @@ def create_app(
 
     # The routes themselves and not `include_router`, which would match every request twice. They are tried in
     # this order: those of rounds are the busy ones.
-    topics = (rounds, log, streams, learning, insight, retention, operations, pages)
+    topics = (rounds, batches, log, streams, learning, insight, retention, operations, pages)
     app = FastAPI(
         title="shortlist",
         version=shortlist.__version__,
@@ -79,8 +80,10 @@ def create_app(
         redoc_url=None,
         responses=EVERYWHERE,
     )
-    app.state.metrics = metrics
-    app.add_middleware(Gate, keys=keys, allowed_hosts=allowed_hosts, rate=rate, body_limit=body_limit, metrics=metrics)
+    app.state.metrics, app.state.limits = metrics, limits or BodyLimits()
+    app.add_middleware(
+        Gate, keys=keys, allowed_hosts=allowed_hosts, rate=rate, limits=app.state.limits, metrics=metrics
+    )
     handle_problems(app)
     return app
 

@@ -7,17 +7,23 @@ request. The OpenAPI document and the errors remain the framework's.
 
 import inspect
 from collections.abc import Callable, Coroutine
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter, ValidationError
 
-__all__ = ["BodyRoute", "is_json"]
+__all__ = ["BodyRoute", "is_json", "is_lines", "path_reader_of", "reader_of"]
 
+Result = TypeVar("Result")
+#: From how many fields on it is looked at first whether many of them are unknown.
+_MANY_FIELDS: Final = 40_000
+#: The most errors that are told one by one.
+_MANY_ERRORS: Final = 100
 #: What nearly every client sends, as the server passes it on.
 _USUAL_HEADER: Final = (b"content-type", b"application/json")
+_LINES: Final = (b"application/jsonl", b"application/x-ndjson")
 
 
 def is_json(request: Request) -> bool:
@@ -26,41 +32,86 @@ def is_json(request: Request) -> bool:
     return content_type == "application/json" or content_type.endswith("+json")
 
 
+def is_lines(content_type: bytes) -> bool:
+    """Return whether a content type is that of JSON lines."""
+    return content_type.partition(b";")[0].strip().lower() in _LINES
+
+
 class BodyRoute(APIRoute):
     """A route whose function takes `engine`, parameters of the path as strings, and `body`."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the function that answers a request."""
         endpoint = self.endpoint
-        # The validators themselves: the methods of an adapter would add a call for each parameter.
-        validators = {
-            name: TypeAdapter(parameter.annotation).validator
-            for name, parameter in inspect.signature(endpoint, eval_str=True).parameters.items()
-            if name != "engine"
-        }
-        validate_body = validators.pop("body").validate_json
-        path = [(name, validator.validate_python) for name, validator in validators.items()]
+        body = inspect.signature(endpoint, eval_str=True).parameters.get("body")
+        if body is None:
+            return super().get_route_handler()
+        read, read_path = reader_of(TypeAdapter(body.annotation)), path_reader_of(endpoint)
 
         async def answer(request: Request) -> Response:
-            arguments: dict[str, Any] = {}
-            for name, validate in path:
-                try:
-                    arguments[name] = validate(request.path_params[name])
-                except ValidationError as error:
-                    raise _invalid("path", error, name) from None
+            arguments = read_path(request)
             if _USUAL_HEADER not in request.scope["headers"] and not is_json(request):
                 raise RequestValidationError([])  # its handler looks at the content type first
-            try:
-                arguments["body"] = validate_body(await request.body())
-            except ValidationError as error:
-                raise _invalid("body", error) from None
+            arguments["body"] = read(await request.body())
             response: Response = await endpoint(engine=request.app.state.engine, **arguments)
             return response
 
         return answer
 
 
+def path_reader_of(endpoint: Callable[..., Any]) -> Callable[[Request], dict[str, Any]]:
+    """Return what reads the parameters of a path, or raises RequestValidationError."""
+    # The validators themselves: the methods of an adapter would add a call for each parameter.
+    validators = [
+        (name, TypeAdapter(parameter.annotation).validator.validate_python)
+        for name, parameter in inspect.signature(endpoint, eval_str=True).parameters.items()
+        if name not in ("engine", "body")
+    ]
+
+    def read(request: Request) -> dict[str, Any]:
+        arguments: dict[str, Any] = {}
+        for name, validate in validators:
+            try:
+                arguments[name] = validate(request.path_params[name])
+            except ValidationError as error:
+                raise _invalid("path", error, name) from None
+        return arguments
+
+    return read
+
+
+def reader_of(adapter: TypeAdapter[Result]) -> Callable[[bytes], Result]:
+    """Return what reads JSON into a model, in milliseconds however wrong it is, or raises RequestValidationError."""
+    validate, write = adapter.validator.validate_json, adapter.serializer.to_json
+
+    def read(content: bytes) -> Result:
+        try:
+            fields = content.count(b":")
+            if fields <= _MANY_FIELDS:
+                return validate(content)  # type: ignore[no-any-return]
+            # A message for each of many unknown fields would take long: whether there are many is looked at first.
+            result: Result = validate(content, extra="ignore")
+            unknown = fields - write(result, exclude_unset=True, warnings=False).count(b":")
+            if unknown == 0 and b"\\u003" not in content:  # no colon was written as an escape
+                return result
+            if unknown > _MANY_FIELDS:
+                raise _hopeless(unknown)
+            return validate(content)  # type: ignore[no-any-return]
+        except ValidationError as error:
+            raise _invalid("body", error) from None
+
+    return read
+
+
+def _hopeless(mistakes: int) -> RequestValidationError:
+    """Return one error for many: what each of them is would take long to say."""
+    message = f"it is wrong in {mistakes:,} places; compare it with /openapi.json, and try a small one first"
+    return RequestValidationError([{"type": "many", "loc": ("body",), "msg": message}])
+
+
 def _invalid(location: str, error: ValidationError, *names: str) -> RequestValidationError:
     """Return a model's error as the framework's own, with the part of the request it is in."""
+    if error.error_count() > _MANY_ERRORS:
+        return _hopeless(error.error_count())
     errors = error.errors(include_url=False, include_input=False, include_context=False)
     return RequestValidationError([{**each, "loc": (location, *names, *each["loc"])} for each in errors])

@@ -1,4 +1,4 @@
-"""One request and its response: the request's id, the size of its body, the status it was answered with."""
+"""One request and its response: the request's id, the limits of its body, the status it was answered with."""
 
 import asyncio
 import json
@@ -10,18 +10,21 @@ from typing import Any, Final
 
 from starlette.types import Message, Receive, Scope, Send
 
+from shortlist.service.web.limits import BodyLimits
 from shortlist.service.web.problems import Refusal
 
-__all__ = ["BodyTooLarge", "Exchange"]
+__all__ = ["RELEASE", "BodyRefused", "Exchange"]
 
 #: What has headers of its own; all other responses are of today, of this caller, and what they say they are.
 _PAGES: Final = ("/static/", "/page/", "/favicon.ico")
 _PRIVATE: Final = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
+#: Where whoever reads a body in parts finds what it calls with the number of bytes that it has read.
+RELEASE: Final = "shortlist.release"
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
-class BodyTooLarge(Exception):
-    """More came in than the limit allows."""
+class BodyRefused(Exception):
+    """The body is too large or too slow, or there are too many."""
 
 
 class Exchange:
@@ -31,18 +34,26 @@ class Exchange:
     ----------
     scope, receive, send
         As ASGI has them.
-    body_limit
-        The largest body, in bytes.
+    limits
+        Of bodies.
     """
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, body_limit: int) -> None:
-        self.scope, self._receive, self._send, self._room = scope, receive, send, body_limit
+    def __init__(self, scope: Scope, receive: Receive, send: Send, limits: BodyLimits) -> None:
+        self.scope, self._receive, self._send, self._limits = scope, receive, send, limits
         #: The first header of each name.
         self.headers: dict[bytes, bytes] = dict(reversed(list(scope["headers"])))
         given = self.headers.get(b"x-request-id", b"")
         self.request_id = given if _REQUEST_ID.fullmatch(given) else os.urandom(8).hex().encode()
         self.began = time.perf_counter()
-        self.status, self.started, self.refused, self.too_large = 500, False, False, False
+        self.status, self.started, self.refused = 500, False, False
+        #: Why the body is not read further, if it is not.
+        self.refusal: Refusal | None = None
+        # How much of the body is in memory, whether all of it is, and until when it may take.
+        self._held, self._complete = 0, False
+        self._deadline: float | None = None
+        # Whether the body is read in parts, and the task that waits for it.
+        self._in_parts = False
+        self._reader: asyncio.Task[Any] | None = None
         self.key_id: str | None = None
         path = scope.get("path", "")
         self._is_page = path.startswith(_PAGES) or path == "/"
@@ -69,19 +80,63 @@ class Exchange:
         if self._task is not None:
             self._task.uncancel()
 
+    def read_in_parts(self) -> None:
+        """Let the body be of any size, because whoever reads it takes what it has read out of memory (`release`)."""
+        self._in_parts = True
+        self.scope[RELEASE] = self.release
+
     async def receive(self) -> Message:
-        """Pass on what comes in, as long as it is within the limit."""
-        message = await self._receive()
-        self._room -= len(message.get("body", b""))
-        if self._room < 0:
-            # Code that reads the body may turn this into a response of its own, so `send` checks it too.
-            self.too_large = True
-            raise BodyTooLarge
+        """Pass on what comes in, as long as it is within the limits."""
+        if self._complete:
+            return await self._receive()
+        self._reader = asyncio.current_task()
+        deadline = self._limits.expect(self, self._deadline)
+        self._deadline = None if self._in_parts else deadline
+        try:
+            message = await self._receive()
+        except asyncio.CancelledError:
+            if self.refusal is None or self._reader is None:
+                raise
+            self._reader.uncancel()
+            raise BodyRefused from None
+        finally:
+            self._limits.arrived(self)
+        if message["type"] == "http.disconnect":
+            self._refuse_body(self._limits.gone)
+        self._complete = not message.get("more_body")
+        fits = self._hold(self._held + len(message.get("body", b"")))
+        if not self._in_parts and self._held > self._limits.size:
+            self._refuse_body(self._limits.too_large)
+        elif not fits:
+            self._refuse_body(self._limits.full)
         return message
 
+    def release(self, count: int) -> None:
+        """Take so many bytes of the body out of the count: they are read."""
+        self._hold(self._held - count)
+
+    def close(self) -> None:
+        """Let go of the body."""
+        self._hold(0)
+
+    def give_up(self, refusal: Refusal) -> None:
+        """Wait for the body no longer."""
+        self.refusal = refusal
+        if self._reader is not None:
+            self._reader.cancel()
+
+    def _hold(self, count: int) -> bool:
+        before, self._held = self._held, count
+        return self._limits.hold(before, count)
+
+    def _refuse_body(self, refusal: Refusal) -> None:
+        # Code that reads the body may turn this into a response of its own, so `send` checks it too.
+        self.refusal = refusal
+        raise BodyRefused
+
     async def send(self, message: Message) -> None:
-        """Pass on what goes out, with the request's id; drop a response to a body that was too large."""
-        if self.too_large and not self.started and not self.refused:
+        """Pass on what goes out, with the request's id; drop a response to a body that was not read."""
+        if self.refusal is not None and not self.started and not self.refused:
             return
         if message["type"] == "http.response.start":
             self.status, self.started = message["status"], True

@@ -1,15 +1,16 @@
 """The gate: what every request passes before a route sees it, and every response on its way out.
 
 In this order: a request id; without keys, the host that was asked for; the key and its scope; the rate of
-the key; the size of the body. Then, with the response, one line of log and one of metrics. What is checked
-is in `scopes`, `hosts`, `rate` and `exchange`. A response in parts (live events, an export) ends when its key is
-revoked, which `watching` sees to.
+the key; the size of the body, how long it takes, and what all bodies take together. Then, with the response, one line
+of log and one of metrics. What is checked is in `scopes`, `hosts`, `rate`, `limits` and `exchange`. A response in parts
+(live events, an export) ends when its key is revoked, which `watching` sees to.
 """
 
 import asyncio
 import contextlib
 import logging
 import math
+import re
 import time
 from collections.abc import Iterable
 from typing import Final
@@ -17,8 +18,10 @@ from typing import Final
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from shortlist.service.keys import KeyFile
-from shortlist.service.web.exchange import BodyTooLarge, Exchange
+from shortlist.service.web.bodies import is_lines
+from shortlist.service.web.exchange import BodyRefused, Exchange
 from shortlist.service.web.hosts import Hosts
+from shortlist.service.web.limits import BodyLimits
 from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.problems import WHY, Refusal, document
 from shortlist.service.web.rate import RateLimit
@@ -31,6 +34,8 @@ _log = logging.getLogger("shortlist.access")
 
 #: Requests per second that an address may send without a key, at least: a page loads a dozen files at once.
 _PUBLIC_RATE: Final = 50.0
+#: The routes that read JSON lines.
+_IN_PARTS: Final = re.compile(r"/v1/streams/[^/]+/(?:feedback|rounds:batch)")
 
 
 class Gate:
@@ -46,8 +51,8 @@ class Gate:
         Names by which it may be asked for where there are no keys, besides localhost.
     rate
         Requests per second for each key (for each address, where there are no keys); None for no limit.
-    body_limit
-        The largest body, in bytes.
+    limits
+        Of bodies.
     metrics
         Where requests are counted.
     """
@@ -59,32 +64,30 @@ class Gate:
         keys: KeyFile | None,
         allowed_hosts: Iterable[str],
         rate: float | None,
-        body_limit: int,
+        limits: BodyLimits,
         metrics: Metrics,
     ) -> None:
-        self._app, self._keys, self._body_limit, self._metrics = app, keys, body_limit, metrics
+        self._app, self._keys, self._limits, self._metrics = app, keys, limits, metrics
         self._watch = None if keys is None else Watch(keys)
         self._hosts = Hosts(allowed_hosts)
         self._rate_limit = None if rate is None else RateLimit(rate)
         self._public_limit = None if rate is None else RateLimit(max(rate, _PUBLIC_RATE))
-        detail = f"the body is larger than {body_limit:,} bytes: send fewer candidates, or shorter texts"
-        self._too_large = Refusal(document("content-too-large", 413, detail), {"Connection": "close"})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or say why not."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        exchange = Exchange(scope, receive, send, self._body_limit)
+        exchange = Exchange(scope, receive, send, self._limits)
         try:
             refusal = self._authorize(exchange)
             if refusal is None:
                 if self._watch is not None and exchange.key_id is not None:
                     exchange.check_parts(self._watch.check)
-                with contextlib.suppress(BodyTooLarge):
+                with contextlib.suppress(BodyRefused):
                     await self._app(scope, exchange.receive, exchange.send)
-                if exchange.too_large and not exchange.started:
-                    refusal = self._too_large
+                if not exchange.started:
+                    refusal = exchange.refusal
             if refusal is not None:
                 await exchange.refuse(refusal)
         except asyncio.CancelledError:
@@ -99,6 +102,7 @@ class Gate:
         finally:
             if self._watch is not None:
                 self._watch.forget(exchange)
+            exchange.close()
             self._record(exchange)
 
     def _authorize(self, exchange: Exchange) -> Refusal | None:
@@ -122,7 +126,10 @@ class Gate:
             if not key.may(needed):
                 return Refusal(document("not-allowed", 403, f"this key may not do that: it needs the scope {needed}"))
         length = headers.get(b"content-length", b"0")
-        too_large = self._too_large if length.isdigit() and int(length) > self._body_limit else None
+        if _is_in_parts(exchange):
+            exchange.read_in_parts()
+            length = b"0"
+        too_large = self._limits.too_large if length.isdigit() and int(length) > self._limits.size else None
         return _too_many(self._rate_limit, exchange.key_id or address) or too_large
 
     def _record(self, exchange: Exchange) -> None:
@@ -142,6 +149,14 @@ class Gate:
             if status >= 500:
                 payload["why"] = exchange.scope.get(WHY)
             _log.log(level, "request", extra={"payload": payload})
+
+
+def _is_in_parts(exchange: Exchange) -> bool:
+    """Return whether a request has many lines, which are read and stored in parts."""
+    content_type = exchange.headers.get(b"content-type", b"")
+    return (
+        b"json" in content_type and is_lines(content_type) and _IN_PARTS.fullmatch(exchange.scope["path"]) is not None
+    )
 
 
 def _too_many(limit: RateLimit | None, sender: str) -> Refusal | None:

@@ -31,7 +31,17 @@ from shortlist.errors import (
 from shortlist.service.web.bodies import is_json
 from shortlist.service.web.replies import Problem
 
-__all__ = ["EVERYWHERE", "PROBLEM_TYPE", "WHY", "Refusal", "document", "handle_problems", "problem", "responses"]
+__all__ = [
+    "EVERYWHERE",
+    "PROBLEM_TYPE",
+    "WHY",
+    "Refusal",
+    "document",
+    "handle_problems",
+    "problem",
+    "responses",
+    "validation_problem",
+]
 
 PROBLEM_TYPE: Final = "application/problem+json"
 #: The first that fits.
@@ -91,22 +101,15 @@ async def _of_package(request: Request, error: Exception) -> JSONResponse:
 
 async def _of_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101
-    if request.method in ("POST", "PUT") and not is_json(request):
-        return _invalid_body("send JSON, with the header Content-Type: application/json")
-    if syntax := [each for each in error.errors() if each["type"] == "json_invalid"]:
-        why = syntax[0].get("ctx", {}).get("error") or syntax[0]["msg"]
-        return _invalid_body(f"the body is not JSON: {why.removeprefix('Invalid JSON: ')}")
-    # Without the input: it may be large, or not be JSON at all (NaN).
-    errors = list({(_where(e["loc"]), e["msg"].removeprefix("Value error, ")): None for e in error.errors()[:20]})
-    detail = "; ".join(f"{where}: {what}" for where, what in errors[:3])
-    listed = [{"where": where, "what": what} for where, what in errors]
-    return _response(document("invalid-request", 422, detail, errors=listed))
+    if request.method in ("POST", "PUT") and not error.errors() and not is_json(request):
+        return _response(_invalid("send JSON, with the header Content-Type: application/json"))
+    return _response(validation_problem(error))
 
 
 async def _of_framework(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101
     if error.status_code == 400 and request.method in ("POST", "PUT", "PATCH"):
-        return _invalid_body("the body cannot be read as JSON; send it as UTF-8")
+        return _response(_invalid("the body cannot be read as JSON; send it as UTF-8"))
     kind = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
     headers = dict(error.headers or {})
     if error.status_code == 405:
@@ -118,8 +121,19 @@ async def _of_bug(_request: Request, _error: Exception) -> JSONResponse:
     return _response(document("internal-error", 500, "the service failed; the log of the service says why"))
 
 
-def _invalid_body(detail: str) -> JSONResponse:
-    return _response(document("invalid-request", 422, detail, errors=[{"where": "body", "what": detail}]))
+def validation_problem(error: RequestValidationError) -> dict[str, Any]:
+    """Return what is wrong with a request, or with a line of one, as a problem document."""
+    if syntax := [each for each in error.errors() if each["type"] == "json_invalid"]:
+        why = syntax[0].get("ctx", {}).get("error") or syntax[0]["msg"]
+        return _invalid(f"the body is not JSON: {why.removeprefix('Invalid JSON: ')}")
+    # Without the input: it may be large, or not be JSON at all (NaN).
+    errors = list({(_where(e["loc"]), e["msg"].removeprefix("Value error, ")): None for e in error.errors()[:20]})
+    detail = "; ".join(f"{where}: {what}" for where, what in errors[:3])
+    return document("invalid-request", 422, detail, errors=[{"where": where, "what": what} for where, what in errors])
+
+
+def _invalid(detail: str) -> dict[str, Any]:
+    return document("invalid-request", 422, detail, errors=[{"where": "body", "what": detail}])
 
 
 def _response(payload: dict[str, Any], headers: dict[str, str] | None = None) -> JSONResponse:
@@ -162,4 +176,4 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 #: What any route may answer with.
-EVERYWHERE: Final = responses(400, 401, 403, 413, 421, 422, 429, 500, 503)
+EVERYWHERE: Final = responses(400, 401, 403, 408, 413, 421, 422, 429, 500, 503)

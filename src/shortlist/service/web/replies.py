@@ -17,6 +17,8 @@ __all__ = [
     "IfAsked",
     "Problem",
     "RoundPage",
+    "RoundResult",
+    "RoundResults",
     "RoundShown",
     "RoundView",
     "SeriesPoints",
@@ -107,6 +109,30 @@ class AnswerResults(_Out):
 
     results: list[AnswerResult]
     """One for each answer."""
+
+
+class RoundResult(_Out):
+    """The result of one list of a batch."""
+
+    round_id: str | None
+    """What to answer to; null if it was refused and had none."""
+    status: int
+    """What it would have been answered alone: 201, 200, 409, 422."""
+    threshold: Threshold = None
+    members: Annotated[list[str | int] | None, Field(description="The candidates to show, best first.")] = None
+    reached: Annotated[int | None, Field(description="How many of them, from the first, reach the threshold.")] = None
+    truncated: Annotated[bool | None, Field(description="The guarantee does not cover this list.")] = None
+    added: Annotated[int | None, Field(description="How many the error budget added, or would have.")] = None
+    explored: Annotated[bool | None, Field(description="Everything is shown, in random order: keep the order.")] = None
+    problem: Problem | None = None
+    """Why not, if it was refused."""
+
+
+class RoundResults(_Out):
+    """The result of each list, in the order sent."""
+
+    results: list[RoundResult]
+    """One for each list."""
 
 
 class MoreShown(_Out):

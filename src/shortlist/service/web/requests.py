@@ -9,7 +9,16 @@ from operator import attrgetter
 from typing import Annotated, Any, Final, Literal, Self
 
 from fastapi import Path, Query
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    model_validator,
+)
+from pydantic_core import core_schema
 
 from shortlist.errors import InvalidScores
 from shortlist.policies import AnytimeSPS
@@ -24,12 +33,14 @@ __all__ = [
     "MOST_FIT_ROUNDS",
     "MOST_MISS_BUDGET",
     "MOST_ON_PAGE",
+    "MOST_ROUNDS",
     "MOST_SCORERS",
     "MOST_SHADOWING",
     "ROUND_ID",
     "STREAM_NAME",
     "Answer",
     "Answers",
+    "BatchedRound",
     "Body",
     "Candidate",
     "Changes",
@@ -42,9 +53,10 @@ __all__ = [
     "PageLimit",
     "RoundAnswer",
     "RoundPath",
+    "Rounds",
     "Scorer",
     "StreamPath",
-    "whole",
+    "Whole",
 ]
 
 #: The most candidates in a round.
@@ -61,6 +73,8 @@ MOST_MISS_BUDGET: Final = 1_000_000
 MOST_CHARACTERS: Final = 20_000
 #: The most answers in a batch.
 MOST_ANSWERS: Final = 1_000
+#: The most lists in a batch.
+MOST_ROUNDS: Final = 1_000
 #: The most rounds or streams on a page.
 MOST_ON_PAGE: Final = 1_000
 #: What streams and rounds may be called.
@@ -72,9 +86,53 @@ RoundPath = Annotated[str, Path(alias="round_id", pattern=ROUND_ID, description=
 PageLimit = Annotated[int, Query(ge=1, le=MOST_ON_PAGE, description="The most on a page.")]
 
 
-def whole(value: Any) -> Any:
-    """Return 3.0 as 3: in JSON they are one number."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+class Whole:
+    """An integer that may be written 3.0: in JSON that is one number with 3.
+
+    What is no number at all is refused as it is. A function that is called first would have it converted, which for a
+    large value takes long.
+    """
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        numbers = [
+            core_schema.int_schema(strict=True),
+            core_schema.no_info_after_validator_function(_as_whole, core_schema.float_schema(strict=True)),
+        ]
+        number = core_schema.union_schema(
+            numbers,  # type: ignore[arg-type]
+            mode="left_to_right",
+            custom_error_type="int_type",
+        )
+        return core_schema.chain_schema([number, handler(source)])
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        last: Any = schema
+        return handler(last["steps"][-1])
+
+
+def _as_whole(value: float) -> int:
+    if not value.is_integer():
+        raise ValueError
+    return int(value)
+
+
+class _OneError:
+    """One error for all alternatives of a union: each of them would hold a copy of what was sent.
+
+    Parameters
+    ----------
+    message
+        What it says.
+    """
+
+    def __init__(self, message: str) -> None:
+        self._message = message
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        schema: Any = handler(source)
+        return {**schema, "custom_error_type": "alternatives", "custom_error_message": self._message}
 
 
 def _no_name(value: Any) -> None:
@@ -93,20 +151,19 @@ RoundId = Annotated[
     str, Field(pattern=ROUND_ID, description="A round's id: your own, or one that the service generates.")
 ]
 Id = Annotated[
-    Annotated[str, Field(max_length=500)]
-    | Annotated[int, Field(ge=-(2**53) + 1, le=2**53 - 1), BeforeValidator(whole)],
-    # In this order, so that a string is taken at once and `whole` is not called for it.
+    Annotated[str, Field(max_length=500)] | Annotated[int, Field(ge=-(2**53) + 1, le=2**53 - 1), Whole()],
+    # In this order, so that a string is taken at once.
     Field(
         union_mode="left_to_right",
         description="A candidate's id: a string, or a whole number that every JSON reader keeps (below 2^53).",
     ),
 ]
 Number = Annotated[float, Field(allow_inf_nan=False)]
-Numbers = Annotated[list[Number], Field(max_length=MOST_SCORERS)]
+Numbers = Annotated[list[Number], Field(max_length=MOST_SCORERS, fail_fast=True)]
 Weight = Annotated[float, Field(ge=-MOST_WEIGHT, le=MOST_WEIGHT)]
-Weights = Annotated[list[Weight], Field(max_length=MOST_SCORERS)]
+Weights = Annotated[list[Weight], Field(max_length=MOST_SCORERS, fail_fast=True)]
 Scorer = Annotated[str, Field(min_length=1, max_length=100)]
-Scores = Annotated[dict[Scorer, Number | None], Field(min_length=1, max_length=MOST_SCORERS)]
+Scores = Annotated[dict[Scorer, Number | None], Field(min_length=1, max_length=MOST_SCORERS, fail_fast=True)]
 Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
 Version = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -134,7 +191,7 @@ class Sps(Body):
 
     kind: Literal["sps"]
     """Which policy."""
-    horizon: Annotated[int, Field(ge=2, le=10**12), BeforeValidator(whole)]
+    horizon: Annotated[int, Field(ge=2, le=10**12), Whole()]
     """The number of rounds planned for; after them the threshold stays where it is."""
 
 
@@ -163,7 +220,7 @@ class AdaptiveScore(Body):
     """How flat: lower values separate the best from the rest more sharply."""
     penalty: Annotated[float, Field(ge=0, le=1e6)] = Adaptive.penalty
     """What each rank beyond the free ones costs (RAPS); 0 is APS."""
-    free: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(whole)] = Adaptive.free
+    free: Annotated[int, Field(ge=0, le=10**6), Whole()] = Adaptive.free
     """How many ranks cost nothing."""
 
 
@@ -194,17 +251,17 @@ class LearnedScore(Body):
     """`softmax`: the probability of each candidate to be picked; `sum`: the weighted sum of the values."""
     influence: Numbers = []
     """The share of each scorer in the score, for people to read; the same for all if left out."""
-    rounds: Annotated[int, Field(ge=0, le=10**12), BeforeValidator(whole)] = Learned.rounds
+    rounds: Annotated[int, Field(ge=0, le=10**12), Whole()] = Learned.rounds
     """How many picks it was learned from."""
     lengths: Annotated[list[Number], Field(max_length=2)] = []
     """How long lists of the two forms would have been in the rounds of the fit."""
     gradient: Number = Learned.gradient
     """The norm of the gradient where the fit stopped."""
-    steps: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(whole)] = Learned.steps
+    steps: Annotated[int, Field(ge=0, le=10**6), Whole()] = Learned.steps
     """After how many steps it stopped."""
 
 
-MissBudget = Annotated[int, Field(ge=1, le=MOST_MISS_BUDGET), BeforeValidator(whole)]
+MissBudget = Annotated[int, Field(ge=1, le=MOST_MISS_BUDGET), Whole()]
 #: A share of rounds, or the schedule that falls with time.
 ExploreShare = Annotated[float, Field(gt=0, le=1)] | Literal["auto"]
 
@@ -222,7 +279,7 @@ class NewStream(Body):
     ) = Settings.score
     """How a list's scores become the one per candidate that is compared with the threshold. `auto` learns it from the
     first picks, while everything is shown, and then freezes it; for one scorer or several."""
-    fit_rounds: Annotated[int, Field(ge=1, le=MOST_FIT_ROUNDS), BeforeValidator(whole)] | None = Settings.fit_rounds
+    fit_rounds: Annotated[int, Field(ge=1, le=MOST_FIT_ROUNDS), Whole()] | None = Settings.fit_rounds
     """How many picks `auto` learns the score from; null: 30 with one scorer, 100 with several."""
     miss_budget: MissBudget | None = Field(
         default_factory=lambda: Settings.miss_budget, json_schema_extra={"default": Settings.miss_budget}
@@ -236,17 +293,17 @@ class NewStream(Body):
     """For users who click and never report a miss: the share of rounds in which everything is shown, in random order,
     or `auto`, which is min(0.2, 2/sqrt(t)). Only those rounds count. It excludes `unanswered`, `miss_budget`,
     `on_drift` and `shadow`."""
-    patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(whole)] = Settings.patience
+    patience: Annotated[int, Field(ge=0, le=10**9), Whole()] = Settings.patience
     """After how many later rounds an unanswered one counts as below the threshold; a late answer corrects it."""
-    grace: Annotated[int, Field(ge=0, le=10**6), BeforeValidator(whole)] = Settings.grace
+    grace: Annotated[int, Field(ge=0, le=10**6), Whole()] = Settings.grace
     """Answers may be corrected until so many more have come, and count after that; less than `patience`."""
     on_drift: Literal["report", "restart"] | None = Settings.on_drift
     """Watch for a distribution shift after which lists miss too often: `report` an alarm, or `restart` learning."""
-    false_alarm_rounds: Annotated[int, Field(ge=1, le=10**12), BeforeValidator(whole)] = Settings.false_alarm_rounds
+    false_alarm_rounds: Annotated[int, Field(ge=1, le=10**12), Whole()] = Settings.false_alarm_rounds
     """The mean number of rounds between false alarms is at least this."""
-    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(whole)] = Settings.at_least
+    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), Whole()] = Settings.at_least
     """Always show at least this many: safe."""
-    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(whole)] | None = Settings.at_most
+    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), Whole()] | None = Settings.at_most
     """Never show more; lists that it cuts short are marked `truncated`."""
     shadow: bool = Settings.shadow
     """Show everything, and learn the threshold anyway."""
@@ -267,13 +324,13 @@ class Changes(Body):
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
-    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(whole)] = _UNCHANGED
+    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), Whole()] = _UNCHANGED
     """Always show at least this many: safe."""
-    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(whole)] | None = _UNCHANGED
+    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), Whole()] | None = _UNCHANGED
     """Never show more on the first page; null: no limit."""
     shadow: bool = _UNCHANGED
     """Show everything, and learn the threshold anyway."""
-    patience: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(whole)] = _UNCHANGED
+    patience: Annotated[int, Field(ge=0, le=10**9), Whole()] = _UNCHANGED
     """After how many later rounds an unanswered one counts as below the threshold."""
     miss_budget: MissBudget | None = _UNCHANGED
     """The error budget; null: off."""
@@ -308,9 +365,9 @@ class Changes(Body):
 class MoreAsked(Body):
     """How much more of a list to show."""
 
-    count: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), BeforeValidator(whole)] | None = None
+    count: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), Whole()] | None = None
     """How many more; null: all the rest."""
-    shown: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), BeforeValidator(whole)] | None = None
+    shown: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), Whole()] | None = None
     """How many candidates you have: then the same request again gives the same answer. Null: all that are shown."""
 
 
@@ -353,16 +410,25 @@ class NewRound(Body):
     """What was asked, for the page; stored apart from the log, and can be erased."""
     round_id: RoundId | None = None
     """Your own, so that the same request twice is one round; generated if left out."""
-    truncated_below: Number | Annotated[dict[Scorer, Number], Field(max_length=MOST_SCORERS)] | None = None
+    truncated_below: Number | Annotated[dict[Scorer, Number], Field(max_length=MOST_SCORERS, fail_fast=True)] | None = (
+        None
+    )
     """The lowest score that your search returned, if it may have left candidates out: they score at most that. With
     several scorers, by name, those whose search may have."""
     scorer_version: Version | None = None
     """The model behind these scores, to make sure that it is the stream's."""
-    tags: Annotated[dict[Tag, Tag | int], Field(max_length=10)] | None = None
+    tags: Annotated[dict[Tag, Tag | int], Field(max_length=10, fail_fast=True)] | None = None
     """What to see coverage by, after the fact, for example `{"language": "de"}`. It decides nothing."""
     also: Annotated[
-        dict[Name, list[Number] | list[Scores]],
-        Field(max_length=MOST_SHADOWING, json_schema_extra={"additionalProperties": False}),
+        dict[
+            Name,
+            Annotated[
+                Annotated[list[Number], Field(max_length=MOST_CANDIDATES, fail_fast=True)]
+                | Annotated[list[Scores], Field(max_length=MOST_CANDIDATES, fail_fast=True)],
+                Field(union_mode="left_to_right"),
+            ],
+        ],
+        Field(max_length=MOST_SHADOWING, fail_fast=True, json_schema_extra={"additionalProperties": False}),
     ] = {}
     """For streams that shadow this one, by name: their scores of the same candidates, in the same order, each a number
     or, with several scorers, an object such as `scores` of a candidate. One that is not named has no such round."""
@@ -390,6 +456,19 @@ class NewRound(Body):
         return _by_scorer(rows)
 
 
+class BatchedRound(NewRound):
+    """A list of a batch. One that is empty without `allow_empty` is refused on its own."""
+
+    model_config = ConfigDict(json_schema_extra={})
+
+
+class Rounds(Body):
+    """Lists to cut, all with the thresholds from before the first; each is shown or refused on its own."""
+
+    rounds: Annotated[list[BatchedRound], Field(min_length=1, max_length=MOST_ROUNDS)]
+    """In the order shown; one without a `round_id` is given one."""
+
+
 def _by_scorer(rows: list[Any]) -> list[float] | dict[str, list[float]]:
     """Return scores by the names of their scorers; as they are where these have none."""
     if not rows or not isinstance(rows[0], dict):
@@ -409,7 +488,11 @@ class Answer(Body):
     model_config = _one_of(0)
 
     hit: Annotated[
-        Id | Annotated[list[Id], Field(min_length=1, max_length=MOST_CANDIDATES)],
+        Id | Annotated[list[Id], Field(min_length=1, max_length=MOST_CANDIDATES, fail_fast=True)],
+        _OneError(
+            "Input should be the id of a candidate (a string of up to 500 characters, or a whole number below 2^53), "
+            f"or a list of 1 to {MOST_CANDIDATES:,} of them"
+        ),
         Field(description="This one is right; or all of these are needed.", json_schema_extra=_only_schema),
     ] = ""
     miss: Annotated[Literal[True], Field(description="Not in this list.", json_schema_extra=_only_schema)] = True

@@ -17,6 +17,7 @@ PUBLIC_FOLDERS: Final = ("/static/", "/page/")
 #: The scope that each operation needs; all others need `admin`.
 SCOPES: Final = {
     "propose": "propose",
+    "propose_many": "propose",
     "withdraw": "propose",
     "more": "feedback",
     "answer": "feedback",

@@ -18,6 +18,7 @@ from fastapi import FastAPI
 
 from shortlist.errors import InvalidParameter
 from shortlist.service.web import logs
+from shortlist.service.web.connections import HeaderTimeout, most_connections
 from shortlist.service.web.metrics import forget_worker, share_counts
 
 __all__ = ["listen", "run", "run_workers"]
@@ -28,7 +29,16 @@ _GRACE: Final = 4
 
 
 class _Server(uvicorn.Server):
-    """Ends server-sent events when it stops: they would never end by themselves."""
+    """Ends server-sent events when it stops: they would never end by themselves. Closes connections that are slow."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._headers = HeaderTimeout()
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % 10 == 0:  # once per second
+            self._headers.look(self.server_state.connections)
+        return await super().on_tick(counter)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._loop = asyncio.get_running_loop()
@@ -89,6 +99,7 @@ def run(
         log_config=None,
         timeout_graceful_shutdown=_GRACE,
         server_header=False,
+        limit_concurrency=most_connections(),
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
     )

@@ -2,30 +2,34 @@
 
 from typing import Annotated, Final
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from shortlist.service.web.requests import MOST_CANDIDATES, MOST_SCORERS, Body, Number, Scorer, whole
+from shortlist.service.web.requests import MOST_CANDIDATES, MOST_SCORERS, Body, Number, Scorer, Whole
 
 __all__ = ["MOST_LISTS", "Examples", "Restart"]
 
 #: The most labelled lists: they are learned from while others wait.
 MOST_LISTS: Final = 10_000
 
-_Row = Annotated[list[Number | None], Field(min_length=1, max_length=MOST_SCORERS)]
+_Row = Annotated[list[Number | None], Field(min_length=1, max_length=MOST_SCORERS, fail_fast=True)]
 # Their largest sizes follow from `right`, and from the size of a body.
-_Plain = list[Number]
-_Rows = list[_Row]
-_Place = Annotated[int, Field(ge=-1, lt=MOST_CANDIDATES), BeforeValidator(whole)]
-_Right = _Place | Annotated[list[_Place], Field(min_length=1)]
+_Plain = Annotated[list[Number], Field(fail_fast=True)]
+_Rows = Annotated[list[_Row], Field(fail_fast=True)]
+_Place = Annotated[int, Field(ge=-1, lt=MOST_CANDIDATES), Whole()]
+_Right = _Place | Annotated[list[_Place], Field(min_length=1, fail_fast=True)]
 
 
 class Examples(Body):
     """Labelled lists to learn from before the first round: everything of each was looked at."""
 
-    lists: Annotated[list[_Plain], Field(min_length=1)] | Annotated[list[_Rows], Field(min_length=1)]
+    lists: Annotated[
+        Annotated[list[_Plain], Field(min_length=1, fail_fast=True)]
+        | Annotated[list[_Rows], Field(min_length=1, fail_fast=True)],
+        Field(union_mode="left_to_right"),
+    ]
     """The scores of all candidates of each list: a number for each, or with several scorers a row of them, null where
     one has none. Lists may differ in length, and be empty where a search found nothing."""
-    right: Annotated[list[_Right], Field(min_length=1, max_length=MOST_LISTS)]
+    right: Annotated[list[_Right], Field(min_length=1, max_length=MOST_LISTS, fail_fast=True)]
     """The position of the right candidate in each list, from 0; a list of them where all are needed; -1 where it is not
     among them."""
     scorers: Annotated[list[Scorer], Field(min_length=1, max_length=MOST_SCORERS)] | None = None
@@ -38,6 +42,6 @@ class Restart(Body):
 
     refit: bool = False
     """Learn the score again too, from the last picks and those to come; with score `auto` only."""
-    epoch: Annotated[int, Field(ge=0, le=10**9), BeforeValidator(whole)] | None = None
+    epoch: Annotated[int, Field(ge=0, le=10**9), Whole()] | None = None
     """The epoch that is to end, as the stream says it: then the same request again changes nothing. Null: the one that
     there is."""

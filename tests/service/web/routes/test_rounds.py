@@ -10,25 +10,6 @@ from shortlist.service import web
 from tests.service.web.checks import problem
 
 
-def test_a_batch_of_answers(service):
-    service.make()
-    for i in range(4):
-        service.propose(round_id=f"r{i}")
-    answers = [
-        {"round_id": "r0", "hit": "a"},
-        {"round_id": "r1", "miss": True},
-        {"round_id": "r2", "skip": True},
-        {"round_id": "r0", "hit": "b"},
-        {"round_id": "nothing", "miss": True},
-        {"round_id": "r0", "hit": "a"},
-    ]
-    done = service.http.post("/v1/streams/docs/feedback", json={"answers": answers})
-    assert done.status_code == 207
-    assert [each["status"] for each in done.json()["results"]] == [200, 200, 200, 409, 404, 200]
-    assert done.json()["results"][3]["problem"]["type"].endswith("conflicting-answer")
-    assert service.http.get("/v1/streams/docs").json()["open"] == 1
-
-
 def test_a_search_that_found_nothing_is_a_round_if_it_says_so(sqlite_service):
     refused = sqlite_service.http.post("/v1/streams/docs/rounds", json={"candidates": []})
     assert "allow_empty" in problem(refused, 422, "no-candidates")["detail"]

@@ -3,6 +3,7 @@
 from fastapi import APIRouter, Response
 
 from shortlist.service.web import replies, teaching
+from shortlist.service.web.bodies import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine
 from shortlist.service.web.problems import EVERYWHERE, responses
 from shortlist.service.web.requests import StreamPath
@@ -10,7 +11,7 @@ from shortlist.service.web.views import as_json
 
 __all__ = ["router"]
 
-router = APIRouter(responses=EVERYWHERE)
+router = APIRouter(route_class=BodyRoute, responses=EVERYWHERE)
 
 
 @router.post(

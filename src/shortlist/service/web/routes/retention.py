@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from shortlist.service.web import replies, requests
+from shortlist.service.web.bodies import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine
 from shortlist.service.web.problems import EVERYWHERE, responses
 from shortlist.service.web.requests import RoundPath, StreamPath
@@ -13,7 +14,7 @@ from shortlist.service.web.views import as_json
 
 __all__ = ["router"]
 
-router = APIRouter(responses=EVERYWHERE)
+router = APIRouter(route_class=BodyRoute, responses=EVERYWHERE)
 
 
 @router.post(

@@ -1,17 +1,16 @@
 """Showing lists and taking answers: the busy routes."""
 
-import asyncio
 from typing import Final
 
 from fastapi import APIRouter, Response
 
-from shortlist.errors import ShortlistError
 from shortlist.rounds.shown import to_null
 from shortlist.service.web import replies, requests
 from shortlist.service.web.bodies import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine
-from shortlist.service.web.problems import EVERYWHERE, problem, responses
+from shortlist.service.web.problems import EVERYWHERE, responses
 from shortlist.service.web.requests import RoundPath, StreamPath
+from shortlist.service.web.routes.batches import propose_one
 from shortlist.service.web.views import as_json, more_view, shown_view
 
 __all__ = ["router"]
@@ -42,20 +41,7 @@ _LINKS: Final = {
 )
 async def propose(engine: CurrentEngine, name: StreamPath, body: requests.NewRound) -> Response:
     """Show a list; the same `round_id` and body again give the same answer."""
-    ids, scores, texts = body.columns()
-    shown, created = await engine.propose(
-        name,
-        ids,
-        scores,
-        round_id=body.round_id,
-        question=body.question,
-        texts=texts,
-        truncated_below=body.truncated_below,
-        scorer_version=body.scorer_version,
-        tags=body.tags,
-        allow_empty=body.allow_empty,
-        also=body.beside(),
-    )
+    shown, created = await propose_one(engine, name, body)
     return as_json(shown_view(shown), 201 if created else 200)
 
 
@@ -92,29 +78,3 @@ async def answer(engine: CurrentEngine, name: StreamPath, round_id: RoundPath, b
             "threshold": to_null(threshold),
         }
     )
-
-
-@router.post(
-    "/v1/streams/{name}/feedback",
-    operation_id="answer_many",
-    status_code=207,
-    response_model=replies.AnswerResults,
-    responses=responses(404),
-)
-async def answer_many(engine: CurrentEngine, name: StreamPath, body: requests.Answers) -> Response:
-    """Take many answers; each is taken or refused on its own."""
-    await engine.require(name)  # an unknown stream is one error, not one per answer
-    outcomes = await asyncio.gather(
-        *(engine.answer(name, each.round_id, *each.outcome()) for each in body.answers),
-        return_exceptions=True,
-    )
-    results = []
-    for each, outcome in zip(body.answers, outcomes, strict=True):
-        if isinstance(outcome, ShortlistError):
-            document = problem(outcome)
-            results.append({"round_id": each.round_id, "status": document["status"], "problem": document})
-        elif isinstance(outcome, BaseException):
-            raise outcome
-        else:
-            results.append({"round_id": each.round_id, "status": 200, "answer": outcome[0].answer()})
-    return as_json({"results": results}, 207)

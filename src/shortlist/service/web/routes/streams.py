@@ -9,6 +9,7 @@ from fastapi.responses import StreamingResponse
 from shortlist.errors import ServiceUnavailable
 from shortlist.service.engine import Engine, Settings
 from shortlist.service.web import replies, requests
+from shortlist.service.web.bodies import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine, CurrentMetrics
 from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.problems import EVERYWHERE, responses
@@ -17,13 +18,22 @@ from shortlist.service.web.views import as_json
 
 __all__ = ["router"]
 
-router = APIRouter(responses=EVERYWHERE)
+router = APIRouter(route_class=BodyRoute, responses=EVERYWHERE)
 
 #: How many may listen to one process: each wakes up whenever its stream changes.
 _MOST_LISTENERS: Final = 1_000
 _LINKS: Final = {
     operation: {"operationId": operation, "parameters": {"name": "$response.body#/name"}}
-    for operation in ("propose", "get_stream", "get_rounds", "answer_many", "warm_start", "restart", "delete_stream")
+    for operation in (
+        "propose",
+        "propose_many",
+        "get_stream",
+        "get_rounds",
+        "answer_many",
+        "warm_start",
+        "restart",
+        "delete_stream",
+    )
 }
 
 

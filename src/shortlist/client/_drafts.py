@@ -1,0 +1,136 @@
+"""Rounds as they are sent, and in how many requests."""
+
+import inspect
+import json
+import math
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from shortlist import errors
+from shortlist._validation import UNNAMED, Array, Member, Scorers, check_below, check_ids, check_table
+from shortlist.errors import InvalidParameter
+from shortlist.rounds.shown import Shown, from_null
+from shortlist.rounds.subgroups import check_tags
+
+__all__ = ["Draft", "in_parts"]
+
+#: How many lists or answers go into one request, and how many characters: the service takes 2 MB.
+_MOST: Final = 1_000
+_CHARACTERS: Final = 1_000_000
+
+
+class Draft:
+    """A round before it is sent. The parameters are those of `Client.propose`, and the client's own `version`."""
+
+    def __init__(
+        self,
+        scores: Any,
+        ids: Sequence[Member] | None = None,
+        texts: Sequence[str | None] | None = None,
+        *,
+        question: str | None = None,
+        truncated_below: float | Mapping[str, float] | None = None,
+        scorer_version: str | None = None,
+        round_id: str | None = None,
+        tags: Mapping[str, str | int] | None = None,
+        allow_empty: bool = False,
+        also: Mapping[str, Any] | None = None,
+        version: str | None = None,
+    ) -> None:
+        self.values, scorers = check_table(scores, allow_empty=bool(allow_empty))
+        count = len(self.values)
+        self.names: Sequence[Member] = list(range(count)) if ids is None else check_ids(ids, count)
+        if texts is not None and len(texts) != count:
+            raise InvalidParameter(f"there are {len(texts)} texts for {count} scores; give one for each")
+        rows = _rows(self.values, scorers)
+        candidates = [{"id": name, **row} for name, row in zip(self.names, rows, strict=True)]
+        for candidate, text in zip(candidates, texts or (), strict=False):
+            candidate["text"] = text
+        self.round_id = str(round_id or uuid.uuid4().hex)
+        more = {
+            "question": question,
+            "truncated_below": None if truncated_below is None else _bounds(truncated_below, scorers),
+            "scorer_version": scorer_version or version,
+            "tags": None if tags is None else check_tags(tags),
+            "allow_empty": allow_empty or None,  # left out of the body where it says nothing
+            "also": None if also is None else {name: _scores(name, each, count) for name, each in also.items()},
+        }
+        given = {name: value for name, value in more.items() if value is not None}
+        self.body: dict[str, Any] = {"candidates": candidates, "round_id": self.round_id, **given}
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any], version: str | None) -> "Draft":
+        """Return the round of a mapping of parameters."""
+        unknown = [name for name in parameters if name not in _PARAMETERS]
+        if unknown or "scores" not in parameters:
+            raise InvalidParameter(
+                f"a round has {', '.join(map(repr, parameters)) or 'nothing'}; give 'scores', and of "
+                f"{', '.join(sorted(_PARAMETERS - {'scores'}))} what propose() takes"
+            )
+        return cls(**parameters, version=version)
+
+    def shown(self, reply: dict[str, Any]) -> Shown:
+        """Return the list as the service has cut it."""
+        rows = self.values.tolist()
+        score = dict(zip(self.names, rows if self.values.ndim == 1 else map(tuple, rows), strict=True))
+        return Shown(
+            round_id=reply["round_id"],
+            threshold=from_null(reply["threshold"]),
+            members=tuple(reply["members"]),
+            scores=tuple(score[member] for member in reply["members"]),
+            candidates=len(rows),
+            reached=reply["reached"],
+            truncated=reply["truncated"],
+            added=reply["added"],
+            explored=reply["explored"],
+        )
+
+
+_PARAMETERS: Final = inspect.signature(Draft).parameters.keys() - {"version"}
+
+
+def in_parts(items: Sequence[Any]) -> Iterator[list[Any]]:
+    """Yield items in parts that each fit into a request."""
+    part, size = list[Any](), 0
+    for item in items:
+        more = len(json.dumps(item))
+        if part and (len(part) == _MOST or size + more > _CHARACTERS):
+            yield part
+            part, size = [], 0
+        part.append(item)
+        size += more
+    if part:
+        yield part
+
+
+def _scores(stream: str, scores: Any, count: int) -> list[Any]:
+    """Return the scores for a stream that shadows this one as they are sent."""
+    values, scorers = check_table(scores, allow_empty=True)
+    if len(values) != count:
+        raise errors.InvalidScores(
+            f"also has {len(values)} scores for {stream!r}, and there are {count} candidates: give one for each"
+        )
+    return [row["score"] if scorers == UNNAMED else row["scores"] for row in _rows(values, scorers)]
+
+
+def _rows(values: Array, scorers: Scorers) -> list[dict[str, Any]]:
+    """Return the scores of each candidate as they are sent: one, or one of each scorer, null where it has none."""
+    rows = values.tolist()
+    if scorers == UNNAMED:
+        return [{"score": score} for score in rows]
+    if len(scorers) == 1:
+        return [{"scores": {scorers[0]: score}} for score in rows]
+    return [
+        {"scores": {name: None if math.isnan(score) else score for name, score in zip(scorers, row, strict=True)}}
+        for row in rows
+    ]
+
+
+def _bounds(bound: Any, scorers: Scorers) -> float | dict[str, float]:
+    """Return where a search had cut off its candidates as it is sent: a number, or one for each scorer that has one."""
+    checked = check_below(bound, scorers)
+    if scorers == UNNAMED and isinstance(checked, float):
+        return checked
+    each = checked if isinstance(checked, list) else [checked]
+    return {name: number for name, number in zip(scorers, each, strict=True) if number is not None}
