@@ -29,27 +29,25 @@ from shortlist.policies.base import NUMBERS
 from shortlist.rounds.shown import from_null, to_null
 from shortlist.scores import KINDS, Learned, Score, score_from_dict
 
-__all__ = ["decode", "encode", "from_json", "to_json"]
+__all__ = ["decode", "encode", "fields_of", "from_json", "to_json"]
 
 #: What stands for a type that a file cannot hold whole: a policy or a score of one's own, a policy's class of state.
 Stand = Mapping[Any, Any]
 Decoder = Callable[[Any, Stand], Any]
 _PLAIN: Final = (str, int, type(None))
-_AS_IT_IS: Final = frozenset({list, str, int, bool})
+#: One encoder for all: making one takes longer than using it.
+_WRITE: Final = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode
 _SIMPLE: Final = {str, int, bool, type(None)}
 #: The type codes of arrays: whole numbers, small and large, and floats. A field says which: ``Annotated[Any, "q"]``.
 _COLUMNS: Final = ("I", "q", "d")
 
 
-def to_json(value: Any, *, without: str = "") -> str:
-    """Return a value as JSON; of a record, without a field that is kept elsewhere."""
-    if _is_record(value):  # a field that is a list is one of plain values, in all that is written often
-        fields = _fields(value).items()
-        value = {name: item if type(item) in _AS_IT_IS else encode(item) for name, item in fields if name != without}
+def to_json(value: Any) -> str:
+    """Return a value as JSON."""
     try:  # most have nothing in them that JSON has not
-        return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        return _WRITE(encode(value) if _is_record(value) else value)
     except (TypeError, ValueError):
-        return json.dumps(encode(value), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        return _WRITE(encode(value))
 
 
 def from_json(kind: Any, text: str, stand: Stand | None = None) -> Any:
@@ -75,7 +73,7 @@ def encode(value: Any) -> Any:
         ours = type(value) in KINDS.values()
         return {"kind": value.key, **dataclasses.asdict(value)} if ours else {"kind": "custom", "name": repr(value)}
     if _is_record(value):
-        return {name: encode(item) for name, item in _fields(value).items()}
+        return {name: encode(item) for name, item in fields_of(value).items()}
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return {key: encode(item) for key, item in value.items()}
     return [encode(item) for item in (value.items() if isinstance(value, Mapping) else value)]
@@ -104,14 +102,15 @@ def decode(kind: Any, plain: Any, stand: Stand | None = None) -> Any:
     return _decoder(kind)(plain, stand or {})
 
 
-def _fields(record: Any) -> dict[str, Any]:
+def fields_of(record: Any) -> dict[str, Any]:
     """Return the fields of a record that have not their default."""
     kind: Any = type(record)
-    fields = ((name, getattr(record, name), default) for name, default in _defaults(kind))
+    fields = _defaults(kind)
+    items = record if isinstance(record, tuple) else [getattr(record, name) for name, _ in fields]
     return {
         name: item
-        for name, item, default in fields
-        if default is dataclasses.MISSING or (item is not default and item != default)
+        for (name, default), item in zip(fields, items, strict=True)
+        if item is not default and (default is dataclasses.MISSING or item != default)
     }
 
 

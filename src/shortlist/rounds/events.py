@@ -102,7 +102,7 @@ class Listed(NamedTuple):
     truncated: bool = False
     #: Whether everything was shown, and not because its scores happened to be high.
     complete: bool = False
-    #: What the score made of those shown; None where it is the raw score, and in a log: the scores give it again.
+    #: What the score made of those shown; None if it was read from a log: the scores give it again.
     comparable: list[float] | None = None
     #: The score at or below which the caller's search had left candidates out; with several scorers one for each, None
     #: where one left out nothing, or it is not known.
@@ -195,7 +195,8 @@ class Listed(NamedTuple):
         """Return the list with more of it shown."""
         if self.seen is not None:
             return self._replace(seen=self.seen._replace(positions=[*self.seen.positions, *event.positions]))
-        comparable = None if self.comparable is None else [*self.comparable, *(event.comparable or ())]
+        comparable, more = self.comparable, event.comparable
+        comparable = None if comparable is None or more is None else [*comparable, *more]
         return self._replace(
             positions=[*self.positions, *event.positions],
             comparable=comparable,
@@ -242,7 +243,7 @@ class Expanded(NamedTuple):
     #: How many of all that are shown now reach the threshold, and whether candidates may be missing that do.
     reached: int
     truncated: bool = False
-    #: What the score made of those shown in addition; None where it is for a list.
+    #: What the score made of those shown in addition; None as for a list.
     comparable: list[float] | None = None
     #: Whether more of it had been shown before.
     again: bool = False

@@ -247,15 +247,19 @@ def test_bounds_of_a_search_name_the_scorers():
 
 
 @pytest.mark.parametrize("score", ["raw", "relative"])
-def test_what_the_scores_give_is_not_stored(score):
-    """Neither with the list nor with more of it; a pick has what was compared with the threshold."""
+def test_what_the_scores_give_is_given_by_them(score):
+    """The log does not have it: a list that was read from there is answered as one that was just cut."""
     stream = stream_of(score=score, at_most=1)
     batch = Batch({}, NOW, 100)
     batch.judge(proposal(stream, "r"))
-    batch.judge(Expand(stream, "r"))
-    shown, _ = batch.judge(Close(stream, "r", "c0"))
-    assert [getattr(entry.event, "comparable", None) for entry in batch.entries] == [None] * 3
-    assert shown.closed.event.score == stream.settings.rounds.score(np.array([0.1, 0.2]))[0]
+    shown, _ = batch.judge(Expand(stream, "r"))
+    stored = [entry._replace(event=entry.event._replace(comparable=None)) for entry in batch.entries]
+    hits = []
+    for round_ in (shown, Round(stored[0], None, (stored[1],)), Round(batch.entries[0], None, (stored[1],))):
+        answered, _ = Batch({(stream.id, "r"): round_}, NOW, 100).judge(Close(stream, "r", "c0"))
+        hits.append(answered.closed.event)
+    assert hits[0] == hits[1] == hits[2]
+    assert hits[0].score == stream.settings.rounds.score(np.array([0.1, 0.2]))[0]
 
 
 def test_a_list_twice_in_one_batch_is_known_by_its_texts():

@@ -97,7 +97,6 @@ def test_a_stream_that_is_replaced_while_it_is_read(long_log):
             await engine.delete_stream("long")
             await engine.create_stream("long", Settings(coverage=0.8))
             go_on.set()
-            await asyncio.gather(*engine._shelf._reading.values())
             made = await engine.summary("long")
             await engine.delete_stream("long")
             with pytest.raises(UnknownStream):
@@ -112,11 +111,12 @@ def test_rounds_that_others_have_too_wait_for_these_alone(long_log, monkeypatch)
     address, go_on = long_log
 
     async def main():
-        async with Engine.open(address) as engine:
+        async with Engine.open(address, stream_limit=1) as engine:
             await engine.create_stream("leader", Settings(coverage=0.9))
             await engine.create_stream("follower", Settings(coverage=0.9, shadows="leader"))
             await engine.propose("leader", ["x"], [0.5], round_id="r", also={"follower": [0.5]})
-            engine._memory.forget(engine._memory.by_name["follower"])
+            await one_round(engine, "short")
+            assert engine.in_memory == ["short"]
             started, find = [], shelf.Shelf.find
 
             async def being_read(self, name):
@@ -149,10 +149,10 @@ def test_streams_leave_memory_and_come_back_as_they_were(address, read):
             for _ in range(4):
                 for name in names:
                     await one_round(engine, name)
-                    assert len(engine._memory.by_name) <= max(limit, 1)
+                    assert len(engine.in_memory) <= limit
             await asyncio.gather(*(one_round(engine, name) for _ in range(6) for name in names))
             summaries = [await engine.summary(name) for name in names]
-            return [summary["rounds"] for summary in summaries], len(engine._memory.by_name)
+            return [summary["rounds"] for summary in summaries], len(engine.in_memory)
 
     rounds, left = asyncio.run(main(3))
     assert rounds == [10] * 10
@@ -170,7 +170,7 @@ def test_a_stream_that_somebody_listens_to_stays(sqlite):
             first = await anext(changes)
             for i in range(1, 6):
                 await one_round(engine, f"s{i}")
-            assert "s0" in engine._memory.by_name
+            assert "s0" in engine.in_memory
             await one_round(engine, "s0")
             second = await anext(changes)
             await changes.aclose()
@@ -193,12 +193,12 @@ def test_streams_are_listed_without_being_taken_into_memory(address):
                 page = await engine.streams(after=after, limit=10)
                 pages.append([(stream["name"], stream["rounds"]) for stream in page["streams"]])
                 after = page["next"]
-            return pages, len(engine._memory.by_name)
+            return pages, engine.in_memory
 
     asyncio.run(make())
     pages, in_memory = asyncio.run(list_all())
     assert [stream for page in pages for stream in page] == [(f"s{i:02}", 1) for i in range(30)]
-    assert in_memory == 0
+    assert in_memory == []
 
 
 def test_a_stream_takes_little_memory(sqlite):

@@ -13,6 +13,10 @@ from tests.service.store.entries import hit, listed
 from tests.service.tampering import connected
 
 
+def compact(fields):
+    return json.dumps(fields, separators=(",", ":"), ensure_ascii=False)
+
+
 def written_out(address):
     """Return each stream's hash after 0, 1, 2, ... events, from its rows alone."""
     hashes = {}
@@ -20,11 +24,11 @@ def written_out(address):
         for name, settings, created, of in connection.execute(
             sa.text("SELECT name, settings, created, id FROM streams")
         ).all():
-            text = json.dumps([name, created]) + "\n" + settings
+            text = "\n" + compact([name, created]) + "\n" + settings
             hashes[name] = [hashlib.sha256(text.encode()).hexdigest()]
             query = "SELECT number, phase, kind, round_id, at, body FROM events WHERE stream_id = :of ORDER BY number"
             for *fields, body in connection.execute(sa.text(query), {"of": of}).all():
-                text = hashes[name][-1] + "\n" + json.dumps(fields) + "\n" + body
+                text = hashes[name][-1] + "\n" + compact(fields) + "\n" + body
                 hashes[name].append(hashlib.sha256(text.encode()).hexdigest())
     return hashes
 

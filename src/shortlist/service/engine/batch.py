@@ -204,8 +204,7 @@ class Batch:
         expected = self._scorers.get(stream.id, stream.rounds.scorers)
         scorers = expected or (new.scorers if len(new.values) else UNNAMED)
         values, below = new.aligned(scorers)
-        listed = stream.rounds.decide(new.round_id, values, new.ids, below, scorers=scorers, tags=new.tags)
-        return listed._replace(comparable=None)  # the scores give it again
+        return stream.rounds.decide(new.round_id, values, new.ids, below, scorers=scorers, tags=new.tags)
 
     def _decide_beside(self, new: Propose, listed: Listed) -> list[tuple[LoggedStream, Listed]]:
         """Return the streams that shadow a list's, and what they would show in its place."""
@@ -342,7 +341,7 @@ class Batch:
         event = stream.rounds.expand(listed, table_of(listed), count)
         if event is None:
             return known, False
-        self.rounds[key] = known.after(self._add(stream, event._replace(comparable=None)))
+        self.rounds[key] = known.after(self._add(stream, event))
         for other, beside in self._beside(listed):
             if beside.closed is None:
                 more = self._add(other, beside.listed.also_expanded(event.positions))

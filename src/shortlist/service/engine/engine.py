@@ -214,6 +214,11 @@ class Engine:
         return self._memory.listeners
 
     @property
+    def in_memory(self) -> list[str]:
+        """The streams that are in memory; those that were used last are at the end."""
+        return list(self._memory.by_name)
+
+    @property
     def waiting(self) -> int:
         """How many requests wait to be written."""
         return self._writer.waiting

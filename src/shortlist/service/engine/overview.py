@@ -53,8 +53,9 @@ class Overview:
         self, memory: Memory, open_store: Callable[[], Store], fresh: Callable[[str], Awaitable[LoggedStream]]
     ) -> None:
         self._memory, self._open_store, self._fresh = memory, open_store, fresh
-        #: Of streams that are not in memory, by id: the number of the last event, and the summary up to it.
-        self._kept: OrderedDict[int, tuple[int, dict[str, Any]]] = OrderedDict()
+        #: Of streams that are not in memory, by id: the number of the last event, and the summary up to it; none of one
+        #: that was deleted in the meantime.
+        self._kept: OrderedDict[int, tuple[int, dict[str, Any] | None]] = OrderedDict()
         #: The streams that are to be read.
         self._wanted: dict[int, StreamRow] = {}
         self._reading: asyncio.Task[None] | None = None
@@ -71,11 +72,12 @@ class Overview:
             if row.id in self._memory.damaged:
                 seen.damaged.append((row, self._memory.damaged[row.id]))
                 continue
-            summary = await self._summary(row)
-            if summary is None:
+            try:
+                summary = await self._summary(row)
+            except (KeyError, ShortlistError):
                 seen.unread.append(row)
             else:
-                seen.summaries.append(summary)
+                seen.summaries += () if summary is None else (summary,)
         return seen
 
     def _is_missing(self, row: StreamRow) -> bool:
@@ -84,16 +86,13 @@ class Overview:
         return row.id not in self._kept or self._kept[row.id][0] < row.last_number
 
     async def _summary(self, row: StreamRow) -> dict[str, Any] | None:
-        """Return a stream's summary; of one that is still being read, the last that is known, if one is."""
+        """Return a stream's summary, the last that is known; None if it was deleted. KeyError: it is not read yet."""
         stream = self._memory.by_id.get(row.id)
         if stream is None:
-            return self._kept[row.id][1] if row.id in self._kept else None
+            return self._kept[row.id][1]
         self._kept.pop(row.id, None)
         if stream.number < row.last_number:  # other processes have written
-            try:
-                stream = await self._fresh(row.name)
-            except ShortlistError:
-                return None
+            stream = await self._fresh(row.name)
         return stream.summary()
 
     async def _read(self, rows: list[StreamRow]) -> None:
@@ -124,7 +123,7 @@ class Overview:
             self._reading = None
             await asyncio.to_thread(store.close)
 
-    def _keep(self, stream_id: int, summary: tuple[int, dict[str, Any]]) -> None:
+    def _keep(self, stream_id: int, summary: tuple[int, dict[str, Any] | None]) -> None:
         self._kept[stream_id] = summary
         self._kept.move_to_end(stream_id)
         if len(self._kept) > _MOST:
@@ -136,9 +135,12 @@ class Overview:
         if self._reading is not None:
             await asyncio.wait({self._reading})
 
-    def _summary_of(self, store: Store, row: StreamRow) -> tuple[int, dict[str, Any]]:
+    def _summary_of(self, store: Store, row: StreamRow) -> tuple[int, dict[str, Any] | None]:
         """Return the number of a stream's last event, and its summary, as the log gives them."""
         with store.reading() as reader:
+            now = reader.stream(row.name)
+            if now is None or now.id != row.id:
+                return row.last_number, None
             stream, _ = load(reader, row, lambda: self._ending)
         return stream.number, stream.summary()
 

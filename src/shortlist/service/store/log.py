@@ -20,6 +20,7 @@ from shortlist.errors import DamagedLog, InvalidParameter, StoreUnavailable, Unw
 from shortlist.rounds.codec import to_json
 from shortlist.rounds.events import kind_of
 from shortlist.service.store import database
+from shortlist.service.store.bodies import body_of
 from shortlist.service.store.chain import first_hash, next_hash
 from shortlist.service.store.file import DatabaseFile
 from shortlist.service.store.reading import STORED, Reader, chained, events_where, rounds_of, stream_named
@@ -361,7 +362,7 @@ def _entry_row(entry: Entry) -> dict[str, Any]:
         "kind": kind_of(event),
         "round_id": entry.round_id or None,
         "at": entry.at,
-        "body": to_json(event, without="round_id"),  # it has a column
+        "body": body_of(event),
     }
 
 

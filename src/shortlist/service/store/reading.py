@@ -7,8 +7,8 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from shortlist.errors import DamagedLog, StoreUnavailable
-from shortlist.rounds.codec import decode
-from shortlist.rounds.events import EVENTS, LISTED, Event, Listed
+from shortlist.rounds.events import LISTED
+from shortlist.service.store.bodies import event_of
 from shortlist.service.store.chain import first_hash, next_hash
 from shortlist.service.store.database import translated
 from shortlist.service.store.rows import Entry, Snapshot, StreamRow, Text
@@ -21,8 +21,6 @@ _CHUNK: Final = 200
 #: How many events are looked at first to see how large they are, and how many characters of them are read at a time.
 _FIRST: Final = 8
 _PART: Final = 1_000_000
-_NUMBER: Final = {float, int}
-_NUMBER_OR_NULL: Final = {*_NUMBER, type(None)}
 #: An event as it is stored, in the order in which its hash takes it.
 STORED: Final = tuple(events.c[name] for name in ("number", "phase", "kind", "round_id", "at", "body"))
 _ENTRY: Final = (events.c.stream_id, events.c.number, events.c.kind, events.c.round_id, events.c.at, events.c.body)
@@ -239,42 +237,9 @@ def events_where(connection: sa.Connection, *where: sa.ColumnElement[bool]) -> l
 def _entry(row: Any) -> Entry:
     stream_id, number, kind, round_id, at, body = row
     try:
-        body.encode()  # lone surrogates are bytes that were no text
-        name = {} if round_id is None else {"round_id": round_id}
-        entry = Entry(stream_id, number, at, decode(EVENTS[kind], json.loads(body) | name))
-        _check(entry.event)
+        return Entry(stream_id, number, at, event_of(kind, round_id, body))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise DamagedLog(f"event {number} cannot be read: {type(error).__name__}: {error}") from None
-    return entry
-
-
-def _check(listed: Event) -> None:
-    """Refuse a list whose fields do not fit together: whoever answers its round later must not stumble over it."""
-    if type(listed) is not Listed:
-        return
-    count = len(listed.scores)
-    if (
-        len(listed.ids or ()) != count
-        or not _is_table(listed.scores, len(listed.scorers or ("",)))
-        or min(listed.positions, default=0) < 0
-        or max(listed.positions, default=-1) >= count
-        or listed.comparable is not None
-        or (listed.seen is not None and not set(listed.seen.positions) <= set(range(count)))
-    ):
-        raise ValueError("its ids, scores and positions do not fit together")
-
-
-def _is_table(rows: Iterable[Any], scorers: int) -> bool:
-    """Return whether there is a number for each candidate, or for several scorers a row of so many, null if missing."""
-    if scorers == 1:
-        return set(map(type, rows)) <= _NUMBER
-    return all(
-        type(row) is list
-        and len(row) == scorers
-        and set(map(type, row)) <= _NUMBER_OR_NULL
-        and row.count(None) < scorers
-        for row in rows
-    )
 
 
 def rounds_of(connection: sa.Connection, stream_id: int, round_ids: list[str], *, lists: bool = True) -> list[Entry]:

@@ -1,6 +1,7 @@
 """One request and its response: the request's id, the limits of its body, the status it was answered with."""
 
 import asyncio
+import itertools
 import json
 import os
 import re
@@ -23,6 +24,11 @@ RELEASE: Final = "shortlist.release"
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
+#: Ids of requests that bring none: what this process drew, and a number. To draw one for each would take long.
+_PROCESS: Final = os.urandom(4).hex().encode()
+_COUNT: Final = itertools.count()
+
+
 class BodyRefused(Exception):
     """The body is too large or too slow, or there are too many."""
 
@@ -43,7 +49,7 @@ class Exchange:
         #: The first header of each name.
         self.headers: dict[bytes, bytes] = dict(reversed(list(scope["headers"])))
         given = self.headers.get(b"x-request-id", b"")
-        self.request_id = given if _REQUEST_ID.fullmatch(given) else os.urandom(8).hex().encode()
+        self.request_id = given if _REQUEST_ID.fullmatch(given) else b"%s%08x" % (_PROCESS, next(_COUNT))
         self.began = time.perf_counter()
         self.status, self.started, self.refused = 500, False, False
         #: Why the body is not read further, if it is not.

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
+import orjson
 from fastapi import Response
 
 from shortlist._validation import UNNAMED, Scorers
 from shortlist.logs import IgnoreCheck
-from shortlist.rounds.codec import to_json
+from shortlist.rounds.codec import encode, to_json
 from shortlist.rounds.events import Listed
 from shortlist.rounds.shown import to_null
 from shortlist.service.engine.rounds import Round, scorers_of, table_of
@@ -23,7 +24,7 @@ _PART: Final = 250
 
 def as_json(content: Any, status: int = 200) -> Response:
     """Return plain data as a response."""
-    return Response(to_json(content), status, media_type="application/json")
+    return Response(orjson.dumps(content, default=encode), status, media_type="application/json")
 
 
 def shown_view(shown: Round) -> dict[str, Any]:

@@ -193,9 +193,9 @@ def test_answers_to_large_lists_are_not_all_in_memory_at_once(sqlite, monkeypatc
             service.http.post("/v1/streams/docs/rounds", json={"candidates": large, "round_id": f"r{i}"})
     fetched, begin = [], Store.begin
 
-    def noted(store, folded, keys):
+    def noted(store, folded, keys, patient):
         fetched.append(len(keys))
-        return begin(store, folded, keys)
+        return begin(store, folded, keys, patient)
 
     monkeypatch.setattr(Store, "begin", noted)
     with running(sqlite) as service:  # which has none of them in memory
