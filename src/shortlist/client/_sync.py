@@ -182,7 +182,7 @@ class Client(Calls):
     def warm_start(self, lists: Any, right: Any) -> dict[str, Any]:
         """Learn from labelled examples before the first list is shown; see `Shortlister.warm_start`.
 
-        The same examples again change nothing. The examples are sent at once: at most 10,000 lists, and 8 MB.
+        The same examples again change nothing. The examples are sent at once: at most 10,000 lists, and 2 MB.
 
         Parameters
         ----------

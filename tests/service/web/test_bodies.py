@@ -77,6 +77,18 @@ def test_a_body_that_is_wrong_in_many_ways_is_refused_in_one_sentence(sqlite_ser
     problem(answer, 422, "invalid-request")
 
 
+def test_lists_and_objects_have_a_largest_number(monkeypatch):
+    body, read = b'{"candidates":[{"id":1,"score":1,"text":"[{"}]}', reader_of(TypeAdapter(NewRound))
+    monkeypatch.setattr(bodies, "_MOST_BRACKETS", 5)
+    assert read(body).candidates[0].id == 1
+    monkeypatch.setattr(bodies, "_MOST_BRACKETS", 4)
+    with pytest.raises(RequestValidationError) as caught:
+        read(body)
+    assert [each["msg"] for each in caught.value.errors()] == [
+        "it has more than 4 lists and objects; send less at once"
+    ]
+
+
 @pytest.mark.parametrize("extra", ["", ',"round_id":"a"', ',"tags":{"a":"b\\u003ac"}'])
 def test_many_fields_are_read_like_few(extra):
     """Where there are many it is looked at first whether they are known: that must not change what is taken."""

@@ -302,15 +302,24 @@ class Engine:
 
     async def answer_all(
         self, name: str, answers: Sequence[tuple[str, tuple[str, Member | list[Member] | None]]]
-    ) -> list[tuple[Round, bool] | ShortlistError]:
-        """Take answers to rounds, each as `answer` does; return what came of each. Not all lists are read at once."""
+    ) -> list[tuple[dict[str, Any] | None, bool] | ShortlistError]:
+        """Take answers to rounds, each as `answer` does; return each as it is stored, and whether it is new.
+
+        Not all lists are in memory at once.
+        """
         stream = await self._shelf.stream(name)
         names = list({round_id for round_id, _ in answers})
         sizes = await self._shelf.read(lambda reader: reader.list_sizes(stream.id, names))
-        outcomes = list[tuple[Round, bool] | ShortlistError]()
+        outcomes = list[tuple[dict[str, Any] | None, bool] | ShortlistError]()
         for part in parts_of(answers, sizes):
-            outcomes += await settled(self.answer(name, round_id, *answer) for round_id, answer in part)
+            outcomes += await settled(self._answer(name, round_id, *answer) for round_id, answer in part)
         return outcomes
+
+    async def _answer(
+        self, name: str, round_id: str, kind: str, member: Member | list[Member] | None
+    ) -> tuple[dict[str, Any] | None, bool]:
+        closed, new = await self.answer(name, round_id, kind, member)
+        return closed.answer(), new
 
     async def configure(self, name: str, changes: dict[str, Any]) -> dict[str, Any]:
         """Change settings of a stream, from its next list on, and return its summary."""

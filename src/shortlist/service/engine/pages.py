@@ -14,7 +14,7 @@ __all__ = ["Asked", "Page", "open_numbers", "parts_of", "read_page", "settled"]
 
 #: How many characters of lists and texts are on a page, and how many of lists are in memory for one batch of answers.
 _PAGE: Final = 1_000_000
-_TOGETHER: Final = 4_000_000
+_TOGETHER: Final = 2_000_000
 #: The most answers that are written together.
 _MOST: Final = 500
 

@@ -14,13 +14,13 @@ from starlette.types import Message, Receive, Scope, Send
 from shortlist.service.web.limits import BodyLimits
 from shortlist.service.web.problems import Refusal
 
-__all__ = ["RELEASE", "BodyRefused", "Exchange"]
+__all__ = ["KEEP", "BodyRefused", "Exchange"]
 
 #: What has headers of its own; all other responses are of today, of this caller, and what they say they are.
 _PAGES: Final = ("/static/", "/page/", "/favicon.ico")
 _PRIVATE: Final = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
-#: Where whoever reads a body in parts finds what it calls with the number of bytes that it has read.
-RELEASE: Final = "shortlist.release"
+#: Where whoever reads a body in parts finds what it calls with the number of bytes that it keeps.
+KEEP: Final = "shortlist.keep"
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
@@ -87,9 +87,9 @@ class Exchange:
             self._task.uncancel()
 
     def read_in_parts(self) -> None:
-        """Let the body be of any size, because whoever reads it takes what it has read out of memory (`release`)."""
+        """Let the body be of any size, because whoever reads it says how much of it is still in memory."""
         self._in_parts = True
-        self.scope[RELEASE] = self.release
+        self.scope[KEEP] = self._hold
 
     async def receive(self) -> Message:
         """Pass on what comes in, as long as it is within the limits."""
@@ -116,10 +116,6 @@ class Exchange:
         elif not fits:
             self._refuse_body(self._limits.full)
         return message
-
-    def release(self, count: int) -> None:
-        """Take so many bytes of the body out of the count: they are read."""
-        self._hold(self._held - count)
 
     def close(self) -> None:
         """Let go of the body."""

@@ -13,7 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.types import Receive, Scope, Send
 
 from shortlist.rounds.codec import to_json
-from shortlist.service.web.exchange import RELEASE
+from shortlist.service.web.exchange import KEEP
 from shortlist.service.web.problems import validation_problem
 
 __all__ = ["LINES_TYPE", "LinesResponse"]
@@ -99,7 +99,7 @@ def _present(content: bytes | None, limit: int) -> bytes:
 
 async def _parts(request: Request, limit: int) -> AsyncIterator[list[Line]]:
     """Yield the lines of a body in parts; empty ones are left out."""
-    release: Callable[[int], None] = request.scope[RELEASE]
+    keep: Callable[[int], None] = request.scope[KEEP]
     part, size, number, rest, is_skipping = list[Line](), 0, 0, b"", False
     async for chunk in request.stream():
         *lines, rest = (rest + chunk).split(b"\n")
@@ -115,7 +115,7 @@ async def _parts(request: Request, limit: int) -> AsyncIterator[list[Line]]:
                 part, size = [], 0
         if len(rest) > limit:
             rest, is_skipping = b"", True
-        release(len(chunk))
+        keep(len(rest) + size)
     if rest.strip() or is_skipping:
         part.append(Line(number + 1, None if is_skipping or len(rest) > limit else rest))
     if part:

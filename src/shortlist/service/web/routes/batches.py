@@ -46,7 +46,7 @@ async def _answer(engine: Engine, name: str, answers: Sequence[requests.RoundAns
     return [
         _refused(each.round_id, outcome)
         if isinstance(outcome, ShortlistError)
-        else {"round_id": each.round_id, "status": 200, "answer": outcome[0].answer()}
+        else {"round_id": each.round_id, "status": 200, "answer": outcome[0]}
         for each, outcome in zip(answers, outcomes, strict=True)
     ]
 
