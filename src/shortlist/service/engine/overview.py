@@ -77,7 +77,7 @@ class Overview:
             except (KeyError, ShortlistError):
                 seen.unread.append(row)
             else:
-                seen.summaries += () if summary is None else (summary,)
+                seen.summaries.extend([] if summary is None else [summary])
         return seen
 
     def _is_missing(self, row: StreamRow) -> bool:

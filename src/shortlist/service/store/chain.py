@@ -1,9 +1,10 @@
 """The chained hash of a stream: what it was made with, and every event as it is stored, in order.
 
 h_0 is the SHA-256 of the stream's name, settings and time of creation; h_n is the SHA-256 of h_(n-1) and the n-th row
-of the log, in three lines: the hash before (none for h_0), the columns but for the last as a JSON array, and the last. The stream's row has the last one, written in the transaction of the events, and each snapshot has the
-one of its event. So an event that is changed, removed, added or moved later no longer fits. There is no key in it:
-whoever can write to the database can also compute it again, which only a hash kept elsewhere reveals.
+of the log, in three lines: the hash before (none for h_0), the columns but for the last as a JSON array, and the last
+column. The stream's row has the last hash, written in the transaction of the events, and each snapshot has the one of
+its event. So an event that is changed, removed, added or moved later no longer fits. There is no key in it: whoever can
+write to the database can also compute it again, which only a hash kept elsewhere reveals.
 """
 
 import hashlib
