@@ -31,6 +31,14 @@ __all__ = ["MOST_TAIL", "Store"]
 
 #: How many events are folded at once while others wait: some 50 milliseconds.
 MOST_TAIL: Final = 2_000
+_STORED: Final = tuple(column.name for column in STORED)
+#: What every batch says.
+_NEW: Final = events.insert()
+_GROWN: Final = (
+    streams.update()
+    .where(streams.c.id == sa.bindparam("of"))
+    .values(last_number=sa.bindparam("last"), chain=sa.bindparam("hash"))
+)
 
 
 class Store:
@@ -126,20 +134,17 @@ class Store:
         connection = self._begun()
         with self._or_rollback():
             rows = [_entry_row(entry) for entry in new]
-            connection.execute(events.insert(), rows)
+            connection.execute(_NEW, rows)
             if written:
                 connection.execute(texts.insert(), [_text_row(text) for text in written])
             last = {entry.stream_id: entry.number for entry in new}
             if not last.keys() <= self._chains.keys():
                 self._locked(connection, last)
             for row in rows:
-                stored = tuple(row[column.name] for column in STORED)
+                stored = tuple(row[name] for name in _STORED)
                 self._chains[row["stream_id"]] = next_hash(self._chains[row["stream_id"]], stored)
             connection.execute(
-                streams.update()
-                .where(streams.c.id == sa.bindparam("of"))
-                .values(last_number=sa.bindparam("last"), chain=sa.bindparam("hash")),
-                [{"of": of, "last": number, "hash": self._chains[of]} for of, number in last.items()],
+                _GROWN, [{"of": of, "last": number, "hash": self._chains[of]} for of, number in last.items()]
             )
             self._commit()
 
@@ -292,7 +297,6 @@ class Store:
         """Return the writing connection, in a transaction."""
         assert self._writing is not None  # noqa: S101 - a store that was opened for reading is never handed on
         if self._connection is None:
-            self.check_file()
             with database.translated():
                 self._connection = self._writing.connect()
                 try:
