@@ -32,11 +32,14 @@ class Tally:
         return 1000 * ordered[min(int(share * len(ordered)), len(ordered) - 1)] if ordered else float("nan")
 
 
-class _Connection:
+class Connection:
+    """A connection that is kept open."""
+
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
 
     async def send(self, method: str, path: str, body: bytes) -> tuple[int, bytes]:
+        """Send a request, and return the status and the body of its answer."""
         lines = (
             f"{method} {path} HTTP/1.1",
             "Host: localhost",
@@ -49,7 +52,7 @@ class _Connection:
         return int(answer[9:12]), await self.reader.readexactly(length)
 
 
-def _bodies(count: int, candidates: int, seed: int) -> list[tuple[bytes, bytes]]:
+def bodies_of(count: int, candidates: int, seed: int) -> list[tuple[bytes, bytes]]:
     """Return lists, each with its right answer, as bodies of requests; the round's id is yet to come."""
     rng = random.Random(seed)
     made = []
@@ -62,8 +65,8 @@ def _bodies(count: int, candidates: int, seed: int) -> list[tuple[bytes, bytes]]
 
 
 async def _client(host: str, port: int, stream: str, number: int, until: float, tally: Tally, candidates: int) -> None:
-    connection = _Connection(*await asyncio.open_connection(host, port))
-    bodies = _bodies(50, candidates, number)
+    connection = Connection(*await asyncio.open_connection(host, port))
+    bodies = bodies_of(50, candidates, number)
     sent = 0
     while time.perf_counter() < until:
         body, right = bodies[sent % len(bodies)]

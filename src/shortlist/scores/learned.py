@@ -222,15 +222,23 @@ def spread_out(column: Array) -> tuple[Array, Array, Array]:
 
 def _sum(score: Learned, columns: list[Array]) -> Array:
     """Return the weighted sum of the absolute columns."""
-    total = np.zeros_like(columns[0])
+    total: Any = 0.0
     for j, column in enumerate(columns):
         filled, gaps = fill(column)
-        with np.errstate(over="ignore"):
-            scaled = (filled / 2 - score.center[j] / 2) / score.spread[j] * 2
-        total += score.absolute[j] * np.clip(scaled, -_LARGEST, _LARGEST)
+        total = total + score.absolute[j] * _standardized(filled, score.center[j], score.spread[j])
         if gaps is not None and score.missing[j]:
             total += score.missing[j] * gaps
-    return total
+    return np.asarray(total)
+
+
+def _standardized(column: Array, center: float, spread: float) -> Array:
+    """Return distances from the center in units of the spread, within the largest that is used."""
+    high, low = np.maximum.reduce(column, axis=None), np.minimum.reduce(column, axis=None)
+    if max(high, -low, abs(center)) < _LARGEST / 4 * min(spread, 1.0):  # then nothing overflows, and nothing is cut
+        scaled: Array = (column / 2 - center / 2) / spread * 2
+        return scaled
+    with np.errstate(over="ignore"):
+        return np.clip((column / 2 - center / 2) / spread * 2, -_LARGEST, _LARGEST)
 
 
 def learn(lists: Any, right: Any, scorers: Sequence[str] | None = None, *, coverage: float = 0.9) -> Learned:

@@ -1,6 +1,5 @@
 """Rounds as they were shown, kept at hand while they are likely to be asked for."""
 
-import dataclasses
 import functools
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
@@ -47,9 +46,9 @@ class Round:
     def after(self, entry: Entry) -> "Round":
         """Return the round after another entry of it; one that is known already changes nothing."""
         if entry.is_answer or isinstance(entry.event, Corrected):
-            return dataclasses.replace(self, closed=entry)
+            return Round(self.shown, entry, self.more)
         known = entry.is_list or any(each.number >= entry.number for each in self.more)
-        return self if known else dataclasses.replace(self, more=(*self.more, entry))
+        return self if known else Round(self.shown, self.closed, (*self.more, entry))
 
     @property
     def listed(self) -> Listed:

@@ -8,6 +8,7 @@ import math
 from operator import attrgetter
 from typing import Annotated, Any, Final, Literal, Self
 
+import numpy as np
 from fastapi import Path, Query
 from pydantic import (
     BaseModel,
@@ -20,6 +21,7 @@ from pydantic import (
 )
 from pydantic_core import core_schema
 
+from shortlist._validation import Array
 from shortlist.errors import InvalidScores
 from shortlist.policies import AnytimeSPS
 from shortlist.scores import Adaptive, Learned, Relative
@@ -433,7 +435,7 @@ class NewRound(Body):
     """For streams that shadow this one, by name: their scores of the same candidates, in the same order, each a number
     or, with several scorers, an object such as `scores` of a candidate. One that is not named has no such round."""
 
-    def columns(self) -> tuple[list[str | int], list[float] | dict[str, list[float]], list[str | None] | None]:
+    def columns(self) -> tuple[list[str | int], Array | dict[str, list[float]], list[str | None] | None]:
         """Return the candidates' ids, scores (by scorer where these have names) and texts; None if there is no text."""
         candidates = self.candidates
         texts = list(map(_TEXT, candidates))
@@ -443,17 +445,17 @@ class NewRound(Body):
         """Return the scores for streams that shadow this one."""
         return {name: _by_scorer(rows) for name, rows in self.also.items()}
 
-    def _scores(self) -> list[float] | dict[str, list[float]]:
+    def _scores(self) -> Array | dict[str, list[float]]:
         plain, rows = list(map(_SCORE, self.candidates)), list(map(_SCORES, self.candidates))
         count, unscored, unnamed = len(plain), plain.count(None), rows.count(None)
         if unscored == 0 and unnamed == count:
-            return plain
+            return np.array(plain, dtype=np.float64)  # converted once: as such they are compared, sorted and stored
         if unscored != count or unnamed != 0:
             raise InvalidScores(
                 "give every candidate its score, or every candidate its scores: "
                 '{"id": ..., "score": 0.5}, or {"id": ..., "scores": {"bm25": 7.1, "dense": null}}'
             )
-        return _by_scorer(rows)
+        return _by_scorer(rows)  # type: ignore[return-value]
 
 
 class BatchedRound(NewRound):
