@@ -273,12 +273,6 @@ def test_many_lists_are_sent_in_parts(dry):
     assert (found[0].members, found[0].scores, found[0].threshold) == (("a",), (0.5,), -math.inf)
 
 
-@pytest.mark.parametrize("given", [{"score": [0.5]}, {"ids": ["a"]}, {}, {"scores": [0.5], "version": "v2"}])
-def test_a_round_of_a_batch_says_what_it_takes(dry, given):
-    with pytest.raises(errors.InvalidParameter, match="give 'scores', and of allow_empty, also, ids"):
-        dry.propose_many([given])
-
-
 def test_many_lists_are_shown_without_the_service_too():
     dry = Dry("http://host:8000/", "docs", retries=0, fallback="everything")
     found = dry.propose_many([{"scores": [0.1, 0.9]}, {"scores": [0.5]}], LOST)

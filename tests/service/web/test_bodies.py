@@ -93,7 +93,7 @@ def test_lists_and_objects_have_a_largest_number(monkeypatch):
 def test_many_fields_are_read_like_few(extra):
     """Where there are many it is looked at first whether they are known: that must not change what is taken."""
     body = many_fields(extra)
-    assert body.count(b":") > bodies._MANY_FIELDS
+    assert body.count(b":") > 40_000  # from there on it is looked at
     assert reader_of(TypeAdapter(NewRound))(body) == NewRound.model_validate_json(body)
 
 

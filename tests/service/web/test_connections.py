@@ -20,8 +20,8 @@ REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 def served(address, seconds):
     """Run a service as `shortlist serve` does, in a thread."""
     port = free_port()
-    running = server._Server(uvicorn.Config(create_app(address), port=port, log_level="warning"))
-    running._headers = HeaderTimeout(seconds)
+    running = server.Server(uvicorn.Config(create_app(address), port=port, log_level="warning"))
+    running.header_timeout = HeaderTimeout(seconds)
     thread = threading.Thread(target=lambda: asyncio.run(running.serve()))
     thread.start()
     while not running.started:

@@ -42,7 +42,8 @@ class BodyLimits:
 
     def __init__(self, size: int = BODY_LIMIT, total: int = 64 * 2**20, seconds: float = 30.0) -> None:
         self.size, self._total, self._seconds = size, total, seconds
-        self._held = 0
+        #: How many bytes of bodies are in memory, without the first ones of each.
+        self.held = 0
         self._deadlines: dict[Waiting, float] = {}
         self._timer: asyncio.TimerHandle | None = None
         closing = {"Connection": "close"}
@@ -70,8 +71,8 @@ class BodyLimits:
 
     def hold(self, before: int, after: int) -> bool:
         """Count that a body has grown, or is gone; return whether all of them are within the limit."""
-        self._held += max(0, after - _FREE) - max(0, before - _FREE)
-        return self._held <= self._total
+        self.held += max(0, after - _FREE) - max(0, before - _FREE)
+        return self.held <= self._total
 
     def _look(self) -> None:
         loop = asyncio.get_running_loop()

@@ -21,26 +21,28 @@ from shortlist.service.web import logs
 from shortlist.service.web.connections import HeaderTimeout, most_connections
 from shortlist.service.web.metrics import forget_worker, share_counts
 
-__all__ = ["listen", "run", "run_workers"]
+__all__ = ["Server", "listen", "run", "run_workers"]
 
 _log = logging.getLogger("shortlist.service")
 #: How many seconds the service waits for accepted requests when it stops.
 _GRACE: Final = 4
 
 
-class _Server(uvicorn.Server):
+class Server(uvicorn.Server):
     """Ends server-sent events when it stops: they would never end by themselves. Closes connections that are slow."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
-        self._headers = HeaderTimeout()
+        self.header_timeout = HeaderTimeout()
 
     async def on_tick(self, counter: int) -> bool:
+        """Do what is due ten times per second."""
         if counter % 10 == 0:  # once per second
-            self._headers.look(self.server_state.connections)
+            self.header_timeout.look(self.server_state.connections)
         return await super().on_tick(counter)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to serve."""
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         # What exists now stays: scanning it again and again costs the collector a tenth of a second. And the rounds
@@ -50,6 +52,7 @@ class _Server(uvicorn.Server):
         gc.set_threshold(10_000, 20, 50)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop: end live streams too."""
         super().handle_exit(sig, frame)
         engine = getattr(self._app.state, "engine", None)
         if engine is not None:
@@ -103,7 +106,7 @@ def run(
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
     )
-    _Server(config).run(sockets)
+    Server(config).run(sockets)
 
 
 def run_workers(
