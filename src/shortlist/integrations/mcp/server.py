@@ -1,0 +1,212 @@
+"""The gateway as an MCP server: three tools, over standard input and output or over HTTP."""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, Final
+
+import uvicorn
+from mcp import MCPError
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    TextContent,
+    ToolAnnotations,
+)
+from mcp.types import Tool as ToolDescription
+
+import shortlist
+from shortlist.errors import ShortlistError
+from shortlist.integrations.mcp.config import Config
+from shortlist.integrations.mcp.gateway import Found, Gateway, error_result
+from shortlist.integrations.mcp.log import RoundLog
+from shortlist.integrations.mcp.ranking import Ranking, make_embed
+from shortlist.integrations.mcp.state import SavedLister
+from shortlist.integrations.mcp.upstream import Upstreams
+
+__all__ = ["create_server", "opened", "serve_http", "serve_stdio"]
+
+#: How a host is told what to do with three tools.
+_INSTRUCTIONS: Final = (
+    "Before a task, call find_tools with a sentence that says what you want to do. It returns tools with schemas, "
+    "and a round. Call one of them with call_tool and that round. If none fits, call more_tools with the round. For "
+    "another task, call find_tools again."
+)
+_ROUND: Final = {"type": "string", "description": "The round that find_tools returned."}
+_FOUND: Final = {
+    "type": "object",
+    "properties": {
+        "round": {"type": "string"},
+        "tools": {"type": "array", "items": {"type": "object"}},
+        "hidden": {"type": "integer"},
+        "next": {"type": "string"},
+    },
+    "required": ["round", "tools", "hidden", "next"],
+}
+
+
+def _descriptions(servers: Sequence[str]) -> list[ToolDescription]:
+    """Return the three tools as agents are shown them."""
+    return [
+        ToolDescription(
+            name="find_tools",
+            description="Find the tools for a task. Returns a short list of tools with their schemas, and a round. "
+            f"There are tools of these servers: {', '.join(servers)}.",
+            input_schema={
+                "type": "object",
+                "properties": {"task": {"type": "string", "description": "What you want to do, in a sentence."}},
+                "required": ["task"],
+            },
+            output_schema=_FOUND,
+            annotations=ToolAnnotations(read_only_hint=True),
+        ),
+        ToolDescription(
+            name="more_tools",
+            description="Show more tools for the same task, if none of those that find_tools returned fits.",
+            input_schema={"type": "object", "properties": {"round": _ROUND}, "required": ["round"]},
+            output_schema=_FOUND,
+            annotations=ToolAnnotations(read_only_hint=True),
+        ),
+        ToolDescription(
+            name="call_tool",
+            description="Call a tool that find_tools or more_tools returned.",
+            input_schema={
+                "type": "object",
+                "properties": {
+                    "round": _ROUND,
+                    "name": {"type": "string", "description": "The tool's name, as it was returned."},
+                    "arguments": {"type": "object", "description": "Its arguments, by its input_schema."},
+                },
+                "required": ["round", "name"],
+            },
+        ),
+    ]
+
+
+def create_server(
+    gateway: Gateway, servers: Sequence[str] = (), *, ready: Callable[[], Awaitable[None]] | None = None
+) -> Server[Any]:
+    """Return the MCP server of a gateway.
+
+    Parameters
+    ----------
+    gateway
+        What answers.
+    servers
+        The names of the servers behind it: agents are told them.
+    ready
+        What to wait for before tools are looked for.
+    """
+    described = _descriptions(servers)
+
+    async def list_tools(_context: Any, _params: Any) -> ListToolsResult:
+        return ListToolsResult(tools=described)
+
+    async def call_tool(_context: Any, params: CallToolRequestParams) -> CallToolResult:
+        given = params.arguments or {}
+        try:
+            if params.name == "find_tools":
+                if ready is not None:
+                    await ready()
+                return _result(await gateway.find_tools(given.get("task", "")))
+            if params.name == "more_tools":
+                return _result(await gateway.more_tools(str(given.get("round", ""))))
+            if params.name == "call_tool":
+                name, arguments = str(given.get("name", "")), given.get("arguments")
+                return await gateway.call_tool(str(given.get("round", "")), name, arguments)
+            # An agent that has the name of a tool behind the gateway may well call it in this way.
+            return error_result(f"there is no tool {params.name!r} here; use find_tools, then call_tool")
+        except MCPError:
+            raise  # what the tool's own server said
+        except ShortlistError as error:
+            return error_result(str(error))
+
+    return Server(
+        "shortlist",
+        version=shortlist.__version__,
+        instructions=_INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def _result(found: Found) -> CallToolResult:
+    answer = found.to_dict()
+    text = json.dumps(answer, separators=(",", ":"), ensure_ascii=False)
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=answer)
+
+
+def _lister(config: Config) -> Any:
+    """Return what keeps the rounds: a folder, or a stream of the service."""
+    if config.service is None:
+        return SavedLister(config.state, **config.settings)
+    service = config.service
+    client = shortlist.Client(
+        service.url, service.stream, service.api_key, deadline=service.deadline, fallback="everything"
+    )
+    try:
+        client.create(**{name: value for name, value in config.settings.items() if name != "keep"})
+    except BaseException:
+        client.close()
+        raise
+    return client
+
+
+@asynccontextmanager
+async def opened(config: Config) -> AsyncIterator[Server[Any]]:
+    """Start what a file of settings describes, and yield its server.
+
+    Parameters
+    ----------
+    config
+        The settings.
+    """
+    embed = None if config.embeddings is None else make_embed(config.embeddings)
+    lister = _lister(config)
+    try:
+        log = RoundLog(config.state / "log.jsonl", int(config.settings["keep"]))
+        try:
+            async with Upstreams(config.servers).running() as upstreams:
+                gateway = Gateway(
+                    upstreams, lister, Ranking(embed), shadow=config.shadow, more_count=config.more_count, log=log
+                )
+                names = [server.name for server in config.servers]
+                yield create_server(gateway, names, ready=partial(upstreams.ready, config.wait))
+        finally:
+            log.close()
+    finally:
+        lister.close()
+
+
+async def serve_stdio(config: Config) -> None:
+    """Serve over standard input and output, until the client ends.
+
+    Parameters
+    ----------
+    config
+        The settings.
+    """
+    async with opened(config) as server, stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
+
+
+async def serve_http(config: Config, port: int, host: str = "127.0.0.1") -> None:
+    """Serve over HTTP at ``/mcp``, until the process is told to stop.
+
+    Parameters
+    ----------
+    config
+        The settings.
+    port, host
+        Where to listen.
+    """
+    async with opened(config) as server:
+        app = server.streamable_http_app(host=host)
+        settings = uvicorn.Config(
+            app, host=host, port=port, log_level="warning", access_log=False, timeout_graceful_shutdown=3
+        )
+        await uvicorn.Server(settings).serve()
