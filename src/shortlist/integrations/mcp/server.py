@@ -1,6 +1,7 @@
 """The gateway as an MCP server: three tools, over standard input and output or over HTTP."""
 
 import json
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -20,7 +21,7 @@ from mcp.types import (
 from mcp.types import Tool as ToolDescription
 
 import shortlist
-from shortlist.errors import ShortlistError
+from shortlist.errors import InvalidParameter, ShortlistError
 from shortlist.integrations.mcp.config import Config
 from shortlist.integrations.mcp.gateway import Found, Gateway, error_result
 from shortlist.integrations.mcp.log import RoundLog
@@ -204,9 +205,15 @@ async def serve_http(config: Config, port: int, host: str = "127.0.0.1") -> None
     port, host
         Where to listen.
     """
-    async with opened(config) as server:
-        app = server.streamable_http_app(host=host)
-        settings = uvicorn.Config(
-            app, host=host, port=port, log_level="warning", access_log=False, timeout_graceful_shutdown=3
-        )
-        await uvicorn.Server(settings).serve()
+    listening = socket.socket()
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise InvalidParameter(f"port {port} of {host} cannot be used: {error.strerror}; give another one") from None
+    with listening:
+        async with opened(config) as server:
+            app = server.streamable_http_app(host=host)
+            settings = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
+            await uvicorn.Server(settings).serve(sockets=[listening])

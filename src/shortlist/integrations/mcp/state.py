@@ -272,8 +272,8 @@ def _plain(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _item(value: Any) -> Any:
-    """Return a number of numpy's as Python has it."""
-    return value.item()
+    """Return numbers of numpy as Python has them."""
+    return value.tolist()
 
 
 def _nulls(values: Any) -> Any:

@@ -14,6 +14,12 @@ CHARACTERS_PER_TOKEN: Final = 4
 #: Where a name such as ``listPullRequests`` or ``HTTPServer`` has a seam; and words, of any alphabet.
 _SEAM: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD: Final = re.compile(r"[^\W_]+")
+#: English words that say nothing about what a tool does.
+_EMPTY: Final = frozenset(
+    "a about all an and any are as at be been by can did do does for from had has have how i if in into is it its me my "
+    "of on or our so some that the their them then there these they this those to use used using want was we what when "
+    "where which who whose will with would you your".split()
+)
 #: How deep a schema is read.
 _DEEPEST: Final = 4
 
@@ -62,12 +68,13 @@ class Tool:
 
 
 def words_of(text: str) -> str:
-    """Return the words of a text, in lower case and in the singular; names such as ``listPullRequests`` in parts.
+    """Return the words of a text that say something, in lower case and in the singular.
 
-    >>> words_of("listPullRequests(repo_name)")
-    'list pull request repo name'
+    >>> words_of("listPullRequests(repo_name): what is in the repository")
+    'list pull request repo name repository'
     """
-    return " ".join(_singular(word.lower()) for word in _WORD.findall(_SEAM.sub(" ", text)))
+    words = (word.lower() for word in _WORD.findall(_SEAM.sub(" ", text)))
+    return " ".join(_singular(word) for word in words if word not in _EMPTY)
 
 
 def _singular(word: str) -> str:

@@ -29,6 +29,7 @@ _log = logging.getLogger("shortlist.mcp")
 
 #: Seconds until a server that is away is tried again, at first and at most; one that lived so long starts over.
 _FIRST_PAUSE, _LONGEST_PAUSE, _LIVED = 1.0, 60.0, 30.0
+_CLOSED: Final = "it closed the connection"
 #: Pages of tools that are read from one server.
 _PAGES: Final = 100
 
@@ -61,7 +62,7 @@ class Upstream:
             started = anyio.current_time()
             try:
                 await self._connected()
-                problem = "it closed the connection"
+                problem = _CLOSED
             except Exception as error:  # noqa: BLE001 - whatever one server does, the others go on
                 problem = _in_words(error)
             self._client, self.tools, self.problem = None, (), problem
@@ -121,7 +122,7 @@ class Upstream:
                     self._wake = anyio.Event()
                     if not self._is_closed:
                         await self._look(client)
-                self._client, self.tools = None, ()  # before the process is waited for
+                self._client, self.tools, self.problem = None, (), _CLOSED  # before the process is waited for
                 group.cancel_scope.cancel()
         if scope.cancelled_caught:
             raise TimeoutError(f"it did not list its tools within {self.server.start_timeout:g} s")
