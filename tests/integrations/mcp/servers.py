@@ -9,7 +9,7 @@ from mcp.types import CallToolResult, TextContent
 from shortlist.integrations.mcp import StdioServer, Tool, Upstreams
 
 #: A server of the protocol's handshake era, which most are; without the SDK, so that it starts at once.
-SCRIPT = '''
+SCRIPT = """
 import json, os, sys, time
 from pathlib import Path
 
@@ -55,7 +55,7 @@ for line in sys.stdin:
         send({"id": number, "result": {"content": [{"type": "text", "text": f"read {path}"}], "isError": error}})
     elif number is not None:
         send({"id": number, "error": {"code": -32601, "message": "Method not found"}})
-'''
+"""
 
 
 def process(folder, name="files", slow=None, **settings):

@@ -66,7 +66,7 @@ def test_old_rounds_are_forgotten(tmp_path):
     assert log.get("2") is not None
     log.close()
     log.add("find", "3", 3, of=1, first=["a"], rest=[])  # closed: remembered, not written
-    assert "\"3\"" not in (tmp_path / "log.jsonl").read_text()
+    assert '"3"' not in (tmp_path / "log.jsonl").read_text()
 
 
 def test_no_word_of_an_agent_is_in_it(tmp_path):

@@ -75,7 +75,9 @@ def test_a_process_that_ends_at_any_byte_loses_nothing_that_was_acknowledged(tmp
         (copy / "journal-1.jsonl").write_bytes(b"".join(line + b"\n" for line in lines[:whole]))
         expected.append(saved_summary(copy))
     assert len({str(each) for each in expected}) == len(lines) + 1
-    ends = {i + step for i, byte in enumerate(content) if byte == 10 for step in (0, 1, 2)} | {*range(0, len(content), 23)}
+    ends = {i + step for i, byte in enumerate(content) if byte == 10 for step in (0, 1, 2)} | {
+        *range(0, len(content), 23)
+    }
     for end in sorted(ends):
         journal.write_bytes(content[:end])
         assert saved_summary(tmp_path / "state") == expected[content[:end].count(b"\n")], end

@@ -151,7 +151,7 @@ class Config:
     more_count
         How many tools `more_tools` adds.
     wait
-        Seconds that the first `find_tools` waits for servers that are starting.
+        Seconds after the start in which servers that are starting are waited for.
     """
 
     servers: tuple[Server, ...]

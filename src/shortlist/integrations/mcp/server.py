@@ -100,7 +100,7 @@ def create_server(
     servers
         The names of the servers behind it: agents are told them.
     ready
-        What to wait for before tools are looked for.
+        What to wait for before anything is answered: servers that are starting.
     """
     described = _descriptions(servers)
 
@@ -110,9 +110,9 @@ def create_server(
     async def call_tool(_context: Any, params: CallToolRequestParams) -> CallToolResult:
         given = params.arguments or {}
         try:
+            if ready is not None:
+                await ready()
             if params.name == "find_tools":
-                if ready is not None:
-                    await ready()
                 return _result(await gateway.find_tools(given.get("task", "")))
             if params.name == "more_tools":
                 return _result(await gateway.more_tools(str(given.get("round", ""))))
