@@ -28,7 +28,8 @@ for line in sys.stdin:
     if method == "initialize":
         capabilities = {"tools": {"listChanged": True}}
         info = {"name": "old", "version": "1"}
-        send({"id": number, "result": {"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": info}})
+        result = {"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": info}
+        send({"id": number, "result": result})
     elif method == "tools/list":
         schema = {"type": "object", "properties": {"path": {"type": "string"}}}
         tools = [{"name": name, "description": name.replace("_", " "), "inputSchema": schema} for name in names]
@@ -77,7 +78,7 @@ async def connected(*servers):
 async def until(condition, seconds=15.0):
     """Wait for something to become true."""
     with anyio.fail_after(seconds):
-        while not condition():
+        while not condition():  # noqa: ASYNC110 - what is waited for is in another process
             await anyio.sleep(0.01)
 
 

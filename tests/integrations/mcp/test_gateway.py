@@ -292,9 +292,7 @@ async def agents(seed, **settings):
         scores.lists = [np.array([max(rng.random(2)), *rng.random(2)])]
         found = await gateway.find_tools("x")
         seen = any(tool.name == NAMES[0] for tool in found.tools)
-        if seen and rng.random() < 0.8:
-            await gateway.call_tool(found.round, NAMES[0])
-        elif not seen and rng.random() < 0.2:  # from memory: it was not shown
+        if rng.random() < (0.8 if seen else 0.2):  # one that was not shown, from memory
             await gateway.call_tool(found.round, NAMES[0])
     return lister.threshold
 

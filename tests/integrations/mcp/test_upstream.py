@@ -89,7 +89,7 @@ def test_a_call_that_hangs_ends_in_time_and_the_server_stays(tmp_path):
     async def main():
         async with connected(process(tmp_path, timeout=0.3)) as upstreams:
             tool = upstreams.tools()[0]
-            with pytest.raises(ServiceUnavailable, match="server files did not answer read_file within 0.3 s"):
+            with pytest.raises(ServiceUnavailable, match=r"server files did not answer read_file within 0\.3 s"):
                 await upstreams.call(tool, {"path": "hang"})
             assert (await upstreams.call(tool, {"path": "x"})).content[0].text == "read x"
 

@@ -16,9 +16,12 @@ _SEAM: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD: Final = re.compile(r"[^\W_]+")
 #: English words that say nothing about what a tool does.
 _EMPTY: Final = frozenset(
-    "a about all an and any are as at be been by can did do does for from had has have how i if in into is it its me my "
-    "of on or our so some that the their them then there these they this those to use used using want was we what when "
-    "where which who whose will with would you your".split()
+    re.findall(
+        r"\w+",
+        """a about all an and any are as at be been by can did do does for from had has have how i if in into is it its
+        me my of on or our so some that the their them then there these they this those to use used using want was we
+        what when where which who whose will with would you your""",
+    )
 )
 #: How deep a schema is read.
 _DEEPEST: Final = 4
