@@ -27,7 +27,8 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CallToolResult
 
 import shortlist
-from shortlist.integrations.mcp import Gateway, Ranking, Tool, report, saved_summary
+from shortlist.integrations.mcp import Gateway, Ranking, RoundLog, SavedLister, Tool, report, saved_summary
+from shortlist.integrations.mcp.config import DEFAULTS
 
 TASKS, LONG, LAST, TOP = 500, 5_000, 1_000, 10
 HTTP: Final = "web"
@@ -228,7 +229,7 @@ class _Here:
 
 async def _long(seed: int, **settings: Any) -> dict[str, Any]:
     """Return lengths and coverage of 5,000 lists."""
-    options: dict[str, Any] = {"coverage": 0.9, "explore_share": "auto", "at_least": 1} | settings
+    options = {**DEFAULTS} | settings
     lister, rng, here = shortlist.Shortlister(**options), np.random.default_rng(seed), _Here()
     gateway = Gateway(here, lister)
     sizes, covered, tokens = [], [], []
@@ -253,6 +254,19 @@ async def _long(seed: int, **settings: Any) -> dict[str, Any]:
         "saved_first": 1 - float(np.mean(tokens[:TASKS])) / every,
         "saved_last": 1 - float(np.mean(tokens[-LAST:])) / every,
     }
+
+
+async def _shadow(folder: Path) -> list[str]:
+    """Return what ``shortlist mcp --summary`` says after 500 tasks in shadow mode."""
+    log, rng = RoundLog(folder / "log.jsonl"), np.random.default_rng(0)
+    with SavedLister(folder, **DEFAULTS) as lister:
+        gateway = Gateway(_Here(), lister, shadow=True, log=log)
+        for task in world.draw(TASKS):
+            found = await gateway.find_tools(task.text)
+            if rng.random() < CALLS:
+                await gateway.call_tool(found.round, task.right)
+    log.close()
+    return [*report(folder / "log.jsonl").lines(), f"waiting for {saved_summary(folder).waiting_for}"]
 
 
 async def _ranks(seed: int) -> dict[str, Any]:
@@ -281,6 +295,8 @@ async def _measure() -> dict[str, Any]:
     figures: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         figures["processes"] = await _processes(Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        figures["shadow"] = await _shadow(Path(folder))
     runs = range(5)
     figures["long"] = {
         name: [await _long(seed, **settings) for seed in runs]

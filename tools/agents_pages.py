@@ -64,24 +64,27 @@ def scenario(figures: dict[str, Any]) -> str:
     return "\n".join(rows)
 
 
+def shadow(figures: dict[str, Any]) -> str:
+    """Return what the command says after 500 tasks in shadow mode."""
+    return "\n".join(["```text", *figures["shadow"], "```"])
+
+
 def _mean(runs: list[dict[str, Any]], name: str) -> float:
     return float(np.mean([run[name] for run in runs]))
 
 
-TABLES: Final = {"lengths": lengths, "scenario": scenario}
+TABLES: Final = {"shadow": shadow, "lengths": lengths, "scenario": scenario}
 
 
 def write_page(figures: dict[str, Any]) -> str:
     """Write the tables into the page, and return them."""
-    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    text = PAGE.read_text(encoding="utf-8")
     tables = []
     for mark, table in TABLES.items():
         written = table(figures)
         tables.append(written)
-        start, end = f"<!-- {mark} -->\n", f"\n<!-- end {mark} -->"
-        if start in text:
-            before, _, rest = text.partition(start)
-            text = before + start + written + end + rest.partition(end)[2]
-    if text:
-        PAGE.write_text(text, encoding="utf-8")
+        start, end = f"<!-- {mark} -->\n", f"<!-- end {mark} -->"
+        before, _, rest = text.partition(start)
+        text = f"{before}{start}{written}\n{end}{rest.partition(end)[2]}"
+    PAGE.write_text(text, encoding="utf-8")
     return "\n\n".join(tables)

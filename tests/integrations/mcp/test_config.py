@@ -6,6 +6,7 @@ import pytest
 
 from shortlist.errors import InvalidParameter, MissingFile
 from shortlist.integrations.mcp import HttpServer, StdioServer, read_config
+from shortlist.integrations.mcp.config import DEFAULTS
 
 STDIO = {"command": "npx", "args": ["-y", "server"]}
 
@@ -29,7 +30,7 @@ def test_a_file_of_a_client_is_taken_as_it_is(tmp_path, monkeypatch):
     assert tickets == HttpServer(
         name="tickets", url="https://example.com/mcp", headers={"Authorization": "Bearer secret"}
     )
-    assert config.settings == {"coverage": 0.9, "explore_share": "auto", "at_least": 1, "keep": 1000}
+    assert config.settings == DEFAULTS
     assert (config.shadow, config.state) == (False, tmp_path / "tools.state")
 
 

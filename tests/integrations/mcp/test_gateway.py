@@ -10,6 +10,7 @@ import pytest
 import shortlist
 from shortlist.errors import InvalidParameter, ServiceUnavailable
 from shortlist.integrations.mcp import Gateway, RoundLog, SavedLister
+from shortlist.integrations.mcp.config import DEFAULTS
 from shortlist.integrations.mcp.tools import Tool
 from tests.integrations.mcp.servers import Scores, Source, make_tools
 
@@ -302,7 +303,7 @@ def thresholds(**settings):
 
 
 def test_agents_who_report_no_misses_do_not_push_the_threshold_past_the_optimal_one():
-    learned = thresholds(explore_share="auto")
+    learned = thresholds(explore_share=DEFAULTS["explore_share"], patience=DEFAULTS["patience"])
     assert (learned > OPTIMAL).sum() < LIMIT
     assert (learned > 0).mean() > 0.9  # and they do learn
 

@@ -23,7 +23,7 @@ from shortlist._validation import check_count, check_number
 from shortlist.errors import InvalidParameter, MissingFile
 from shortlist.rounds.settings import Options
 
-__all__ = ["Config", "Embeddings", "HttpServer", "Server", "ServiceStream", "StdioServer", "read_config"]
+__all__ = ["DEFAULTS", "Config", "Embeddings", "HttpServer", "Server", "ServiceStream", "StdioServer", "read_config"]
 
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?(\w+)\}")
 #: The keys under which clients have their servers.
@@ -34,8 +34,15 @@ _LISTER: Final = (
     "delta",
     *(name for name in Options.__dataclass_fields__ if name not in ("shadow", "grace")),
 )
-#: What a gateway sets where the file does not: agents call tools, and never say that one was missing.
-_DEFAULTS: Final = {"coverage": 0.9, "explore_share": "auto", "at_least": 1, "keep": 1_000}
+#: What a gateway sets where the file does not. Agents never say that a tool was missing, so it explores; they call soon
+#: after they have found one, or not at all, so that a silent round need not hold up later ones for long.
+DEFAULTS: Final[Mapping[str, Any]] = {
+    "coverage": 0.9,
+    "explore_share": "auto",
+    "at_least": 1,
+    "patience": 20,
+    "keep": 1_000,
+}
 _OURS: Final = ("shadow", "state", "service", "embeddings", "more_count", "timeout", "start_timeout", "refresh", "wait")
 
 
@@ -156,7 +163,7 @@ class Config:
 
     servers: tuple[Server, ...]
     state: Path
-    settings: Mapping[str, Any] = field(default_factory=lambda: dict(_DEFAULTS))
+    settings: Mapping[str, Any] = field(default_factory=lambda: dict(DEFAULTS))
     shadow: bool = False
     service: ServiceStream | None = None
     embeddings: Embeddings | None = None
@@ -201,7 +208,7 @@ def read_config(path: str | os.PathLike[str]) -> Config:
     state = section.get("state", f"{source.stem}.state")
     return Config(
         servers=tuple(listed),
-        settings=_DEFAULTS | {key: section[key] for key in _LISTER if key in section},
+        settings={**DEFAULTS} | {key: section[key] for key in _LISTER if key in section},
         shadow=_flag(section.get("shadow", False), "shadow"),
         state=folder / _text(state, "state"),
         service=None if "service" not in section else _service(_object(section["service"], "service")),
