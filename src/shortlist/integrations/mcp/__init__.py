@@ -19,6 +19,7 @@ from shortlist.integrations.mcp.config import (
 from shortlist.integrations.mcp.gateway import Found, Gateway, ToolSource
 from shortlist.integrations.mcp.log import Report, RoundLog, report
 from shortlist.integrations.mcp.ranking import Ranking, Ranks, make_embed
+from shortlist.integrations.mcp.remote import RemoteLister
 from shortlist.integrations.mcp.server import create_server, opened, serve_http, serve_stdio
 from shortlist.integrations.mcp.state import SavedLister, saved_summary
 from shortlist.integrations.mcp.tools import Tool
@@ -32,6 +33,7 @@ __all__ = [
     "HttpServer",
     "Ranking",
     "Ranks",
+    "RemoteLister",
     "Report",
     "RoundLog",
     "SavedLister",

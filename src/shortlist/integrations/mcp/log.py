@@ -71,9 +71,8 @@ class RoundLog:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             for line in read_log(path):
                 self._remember(line)
-            self._file = os.open(path, os.O_CREAT | os.O_APPEND | os.O_RDWR, 0o600)
-            size = os.fstat(self._file).st_size
-            if size and os.pread(self._file, 1, size - 1) != b"\n":
+            self._file = os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
+            if path.read_bytes()[-1:] not in (b"", b"\n"):
                 os.write(self._file, b"\n")  # a line that was cut off stays alone
         except OSError as error:
             raise UnwritableFile(f"{path} cannot be used for the log: {error.strerror}") from None

@@ -90,6 +90,11 @@ class Ranking:
 def make_embed(settings: Embeddings) -> Embed:
     """Return what turns texts into vectors, as the settings say.
 
+    Parameters
+    ----------
+    settings
+        Which function, or which address.
+
     Raises
     ------
     InvalidParameter

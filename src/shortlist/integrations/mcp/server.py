@@ -26,6 +26,7 @@ from shortlist.integrations.mcp.config import Config
 from shortlist.integrations.mcp.gateway import Found, Gateway, error_result
 from shortlist.integrations.mcp.log import RoundLog
 from shortlist.integrations.mcp.ranking import Ranking, make_embed
+from shortlist.integrations.mcp.remote import RemoteLister
 from shortlist.integrations.mcp.state import SavedLister
 from shortlist.integrations.mcp.upstream import Upstreams
 
@@ -145,16 +146,7 @@ def _lister(config: Config) -> Any:
     """Return what keeps the rounds: a folder, or a stream of the service."""
     if config.service is None:
         return SavedLister(config.state, **config.settings)
-    service = config.service
-    client = shortlist.Client(
-        service.url, service.stream, service.api_key, deadline=service.deadline, fallback="everything"
-    )
-    try:
-        client.create(**{name: value for name, value in config.settings.items() if name != "keep"})
-    except BaseException:
-        client.close()
-        raise
-    return client
+    return RemoteLister(config.service, **{name: value for name, value in config.settings.items() if name != "keep"})
 
 
 @asynccontextmanager
