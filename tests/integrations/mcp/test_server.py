@@ -131,6 +131,23 @@ def test_rounds_in_the_service(tmp_path):
         anyio.run(main, service.url, stack.close)
 
 
+def test_a_second_gateway_on_the_same_folder_has_tools_and_learns_nothing(tmp_path, caplog):
+    """Clients start one per window."""
+
+    async def main():
+        config = Config(servers=(process(tmp_path),), state=tmp_path / "state")
+        async with opened(config) as first, opened(config) as second, Client(first) as one, Client(second) as other:
+            for client in (one, other):
+                found = (await client.call_tool("find_tools", {"task": "read a file"})).structured_content
+                call = {"round": found["round"], "name": "files__read_file", "arguments": {"path": "x"}}
+                assert not (await client.call_tool("call_tool", call)).is_error
+        assert "uses a copy of what was learned, and learns nothing" in caplog.text
+        assert saved_summary(tmp_path / "state").rounds == 1
+        assert report(tmp_path / "state" / "log.jsonl").rounds == 1
+
+    anyio.run(main)
+
+
 def test_settings_that_do_not_fit_together_are_named(tmp_path):
     async def main():
         config = Config(

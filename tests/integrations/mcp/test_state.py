@@ -12,12 +12,13 @@ from shortlist import Lister, Shortlister
 from shortlist.errors import (
     ConflictingAnswer,
     DamagedFile,
+    FolderInUse,
     InvalidParameter,
     NotShown,
     UnknownRound,
     UnwritableFile,
 )
-from shortlist.integrations.mcp import SavedLister, saved_summary, state
+from shortlist.integrations.mcp import SavedLister, copied_lister, saved_summary, state
 
 SETTINGS = {"coverage": 0.8, "explore_share": 0.5, "fit_rounds": 5, "keep": 100}
 
@@ -167,10 +168,24 @@ def test_a_disk_that_is_full_for_a_while(tmp_path, monkeypatch):
 def test_one_gateway_at_a_time(tmp_path):
     with (
         SavedLister(tmp_path),
-        pytest.raises(InvalidParameter, match="is in use by another gateway; for several clients run one with --http"),
+        pytest.raises(FolderInUse, match="is in use by another gateway; for several clients run one with --http"),
     ):
         SavedLister(tmp_path)
     SavedLister(tmp_path).close()
+
+
+def test_a_copy_of_one_that_is_in_use(tmp_path):
+    """It has what was learned, and keeps nothing."""
+    with SavedLister(tmp_path, **SETTINGS) as saved:
+        play(saved, 100)
+        copy = copied_lister(tmp_path, **SETTINGS)
+        assert (copy.threshold, copy.summary()) == (saved.threshold, saved.summary())
+        before = saved.summary()
+        play(copy, 10)
+        assert saved_summary(tmp_path) == saved.summary() == before
+        with pytest.raises(InvalidParameter, match="change that back"):
+            copied_lister(tmp_path, **SETTINGS | {"coverage": 0.9})
+    assert copied_lister(tmp_path / "none", **SETTINGS).summary().rounds == 0
 
 
 def test_settings_that_may_change_do_and_others_are_refused(tmp_path):

@@ -21,7 +21,7 @@ from shortlist.integrations.mcp.log import Report, RoundLog, report
 from shortlist.integrations.mcp.ranking import Ranking, Ranks, make_embed
 from shortlist.integrations.mcp.remote import RemoteLister
 from shortlist.integrations.mcp.server import create_server, opened, serve_http, serve_stdio
-from shortlist.integrations.mcp.state import SavedLister, saved_summary
+from shortlist.integrations.mcp.state import SavedLister, copied_lister, saved_summary
 from shortlist.integrations.mcp.tools import Tool
 from shortlist.integrations.mcp.upstream import Upstream, Upstreams
 
@@ -44,6 +44,7 @@ __all__ = [
     "ToolSource",
     "Upstream",
     "Upstreams",
+    "copied_lister",
     "create_server",
     "make_embed",
     "opened",

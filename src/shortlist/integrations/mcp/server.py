@@ -1,9 +1,11 @@
 """The gateway as an MCP server: three tools, over standard input and output or over HTTP."""
 
+import contextlib
 import json
+import logging
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import Any, Final
 
@@ -21,16 +23,18 @@ from mcp.types import (
 from mcp.types import Tool as ToolDescription
 
 import shortlist
-from shortlist.errors import InvalidParameter, ShortlistError
+from shortlist.errors import FolderInUse, InvalidParameter, ShortlistError
 from shortlist.integrations.mcp.config import Config
 from shortlist.integrations.mcp.gateway import Found, Gateway, error_result
 from shortlist.integrations.mcp.log import RoundLog
 from shortlist.integrations.mcp.ranking import Ranking, make_embed
 from shortlist.integrations.mcp.remote import RemoteLister
-from shortlist.integrations.mcp.state import SavedLister
+from shortlist.integrations.mcp.state import SavedLister, copied_lister
 from shortlist.integrations.mcp.upstream import Upstreams
 
 __all__ = ["create_server", "opened", "serve_http", "serve_stdio"]
+
+_log = logging.getLogger("shortlist.mcp")
 
 #: How a host is told what to do with three tools.
 _INSTRUCTIONS: Final = (
@@ -142,11 +146,26 @@ def _result(found: Found) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=answer)
 
 
-def _lister(config: Config) -> Any:
-    """Return what keeps the rounds: a folder, or a stream of the service."""
-    if config.service is None:
-        return SavedLister(config.state, **config.settings)
-    return RemoteLister(config.service, **{name: value for name, value in config.settings.items() if name != "keep"})
+@contextmanager
+def _kept(config: Config) -> Iterator[tuple[Any, RoundLog]]:
+    """Open what keeps the rounds, a folder or a stream of the service, and the log."""
+    lister: Any
+    learns = True
+    try:
+        if config.service is None:
+            lister = SavedLister(config.state, **config.settings)
+        else:
+            settings = {name: value for name, value in config.settings.items() if name != "keep"}
+            lister = RemoteLister(config.service, **settings)
+    except FolderInUse as error:
+        # Clients start a gateway per window; the agent in the second one has its tools all the same.
+        _log.warning("%s; this one uses a copy of what was learned, and learns nothing", error)
+        learns, lister = False, copied_lister(config.state, **config.settings)
+    with contextlib.ExitStack() as stack:
+        stack.callback(getattr(lister, "close", lambda: None))
+        log = RoundLog(config.state / "log.jsonl" if learns else None, int(config.settings["keep"]))
+        stack.callback(log.close)
+        yield lister, log
 
 
 @asynccontextmanager
@@ -159,20 +178,13 @@ async def opened(config: Config) -> AsyncIterator[Server[Any]]:
         The settings.
     """
     embed = None if config.embeddings is None else make_embed(config.embeddings)
-    lister = _lister(config)
-    try:
-        log = RoundLog(config.state / "log.jsonl", int(config.settings["keep"]))
-        try:
-            async with Upstreams(config.servers).running() as upstreams:
-                gateway = Gateway(
-                    upstreams, lister, Ranking(embed), shadow=config.shadow, more_count=config.more_count, log=log
-                )
-                names = [server.name for server in config.servers]
-                yield create_server(gateway, names, ready=partial(upstreams.ready, config.wait))
-        finally:
-            log.close()
-    finally:
-        lister.close()
+    names = [server.name for server in config.servers]
+    with _kept(config) as (lister, log):
+        async with Upstreams(config.servers).running() as upstreams:
+            gateway = Gateway(
+                upstreams, lister, Ranking(embed), shadow=config.shadow, more_count=config.more_count, log=log
+            )
+            yield create_server(gateway, names, ready=partial(upstreams.ready, config.wait))
 
 
 async def serve_stdio(config: Config) -> None:

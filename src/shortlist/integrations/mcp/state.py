@@ -23,14 +23,14 @@ import numpy as np
 from shortlist import Shortlister
 from shortlist._files import sync_folder
 from shortlist._validation import Member
-from shortlist.errors import DamagedFile, InvalidParameter, MissingFile, ShortlistError, UnwritableFile
+from shortlist.errors import DamagedFile, FolderInUse, InvalidParameter, MissingFile, ShortlistError, UnwritableFile
 from shortlist.rounds.settings import CONFIGURABLE
 from shortlist.rounds.shown import More, Shown
 
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["SavedLister", "saved_summary"]
+__all__ = ["SavedLister", "copied_lister", "saved_summary"]
 
 _log = logging.getLogger("shortlist.mcp")
 
@@ -52,8 +52,10 @@ class SavedLister:
 
     Raises
     ------
+    FolderInUse
+        Another process uses the folder.
     InvalidParameter
-        Another process uses the folder, or it was made with other settings.
+        It was made with other settings.
     """
 
     def __init__(self, folder: str | os.PathLike[str], **settings: Any) -> None:
@@ -76,19 +78,7 @@ class SavedLister:
 
     def _restored(self, wanted: Shortlister) -> Shortlister:
         self._number, lister = _read(self._folder)
-        if lister is None:
-            return wanted
-        ours, theirs = lister.settings, wanted.settings
-        for name in theirs.__dataclass_fields__:
-            if name not in CONFIGURABLE and getattr(ours, name) != getattr(theirs, name):
-                raise InvalidParameter(
-                    f"{self._folder} was learned with {name} {getattr(ours, name)!r}, and the settings say "
-                    f"{getattr(theirs, name)!r}: change that back, or name another folder as state"
-                )
-        changes = {name: getattr(theirs, name) for name in CONFIGURABLE if getattr(ours, name) != getattr(theirs, name)}
-        if changes:
-            lister.configure(**changes)
-        return lister
+        return wanted if lister is None else _adjusted(lister, wanted, self._folder)
 
     def _save(self) -> None:
         """Save the lister under the next number, begin its journal, and take away what that replaces."""
@@ -209,11 +199,44 @@ def saved_summary(folder: Path) -> Any:
     folder
         The folder of a `SavedLister`.
     """
-    try:
-        _, lister = _read(folder)
-    except MissingFile:  # it was just saved under the next number
-        _, lister = _read(folder)
+    lister = _copy(folder)
     return None if lister is None else lister.summary()
+
+
+def copied_lister(folder: Path, **settings: Any) -> Shortlister:
+    """Return the lister in a folder that another gateway uses: a copy, which is kept nowhere.
+
+    An old threshold is safe, so its lists are; what it learns ends with it.
+
+    Parameters
+    ----------
+    folder, settings
+        As of a `SavedLister`.
+    """
+    wanted, lister = Shortlister(**settings), _copy(folder)
+    return wanted if lister is None else _adjusted(lister, wanted, folder)
+
+
+def _copy(folder: Path) -> Shortlister | None:
+    try:
+        return _read(folder)[1]
+    except MissingFile:  # it was just saved under the next number
+        return _read(folder)[1]
+
+
+def _adjusted(lister: Shortlister, wanted: Shortlister, folder: Path) -> Shortlister:
+    """Return a lister with the settings that are wanted, or say which of them cannot be changed."""
+    ours, theirs = lister.settings, wanted.settings
+    for name in theirs.__dataclass_fields__:
+        if name not in CONFIGURABLE and getattr(ours, name) != getattr(theirs, name):
+            raise InvalidParameter(
+                f"{folder} was learned with {name} {getattr(ours, name)!r}, and the settings say "
+                f"{getattr(theirs, name)!r}: change that back, or name another folder as state"
+            )
+    changes = {name: getattr(theirs, name) for name in CONFIGURABLE if getattr(ours, name) != getattr(theirs, name)}
+    if changes:
+        lister.configure(**changes)
+    return lister
 
 
 def _read(folder: Path) -> tuple[int, Shortlister | None]:
@@ -235,7 +258,7 @@ def _locked(folder: Path) -> IO[bytes]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             file.close()
-            raise InvalidParameter(
+            raise FolderInUse(
                 f"{folder} is in use by another gateway; for several clients run one with --http, keep the state in "
                 "the service, or name another folder as state"
             ) from None
