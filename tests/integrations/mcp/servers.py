@@ -46,6 +46,10 @@ for line in sys.stdin:
             os._exit(3)
         if path == "hang":
             continue
+        if path == "busy":
+            time.sleep(1.5)
+        if path == "pid":
+            path = str(os.getpid())
         if path == "change":
             names[:] = ["read_file", "delete_file"]
             send({"method": "notifications/tools/list_changed"})

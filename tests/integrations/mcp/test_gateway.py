@@ -9,7 +9,7 @@ import pytest
 
 import shortlist
 from shortlist.errors import InvalidParameter, ServiceUnavailable
-from shortlist.integrations.mcp import Gateway, RoundLog, SavedLister
+from shortlist.integrations.mcp import Found, Gateway, RoundLog, SavedLister
 from shortlist.integrations.mcp.config import DEFAULTS
 from shortlist.integrations.mcp.tools import Tool
 from tests.integrations.mcp.servers import Scores, Source, make_tools
@@ -60,6 +60,19 @@ def test_a_list_has_schemas_a_round_and_what_to_do_next():
         assert result.content[0].text == "files__tool_1 is done"
 
     anyio.run(main)
+
+
+@pytest.mark.parametrize(
+    ("count", "hidden", "following"),
+    [
+        (1, 0, "Call one with"),
+        (1, 3, "If none of them fits"),
+        (0, 3, "No tool fits well"),
+        (0, 0, "There are no others"),
+    ],
+)
+def test_what_an_agent_is_told_to_do_next(count, hidden, following):
+    assert following in Found("0", make_tools(count), hidden).to_dict()["next"]
 
 
 @pytest.mark.parametrize("durable", [False, True], ids=["in memory", "on disk"])

@@ -96,6 +96,22 @@ def test_a_call_that_hangs_ends_in_time_and_the_server_stays(tmp_path):
     anyio.run(main)
 
 
+def test_one_that_is_busy_is_left_alone(tmp_path):
+    """It lists no tools while it works; that is no reason to start it again."""
+
+    async def main():
+        async with connected(process(tmp_path, timeout=0.4, refresh=0.1)) as upstreams:
+            tool = upstreams.tools()[0]
+            number = (await upstreams.call(tool, {"path": "pid"})).content[0].text
+            with pytest.raises(ServiceUnavailable, match="did not answer"):
+                await upstreams.call(tool, {"path": "busy"})
+            await anyio.sleep(1.5)
+            assert len(names(upstreams)) == 2
+            assert (await upstreams.call(tool, {"path": "pid"})).content[0].text == number
+
+    anyio.run(main)
+
+
 @asynccontextmanager
 async def at_an_address(port, names):
     """Serve tools of these names over HTTP; yield what tells of changes."""

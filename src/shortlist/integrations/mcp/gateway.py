@@ -44,6 +44,7 @@ __all__ = ["Found", "Gateway", "ToolSource"]
 
 _log = logging.getLogger("shortlist.mcp")
 
+_CALL: Final = "Call one with call_tool(round, name, arguments)."
 #: The round of a list that was shown without a lister.
 NO_ROUND: Final = "none"
 
@@ -78,9 +79,12 @@ class Found:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the agent gets."""
-        following = "Call one with call_tool(round, name, arguments)." if self.tools else "There are no others."
-        if self.hidden:
-            following += f" If none of them fits, call more_tools(round): {self.hidden} more are hidden."
+        if self.tools and self.hidden:
+            following = f"{_CALL} If none of them fits, call more_tools(round): {self.hidden} more are hidden."
+        elif self.hidden:
+            following = f"No tool fits well. Call more_tools(round): {self.hidden} are hidden."
+        else:
+            following = _CALL if self.tools else "There are no others."
         return {
             "round": self.round,
             "tools": [tool.entry for tool in self.tools],

@@ -251,7 +251,7 @@ def _read(folder: Path) -> tuple[int, Shortlister | None]:
 
 
 def _locked(folder: Path) -> IO[bytes]:
-    """Return an open file that no other process can open in this way until it is closed."""
+    """Return an open file that no other process can open in this way until it is closed; on Windows it can."""
     file = (folder / "lock").open("ab")
     if sys.platform != "win32":
         try:

@@ -107,7 +107,6 @@ class Upstream:
             client = Client(
                 _watched(self._transport(), self._closed),
                 message_handler=self._heard,
-                read_timeout_seconds=self.server.start_timeout,
                 cache=None,
             )
             async with client, anyio.create_task_group() as group:
@@ -121,7 +120,9 @@ class Upstream:
                         await self._wake.wait()
                     self._wake = anyio.Event()
                     if not self._is_closed:
-                        await self._look(client)
+                        # One that is busy with a call may not answer in time: it stays as it is.
+                        with anyio.move_on_after(self.server.timeout):
+                            await self._look(client)
                 self._client, self.tools, self.problem = None, (), _CLOSED  # before the process is waited for
                 group.cancel_scope.cancel()
         if scope.cancelled_caught:
