@@ -1,8 +1,10 @@
 """The gateway as a process: as MCP clients start it, and killed in the middle."""
 
+import contextlib
 import importlib.util
 import json
 import os
+import random
 import signal
 import socket
 import sys
@@ -73,6 +75,43 @@ def test_killed_in_the_middle_of_a_call_nothing_is_lost_and_nothing_counts_twice
     assert (summary.rounds, summary.hits, summary.misses) == (11, 10, 0)
     figures = report(tmp_path / "tools.state" / "log.jsonl")
     assert (figures.rounds, figures.hits, figures.again) == (11, 10, 1)
+
+
+@pytest.mark.soak
+def test_killed_at_any_moment(tmp_path):
+    """Thirty kills at random moments; a call whose answer did not come is made again, as an agent would."""
+    config, rng = written(tmp_path), random.Random(5)
+    done, open_call = {"found": 0, "called": 0}, []
+
+    async def work(client):
+        while True:
+            if not open_call:
+                found = (await client.call_tool("find_tools", {"task": "read a file"})).structured_content
+                done["found"] += 1
+                open_call.append(found["round"])
+            arguments = {"round": open_call[0], "name": "files__write_file", "arguments": {"path": "x"}}
+            assert not (await client.call_tool("call_tool", arguments)).is_error
+            done["called"] += 1
+            open_call.clear()
+
+    async def killed():
+        await anyio.sleep(rng.uniform(0, 0.3))
+        kill(config)
+
+    async def main():
+        for _ in range(30):
+            with contextlib.suppress(ExceptionGroup, MCPError):
+                async with Client(gateway(config)) as client, anyio.create_task_group() as group:
+                    group.start_soon(work, client)
+                    group.start_soon(killed)
+
+    anyio.run(main)
+    summary = saved_summary(tmp_path / "tools.state")
+    print(f"{done} acknowledged; on disk: {summary.rounds} lists, {summary.hits} calls")
+    assert done["called"] > 100
+    assert 0 <= summary.rounds - done["found"] <= 30  # a list whose answer was lost is looked for again
+    assert 0 <= summary.hits - done["called"] <= 1  # one may be on disk whose answer was lost, and is not made again
+    assert summary.misses == 0
 
 
 def test_over_http(tmp_path):
