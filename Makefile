@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PASSES ?= 5
 
 .DEFAULT_GOAL := help
-.PHONY: help install reproduce quick coverage test test-models check format tables lists budget people field soak bench benchservice docs figures screenshots serve demo release clean
+.PHONY: help install reproduce quick coverage test test-models check format tables lists budget people agents field soak bench benchservice docs figures screenshots serve demo release clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ budget: $(STAMP)  ## Choose the constants of the error budget, and write the tab
 
 people: $(STAMP)  ## Measure users who only click, expand, cite and err, for docs/explanation/people.md: half an hour
 	$(BIN)/python tools/people.py
+
+agents: $(STAMP)  ## Measure the gateway for agents, with servers that die and a kill, for docs/how-to/too-many-tools.md: a minute
+	$(BIN)/python tools/agents.py
 
 field: $(STAMP)  ## Run all methods of the field again, for docs/explanation/field.md
 	$(BIN)/shortlist reproduce --suite field --out docs/explanation/field-tables

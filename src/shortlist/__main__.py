@@ -10,8 +10,9 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line."""
     service = {"serve", "demo", "verify", "export", "backup", "restore", "expire", "keys"} & set(sys.argv)
+    extra = "service" if service else "mcp" if "mcp" in sys.argv[1:2] else "experiments"
     try:
-        needs_extra("the command line", "service" if service else "experiments", "typer", "rich")
+        needs_extra("the command line", extra, "typer", "rich")
     except MissingExtra as error:
         sys.stderr.write(f"shortlist: {error}\n")
         sys.exit(2)

@@ -21,7 +21,8 @@
     │   ├── MissingScore         the score was a function of your own: pass it again
     │   ├── MissingPolicy        the policy was one of your own: pass it again
     │   ├── DamagedFile          truncated, altered, or not one of ours
-    │   └── NewerFile            written by a later version
+    │   ├── NewerFile            written by a later version
+    │   └── FolderInUse          another process keeps its state there
     ├── ServiceError             the service, or the way to it
     │   ├── ServiceUnavailable   cannot be reached, or cannot store anything now; try again
     │   ├── NotAllowed           no key, a wrong one, or one without the right to do this
@@ -45,6 +46,7 @@ __all__ = [
     "DamagedLog",
     "DatabaseInUse",
     "DuplicateIds",
+    "FolderInUse",
     "InvalidIds",
     "InvalidInput",
     "InvalidParameter",
@@ -157,6 +159,10 @@ class DamagedFile(SaveFileError):
 
 class NewerFile(SaveFileError):
     """A save file written by a later version of shortlist."""
+
+
+class FolderInUse(SaveFileError):
+    """A folder in which another process keeps its state: two of them would overwrite each other's."""
 
 
 class ServiceError(ShortlistError):

@@ -26,6 +26,7 @@ import typer
 
 import shortlist
 from shortlist.cli import app
+from shortlist.integrations.mcp import read_config
 from shortlist.lab.tasks import write_scores
 from tests.docs.pages import PAGES, ROOT, blocks, lines
 from tests.service.running import running
@@ -81,6 +82,10 @@ def test_the_code_on_the_page_runs(page, folder, capsys):
             elif block.language == "sh":
                 for line in lines(block):
                     run(line)
+            elif block.language == "json":
+                if "mcpServers" in json.loads(text):
+                    Path("settings.json").write_text(text)
+                    assert read_config("settings.json").servers
             else:
                 assert block.language == "text", f"a block in {block.language or 'no language'}"
         plt.close("all")
@@ -187,7 +192,7 @@ def parse(words):
 def runs_here(words):
     """Whether a command needs nothing but this folder, and ends by itself."""
     if (
-        words[0] in ("serve", "demo", "score", "verify", "export", "backup", "restore", "rescore", "expire")
+        words[0] in ("serve", "demo", "score", "verify", "export", "backup", "restore", "rescore", "expire", "mcp")
         or "--scheduler" in words
     ):
         return False

@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 
+import agents_pages
 import numpy as np
 import people_pages
 import pytest
@@ -31,6 +32,7 @@ MODULES = [
     "shortlist.integrations.llama_index",
     "shortlist.integrations.haystack",
     "shortlist.integrations.sklearn",
+    "shortlist.integrations.mcp",
 ]
 EVERYTHING = "\n".join(page.read_text() for page in PAGES)
 
@@ -226,6 +228,18 @@ def test_the_tables_and_figures_of_users_are_those_that_were_measured(tmp_path):
         assert all(len(runs["passed"]) >= least for runs in figures[section].values()), section
     people_pages.draw(figures, tmp_path)
     assert {path.stem for path in tmp_path.iterdir()} == set(people_pages.DRAWN)
+
+
+def test_the_tables_of_the_gateway_are_those_that_were_measured():
+    """`make agents` writes them; here they are written again. Nothing that was acknowledged is lost."""
+    figures = json.loads(agents_pages.FILE.read_text())
+    page = agents_pages.PAGE.read_text()
+    for mark, table in agents_pages.TABLES.items():
+        assert f"<!-- {mark} -->\n{table(figures)}\n<!-- end {mark} -->" in page, mark
+    run = figures["processes"]
+    assert run["on_disk"] == run["acknowledged"]
+    before, after = run["answers_at_the_kill"]
+    assert after - before == 1  # the call that was on its way
 
 
 def test_the_tables_agree_with_a_recomputation_that_knows_nothing_of_this_package():

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 import typer
 
 import shortlist
-from shortlist.cli import keys, paper, rescoring, score, service
+from shortlist.cli import keys, mcp, paper, rescoring, score, service
 from shortlist.errors import ShortlistError
 
 __all__ = ["app", "run"]
@@ -26,6 +26,7 @@ for _command, _short in (
     (service.restore, "Put a backup of a SQLite database back."),
     (service.expire, "Close old rounds, or erase what people wrote."),
     (service.demo, "Show everything, with nothing to configure."),
+    (mcp.mcp, "Put many MCP tools behind three, for agents."),
 ):
     app.command(short_help=_short)(_command)
 app.command("rescore", short_help="Learn a new scorer's threshold from an old log.")(rescoring.rescore_command)

@@ -26,9 +26,9 @@ import numpy as np
 from fastapi import Body, FastAPI, Request, Response
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from shortlist._bm25 import BM25
 from shortlist._validation import Array
 from shortlist.errors import ConflictingStream, ShortlistError
-from shortlist.lab.scoring.bm25 import BM25
 from shortlist.rounds.codec import encode
 from shortlist.scores import Learned, learn
 from shortlist.service.engine import Engine, Settings

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from shortlist._bm25 import BM25
 from shortlist.errors import InvalidScores
-from shortlist.lab.scoring.bm25 import BM25
 
 __all__ = ["WORDS", "Passage", "Question", "QuestionSet", "blocks", "read_questions"]
 

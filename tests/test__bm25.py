@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shortlist.lab.scoring.bm25 import BM25
+from shortlist._bm25 import BM25
 
 
 def test_bm25_against_its_formula():

@@ -1,4 +1,4 @@
-"""BM25: which passages look right but are not.
+"""BM25: how well passages fit a question, by the words they share.
 
 Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009, with k1 = 1.2
 and b = 0.75, and the inverse document frequency that never turns negative. Words are runs of letters

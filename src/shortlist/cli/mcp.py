@@ -1,0 +1,86 @@
+"""The command `mcp`: a gateway for agents that have too many tools."""
+
+import logging
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from shortlist.errors import needs_extra
+
+if TYPE_CHECKING:
+    from shortlist.integrations.mcp import Config
+
+__all__ = ["mcp"]
+
+
+def mcp(
+    config: Annotated[Path, typer.Argument(help="A file with mcpServers, as MCP clients have it.")],
+    http: Annotated[
+        int | None,
+        typer.Option(
+            help="Serve over HTTP on this port of this machine, not over standard input and output.",
+            min=1,
+            max=65535,
+            show_default=False,
+        ),
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Connect to every server, list its tools, and end.")] = False,
+    summary: Annotated[
+        bool, typer.Option("--summary", help="Print what was shown and called so far, and end.")
+    ] = False,
+) -> None:
+    """Put the tools of other MCP servers behind three: find_tools, more_tools, call_tool."""
+    needs_extra("the gateway for agents", "mcp", "mcp")
+    import anyio  # noqa: PLC0415 - comes with the extra
+
+    from shortlist.integrations.mcp import read_config, serve_http, serve_stdio  # noqa: PLC0415 - needs the extra
+
+    settings = read_config(config)
+    # Standard output belongs to the protocol.
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="shortlist: %(message)s")
+    if summary:
+        _print_summary(settings)
+    elif check:
+        anyio.run(_check, settings)
+    elif http is not None:
+        sys.stderr.write(f"shortlist: tools at http://127.0.0.1:{http}/mcp\n")
+        anyio.run(serve_http, settings, http)
+    else:
+        anyio.run(serve_stdio, settings)
+
+
+def _print_summary(settings: "Config") -> None:
+    """Print what the log says, and what is waited for."""
+    from shortlist.integrations.mcp import report, saved_summary  # noqa: PLC0415 - needs the extra
+
+    for line in report(settings.state / "log.jsonl").lines():
+        typer.echo(line)
+    if settings.service is not None:
+        typer.echo(f"its rounds are in the stream {settings.service.stream} of {settings.service.url}")
+    elif (learned := saved_summary(settings.state)) is not None and learned.waiting_for:
+        typer.echo(f"waiting for {learned.waiting_for}")
+
+
+async def _check(settings: "Config") -> None:
+    """Print each server with its tools, or with what is wrong."""
+    from shortlist.integrations.mcp import Upstreams  # noqa: PLC0415 - needs the extra
+
+    table = Table("server", "tools", "tokens of schemas, about", "problem")
+    console = Console()
+    async with Upstreams(settings.servers).running() as upstreams:
+        await upstreams.ready(max(server.start_timeout for server in settings.servers) + 5)
+        for each in upstreams.all:
+            tokens = sum(tool.tokens for tool in each.tools)
+            table.add_row(each.server.name, f"{len(each.tools)}", f"{tokens:,}", escape(each.problem or ""))
+        away = sum(each.problem is not None for each in upstreams.all)
+        total = sum(tool.tokens for tool in upstreams.tools())
+        count = len(upstreams.tools())
+    console.print(table)
+    console.print(f"{count} tools, about {total:,} tokens of schemas; {away} servers away", highlight=False)
+    if away:
+        raise typer.Exit(1)

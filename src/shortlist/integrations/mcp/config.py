@@ -1,0 +1,339 @@
+"""What ``shortlist mcp CONFIG`` reads: the file that MCP clients have, and a section of ours.
+
+{
+  "mcpServers": {
+    "files": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/home/me"]},
+    "tickets": {"url": "https://tickets.example.com/mcp", "headers": {"Authorization": "Bearer ${TICKETS_TOKEN}"}}
+  },
+  "shortlist": {"coverage": 0.9, "shadow": true}
+}
+
+``${NAME}`` in a text is the environment variable of that name. Relative paths start at the file's folder.
+"""
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from shortlist._validation import check_count, check_number
+from shortlist.errors import InvalidParameter, MissingFile
+from shortlist.rounds.settings import Options
+
+__all__ = ["DEFAULTS", "Config", "Embeddings", "HttpServer", "Server", "ServiceStream", "StdioServer", "read_config"]
+
+_VARIABLE: Final = re.compile(r"\$\{(?:env:)?(\w+)\}")
+#: The keys under which clients have their servers.
+_SERVERS: Final = ("mcpServers", "servers")
+#: A lister's settings that the file may have; `shadow` is the gateway's own.
+_LISTER: Final = (
+    "coverage",
+    "delta",
+    *(name for name in Options.__dataclass_fields__ if name not in ("shadow", "grace")),
+)
+#: What a gateway sets where the file does not. Agents never say that a tool was missing, so it explores; they call soon
+#: after they have found one, or not at all, so that a silent round need not hold up later ones for long.
+DEFAULTS: Final[Mapping[str, Any]] = {
+    "coverage": 0.9,
+    "explore_share": "auto",
+    "at_least": 1,
+    "patience": 20,
+    "keep": 1_000,
+}
+_OURS: Final = ("shadow", "state", "service", "embeddings", "more_count", "timeout", "start_timeout", "refresh", "wait")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Server:
+    """A server behind the gateway.
+
+    Parameters
+    ----------
+    name
+        What the file calls it.
+    timeout
+        Seconds that a call may take.
+    start_timeout
+        Seconds that it may take to start and to list its tools.
+    refresh
+        Seconds between two looks at its tools, besides those that it asks for.
+    """
+
+    name: str
+    timeout: float = 60.0
+    start_timeout: float = 30.0
+    refresh: float = 30.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class StdioServer(Server):
+    """A server that is a process of ours.
+
+    Parameters
+    ----------
+    command, args, env, cwd
+        What to run, with which words and further variables, in which folder.
+    """
+
+    command: str
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HttpServer(Server):
+    """A server at an address (streamable HTTP).
+
+    Parameters
+    ----------
+    url, headers
+        Where it is, and what to send along with each request.
+    """
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServiceStream:
+    """A stream of a running service that keeps the rounds.
+
+    Parameters
+    ----------
+    url, stream, api_key
+        As `shortlist.Client` takes them.
+    deadline
+        The seconds in which a list is shown, whatever the service does.
+    """
+
+    url: str
+    stream: str = "tools"
+    api_key: str | None = None
+    deadline: float = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Embeddings:
+    """A second scorer beside BM25: the cosine between the embeddings of task and tool.
+
+    Parameters
+    ----------
+    url, model, headers
+        An address that takes ``{"model": ..., "input": [texts]}`` and returns ``{"data": [{"embedding": [...]}]}``.
+    function
+        Or ``file.py:name``: a function of a list of texts that returns a vector for each.
+    timeout
+        Seconds to wait for the address.
+    """
+
+    url: str | None = None
+    model: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    function: str | None = None
+    timeout: float = 10.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """A gateway's settings, checked.
+
+    Parameters
+    ----------
+    servers
+        The servers behind it, in the file's order.
+    settings
+        Those of the lister: `coverage`, `explore_share`, `at_most` ...
+    shadow
+        Show every tool, and learn all the same.
+    state
+        The folder for what is learned and for the log.
+    service
+        A stream that keeps the rounds instead of that folder.
+    embeddings
+        A second scorer.
+    more_count
+        How many tools `more_tools` adds.
+    wait
+        Seconds after the start in which servers that are starting are waited for.
+    """
+
+    servers: tuple[Server, ...]
+    state: Path
+    settings: Mapping[str, Any] = field(default_factory=lambda: dict(DEFAULTS))
+    shadow: bool = False
+    service: ServiceStream | None = None
+    embeddings: Embeddings | None = None
+    more_count: int = 10
+    wait: float = 5.0
+
+
+def read_config(path: str | os.PathLike[str]) -> Config:
+    """Return the settings in a file, or say what is wrong with it.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    InvalidParameter
+        It is not JSON, or a value in it cannot be used.
+    """
+    source = Path(path).absolute()
+    try:
+        document = json.loads(source.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise MissingFile(f"{path}: there is no such file; copy the one of your MCP client there") from None
+    except OSError as error:
+        raise InvalidParameter(f"{path} cannot be read ({error.strerror})") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidParameter(f"{path} is not JSON: {error}") from None
+    document = _filled(document, "")
+    servers = next((document[key] for key in _SERVERS if key in document), None) if isinstance(document, dict) else None
+    if not isinstance(servers, dict) or not servers:
+        raise InvalidParameter(f'{path} has no servers; it must have {{"mcpServers": {{"name": {{"command": ...}}}}}}')
+    section = _object(document.get("shortlist", {}), "shortlist")
+    _check_keys(section, (*_LISTER, *_OURS), "shortlist")
+    folder = source.parent
+    times = ("timeout", "start_timeout", "refresh")
+    shared: dict[str, float] = {key: _seconds(section[key], key) for key in times if key in section}
+    listed = [_server(name, server, shared, folder) for name, server in servers.items() if not _is_off(server)]
+    if not listed:
+        raise InvalidParameter(f"all servers in {path} are disabled; there is nothing to find tools in")
+    state = section.get("state", f"{source.stem}.state")
+    return Config(
+        servers=tuple(listed),
+        settings={**DEFAULTS} | {key: section[key] for key in _LISTER if key in section},
+        shadow=_flag(section.get("shadow", False), "shadow"),
+        state=folder / _text(state, "state"),
+        service=None if "service" not in section else _service(_object(section["service"], "service")),
+        embeddings=None if "embeddings" not in section else _embeddings(section["embeddings"], folder),
+        more_count=check_count("more_count", section.get("more_count", 10)),
+        wait=_seconds(section.get("wait", 5.0), "wait"),
+    )
+
+
+def _server(name: str, server: Any, shared: dict[str, float], folder: Path) -> Server:
+    server = _object(server, name)
+    if not re.fullmatch(r"[\w.-]+", name) or "__" in name:
+        raise InvalidParameter(
+            f"server {name!r}: a name has letters, digits, single underscores, dots and hyphens; tools are called "
+            "name__tool"
+        )
+    times = shared | {
+        key: _seconds(server[key], f"{name}.{key}") for key in ("timeout", "start_timeout") if key in server
+    }
+    if "command" in server:
+        args = server.get("args", [])
+        if not isinstance(args, list):
+            raise InvalidParameter(f"server {name}: args is {args!r}; it must be a list of texts")
+        return StdioServer(
+            name=name,
+            command=_text(server["command"], f"{name}.command"),
+            args=tuple(_text(each, f"{name}.args") for each in args),
+            env=_texts(server.get("env", {}), f"{name}.env"),
+            cwd=folder / _text(server["cwd"], f"{name}.cwd") if "cwd" in server else None,
+            **times,
+        )
+    if "url" not in server:
+        raise InvalidParameter(f"server {name} has neither a command nor a url; give it one of them")
+    if server.get("type") == "sse":
+        raise InvalidParameter(f"server {name} speaks server-sent events, which MCP has dropped; use its HTTP address")
+    url = _address(server["url"], f"{name}.url")
+    return HttpServer(name=name, url=url, headers=_texts(server.get("headers", {}), f"{name}.headers"), **times)
+
+
+def _service(section: dict[str, Any]) -> ServiceStream:
+    _check_keys(section, ("url", "stream", "api_key", "deadline"), "service")
+    if "url" not in section:
+        raise InvalidParameter('service has no url; give it one, such as "http://127.0.0.1:8000"')
+    return ServiceStream(
+        url=_address(section["url"], "service.url"),
+        stream=_text(section.get("stream", "tools"), "service.stream"),
+        api_key=_text(section["api_key"], "service.api_key") if "api_key" in section else None,
+        deadline=_seconds(section.get("deadline", 2.0), "service.deadline"),
+    )
+
+
+def _embeddings(section: Any, folder: Path) -> Embeddings:
+    section = _object(section, "embeddings")
+    _check_keys(section, ("url", "model", "headers", "function", "timeout"), "embeddings")
+    if ("url" in section) == ("function" in section):
+        raise InvalidParameter('embeddings must have a "url", or a "function" such as "embed.py:embed": one of them')
+    timeout = _seconds(section.get("timeout", 10.0), "embeddings.timeout")
+    if "function" in section:
+        path, _, name = _text(section["function"], "embeddings.function").rpartition(":")
+        if not path.endswith(".py") or not name.isidentifier():
+            raise InvalidParameter(f'embeddings.function is {section["function"]!r}; write "file.py:name"')
+        return Embeddings(function=f"{folder / path}:{name}", timeout=timeout)
+    return Embeddings(
+        url=_address(section["url"], "embeddings.url"),
+        model=_text(section["model"], "embeddings.model") if "model" in section else None,
+        headers=_texts(section.get("headers", {}), "embeddings.headers"),
+        timeout=timeout,
+    )
+
+
+def _filled(value: Any, where: str) -> Any:
+    """Return a value with environment variables in the place of their names."""
+    if isinstance(value, dict):
+        return {key: _filled(each, f"{where}.{key}".lstrip(".")) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_filled(each, where) for each in value]
+    if not isinstance(value, str):
+        return value
+    for name in _VARIABLE.findall(value):
+        if name not in os.environ:
+            raise InvalidParameter(f"{where} needs the environment variable {name}, which is not set")
+    return _VARIABLE.sub(lambda match: os.environ[match[1]], value)
+
+
+def _is_off(server: Any) -> bool:
+    return isinstance(server, dict) and server.get("disabled") is True
+
+
+def _check_keys(section: dict[str, Any], allowed: tuple[str, ...], where: str) -> None:
+    for key in section:
+        if key not in allowed:
+            raise InvalidParameter(f"{where} has no setting {key!r}; it has {', '.join(allowed)}")
+
+
+def _object(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InvalidParameter(f"{where} is {value!r}; it must be an object: {{...}}")
+    return value
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise InvalidParameter(f"{where} is {value!r}; it must be a text")
+    return value
+
+
+def _texts(value: Any, where: str) -> dict[str, str]:
+    return {key: _text(each, f"{where}.{key}") for key, each in _object(value, where).items()}
+
+
+def _address(value: Any, where: str) -> str:
+    text = _text(value, where)
+    if not text.startswith(("http://", "https://")):
+        raise InvalidParameter(f"{where} is {text!r}; it must start with http:// or https://")
+    return text
+
+
+def _flag(value: Any, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidParameter(f"{where} is {value!r}; it must be true or false")
+    return value
+
+
+def _seconds(value: Any, where: str) -> float:
+    seconds = check_number(where, value, "a number of seconds above 0")
+    if seconds <= 0:
+        raise InvalidParameter(f"{where} is {value!r}; it must be a number of seconds above 0")
+    return seconds

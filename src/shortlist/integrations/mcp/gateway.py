@@ -1,0 +1,318 @@
+"""Three tools in the place of many: find some for a task, ask for more, call one.
+
+What an agent does is the answer to a round:
+
+- The first call in a round is a hit. If its tool was not in the list, because the agent asked for more or knew its
+  name, it is a *measured miss*: the rest of the list is shown to the lister, and the hit then has a known score. The
+  call is forwarded all the same.
+- Of a tool that was no candidate (its server was away, or it is new) it is a miss.
+- Later calls in the round are logged and not counted: a retry, or the next step of the same task.
+- Agents do not say that a tool was missing; they do something else. So the default of the gateway is
+  ``explore_share="auto"``: only rounds count in which everything was shown, in random order.
+
+A call is counted before it is forwarded. If the gateway ends in between, the agent calls again, and the same answer
+again changes nothing.
+"""
+
+import inspect
+import json
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, Protocol
+
+import anyio.to_thread
+import numpy as np
+from mcp.types import CallToolResult, TextContent
+
+from shortlist import Lister
+from shortlist.errors import (
+    ConflictingAnswer,
+    InvalidParameter,
+    NotShown,
+    RoundClosed,
+    ShortlistError,
+    UnknownRound,
+)
+from shortlist.integrations.mcp.log import Counted, RoundLog
+from shortlist.integrations.mcp.ranking import Ranking, Ranks
+from shortlist.integrations.mcp.tools import Tool
+from shortlist.listers import Shortlister
+
+__all__ = ["Found", "Gateway", "ToolSource"]
+
+_log = logging.getLogger("shortlist.mcp")
+
+_CALL: Final = "Call one with call_tool(round, name, arguments)."
+#: The round of a list that was shown without a lister.
+NO_ROUND: Final = "none"
+
+
+class ToolSource(Protocol):
+    """Where tools come from, and where calls go: `Upstreams`, or one of your own."""
+
+    def tools(self) -> list[Tool]:
+        """Return the tools that there are now."""
+
+    async def call(self, tool: Tool, arguments: dict[str, Any]) -> CallToolResult:
+        """Call a tool."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Tools for an agent.
+
+    Attributes
+    ----------
+    round
+        The round, to be passed to `more_tools` and `call_tool`.
+    tools
+        The tools, best first; in random order where everything is shown to learn from.
+    hidden
+        How many more there are.
+    """
+
+    round: str
+    tools: list[Tool]
+    hidden: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the agent gets."""
+        if self.tools and self.hidden:
+            following = f"{_CALL} If none of them fits, call more_tools(round): {self.hidden} more are hidden."
+        elif self.hidden:
+            following = f"No tool fits well. Call more_tools(round): {self.hidden} are hidden."
+        else:
+            following = _CALL if self.tools else "There are no others."
+        return {
+            "round": self.round,
+            "tools": [tool.entry for tool in self.tools],
+            "hidden": self.hidden,
+            "next": following,
+        }
+
+
+class Gateway:
+    """Tools behind `find_tools`, `more_tools` and `call_tool`.
+
+    Parameters
+    ----------
+    source
+        Where tools come from, and where calls go.
+    lister
+        What cuts the lists and learns from calls; with `explore_share`, because agents do not report misses.
+    ranking
+        What scores tools for a task; BM25 over names, descriptions and parameters if not given.
+    shadow
+        Show every tool, and learn all the same: the log says what would have been hidden, and missed.
+    more_count
+        How many tools `more_tools` adds.
+    log
+        Where to write what happened.
+    """
+
+    def __init__(
+        self,
+        source: ToolSource,
+        lister: Lister,
+        ranking: Ranks | None = None,
+        *,
+        shadow: bool = False,
+        more_count: int = 10,
+        log: RoundLog | None = None,
+    ) -> None:
+        self._source, self._lister = source, lister
+        self._ranking = Ranking() if ranking is None else ranking
+        self._shadow, self._more_count = shadow, more_count
+        self._rounds = RoundLog() if log is None else log
+        # A plain lister answers at once; others wait for a disk or a network, and do that beside the event loop.
+        self._waits = not isinstance(lister, Shortlister)
+
+    async def find_tools(self, task: str) -> Found:
+        """Return a shortlist of tools for a task.
+
+        Parameters
+        ----------
+        task
+            What the agent wants to do, in a sentence.
+        """
+        if not isinstance(task, str) or not task.strip():
+            raise InvalidParameter(f"task is {task!r}; say in a sentence what you want to do")
+        tools = {tool.name: tool for tool in self._source.tools()}
+        if not tools:
+            raise InvalidParameter("there are no tools now: no server is connected; try again in a moment")
+        names, rest = list(tools), tuple[str, ...]()
+        try:
+            shown = await self._do("propose", await self._ranking.scores(task, list(tools.values())), names)
+            if self._shadow and len(shown.members) < len(names):
+                rest = (await self._do("more", shown.round_id)).members
+        except ShortlistError as error:
+            _log.warning("everything is shown, and the round does not count: %s", error)
+            return self._show(NO_ROUND, None, await self._best_first(task, tools), (), tools, explored=False)
+        if shown.fallback:  # the service was away or slow, and shows everything
+            return self._show(NO_ROUND, None, shown.members, (), tools, explored=False)
+        explored = bool(shown.explored)
+        return self._show(str(shown.round_id), shown.round_id, shown.members, rest, tools, explored=explored)
+
+    def _show(
+        self,
+        name: str,
+        round_id: Any,
+        first: Sequence[str],
+        rest: Sequence[str],
+        tools: dict[str, Tool],
+        *,
+        explored: bool,
+    ) -> Found:
+        self._rounds.add(
+            "find",
+            name,
+            round_id,
+            of=len(tools),
+            first=list(first),
+            rest=list(rest),
+            explored=explored,
+            all_tokens=sum(tool.tokens for tool in tools.values()),
+            tokens=sum(tools[each].tokens for each in first),
+        )
+        shown = [*first, *rest]
+        return Found(name, [tools[each] for each in shown], len(tools) - len(shown))
+
+    async def _best_first(self, task: str, tools: dict[str, Tool]) -> list[str]:
+        by_words = await Ranking().scores(task, list(tools.values()))
+        names = list(tools)
+        return [names[i] for i in np.argsort(-by_words, kind="stable")]
+
+    async def more_tools(self, round_text: str) -> Found:
+        """Return the next tools of a list, best first.
+
+        Parameters
+        ----------
+        round_text
+            The round of the list.
+        """
+        tools = {tool.name: tool for tool in self._source.tools()}
+        if round_text == NO_ROUND:
+            return Found(round_text, [], 0)
+        try:
+            more = await self._do("more", self._id(round_text), self._more_count)
+        except UnknownRound:
+            raise _unknown(round_text) from None
+        present = [tools[name] for name in more.members if name in tools]
+        shown, tokens = [tool.name for tool in present], sum(tool.tokens for tool in present)
+        self._rounds.add("more", round_text, self._id(round_text), shown=shown, tokens=tokens)
+        return Found(round_text, present, more.left)
+
+    async def call_tool(self, round_text: str, name: str, arguments: Any = None) -> CallToolResult:
+        """Count a call, and forward it.
+
+        Parameters
+        ----------
+        round_text
+            The round in which the tool was shown.
+        name
+            The tool, as it was shown.
+        arguments
+            Its arguments.
+
+        Returns
+        -------
+        CallToolResult
+            What the tool's server says, with errors as they are.
+        """
+        tool = self._tool(name)
+        given = _arguments(arguments)
+        counted = await self._count(round_text, tool.name)
+        self._rounds.add("call", round_text, self._id(round_text), tool=tool.name, counted=counted)
+        return await self._source.call(tool, given)
+
+    def _tool(self, name: str) -> Tool:
+        """Return the tool with this name, or with this last part of a name if there is but one."""
+        tools = self._source.tools()
+        for tool in tools:
+            if tool.name == name:
+                return tool
+        alike = [tool for tool in tools if tool.tool == name]
+        if len(alike) == 1:
+            return alike[0]
+        if alike:
+            named = ", ".join(tool.name for tool in alike)
+            raise InvalidParameter(f"several servers have a tool {name!r}; call one of {named}")
+        raise InvalidParameter(
+            f"there is no tool {name!r} now: it has disappeared, its server is away, or it was never there; call "
+            "find_tools again"
+        )
+
+    async def _count(self, round_text: str, name: str) -> Counted:
+        """Answer a round, and return what the call is."""
+        known = self._rounds.get(round_text)
+        if round_text == NO_ROUND:
+            return "not counted"
+        if known is not None:
+            if known.called is not None:
+                return "again"
+            known.called = name  # from now on another call is a later one
+        try:
+            return await self._answer(self._id(round_text), name, None if known is None else known.first)
+        except UnknownRound:
+            raise _unknown(round_text) from None
+        except ConflictingAnswer:
+            return "again"
+        except RoundClosed:
+            return "closed"
+        except ShortlistError as error:
+            if known is not None:
+                known.called = None
+            _log.warning("a call in round %s could not be counted: %s", round_text, error)
+            return "not counted"
+
+    async def _answer(self, round_id: Any, name: str, first: frozenset[str] | None) -> Counted:
+        try:
+            await self._do("hit", round_id, name)
+        except NotShown:
+            await self._do("more", round_id)  # all the rest, so that its score is known
+            try:
+                await self._do("hit", round_id, name)
+            except NotShown:
+                await self._do("miss", round_id)
+                return "miss"
+            return "measured miss"
+        return "hit" if first is None or name in first else "measured miss"
+
+    def _id(self, round_text: str) -> Any:
+        """Return what the lister calls a round: a lister numbers them, a service has texts."""
+        known = self._rounds.get(round_text)
+        if known is not None:
+            return known.round_id
+        return int(round_text) if round_text.isdecimal() and len(round_text) < 19 else round_text
+
+    async def _do(self, verb: str, *arguments: Any) -> Any:
+        work: Callable[..., Any] = getattr(self._lister, verb)
+        result = await anyio.to_thread.run_sync(partial(work, *arguments)) if self._waits else work(*arguments)
+        return await result if inspect.isawaitable(result) else result
+
+
+def _unknown(round_text: str) -> InvalidParameter:
+    return InvalidParameter(
+        f"round {round_text!r} is not known; call find_tools first, and pass on the round that it returns"
+    )
+
+
+def _arguments(given: Any) -> dict[str, Any]:
+    """Return arguments as an object; some models write them as a text."""
+    if given is None:
+        return {}
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except ValueError:
+            raise InvalidParameter(f"arguments is {given[:80]!r}; it must be an object, as in the schema") from None
+    if not isinstance(given, dict):
+        raise InvalidParameter(f"arguments is {given!r}; it must be an object, as in the schema")
+    return given
+
+
+def error_result(message: str) -> CallToolResult:
+    """Return an error as an agent reads it."""
+    return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)

@@ -1,0 +1,159 @@
+"""How well each tool fits a task: by words, and by embeddings where there are some.
+
+The lister learns how to weigh them, so nothing has to be tuned here; but lists must be made in the same way in every
+round. So where the embeddings fail, there are no scores at all, and the gateway shows everything.
+"""
+
+import hashlib
+import importlib.util
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import anyio
+import anyio.to_thread
+import httpx2
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._bm25 import BM25
+from shortlist.errors import InvalidParameter, ServiceUnavailable
+from shortlist.integrations.mcp.config import Embeddings
+from shortlist.integrations.mcp.tools import Tool, words_of
+
+__all__ = ["Embed", "Ranking", "Ranks", "make_embed"]
+
+Array = NDArray[np.float64]
+#: What turns texts into vectors, one for each.
+Embed = Callable[[list[str]], Awaitable[Array]]
+#: How many texts are sent to an address at once.
+_AT_ONCE: Final = 64
+_LONGEST: Final = 2_000
+
+
+class Ranks(Protocol):
+    """Whatever scores tools for a task: `Ranking`, or one of your own."""
+
+    async def scores(self, task: str, tools: Sequence[Tool]) -> Any:
+        """Return what `propose` of a lister takes: a number for each tool, or several by name; larger is better."""
+
+
+class Ranking:
+    """BM25 over names, descriptions and parameters, and the cosine of embeddings beside it.
+
+    Parameters
+    ----------
+    embed
+        What turns texts into vectors; BM25 alone if not given.
+    """
+
+    def __init__(self, embed: Embed | None = None) -> None:
+        self._embed = embed
+        self._index: BM25 | None = None
+        self._texts: list[str] = []
+        self._vectors: dict[str, Array] = {}
+
+    async def scores(self, task: str, tools: Sequence[Tool]) -> Any:
+        """Return a score for each tool; with embeddings ``{"bm25": ..., "embedding": ...}``.
+
+        Parameters
+        ----------
+        task
+            What an agent wants to do.
+        tools
+            The tools.
+        """
+        texts = [tool.text for tool in tools]
+        if self._index is None or texts != self._texts:
+            self._index, self._texts = BM25(texts), texts
+        by_words = self._index.scores(words_of(task))
+        if self._embed is None:
+            return by_words
+        return {"bm25": by_words, "embedding": await self._cosines(self._embed, task, tools)}
+
+    async def _cosines(self, embed: Embed, task: str, tools: Sequence[Tool]) -> Array:
+        texts = [f"{tool.name}: {tool.description}"[:_LONGEST] for tool in tools]
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        for start in range(0, len(new), _AT_ONCE):
+            batch = new[start : start + _AT_ONCE]
+            self._vectors.update(zip(batch, _normed(await embed(batch), len(batch)), strict=True))
+        (of_task,) = _normed(await embed([task[:_LONGEST]]), 1)
+        table = np.stack([self._vectors[text] for text in texts])
+        self._vectors = {text: self._vectors[text] for text in texts}  # of tools that are gone nothing is kept
+        if table.shape[1:] != of_task.shape:
+            raise ServiceUnavailable("the embeddings of the task and of the tools differ in length; use one model")
+        cosines: Array = table @ of_task
+        return cosines
+
+
+def make_embed(settings: Embeddings) -> Embed:
+    """Return what turns texts into vectors, as the settings say.
+
+    Parameters
+    ----------
+    settings
+        Which function, or which address.
+
+    Raises
+    ------
+    InvalidParameter
+        There is no such file, it cannot be imported, or it has no such function.
+    """
+    if settings.function is None:
+        return _remote(settings)
+    path_text, _, name = settings.function.rpartition(":")
+    function = _load(Path(path_text), name)
+
+    async def embed(texts: list[str]) -> Array:
+        try:
+            vectors = await anyio.to_thread.run_sync(function, texts)
+            return np.asarray(await vectors if inspect.isawaitable(vectors) else vectors, dtype=np.float64)
+        except Exception as error:
+            raise ServiceUnavailable(f"{settings.function} raised {type(error).__name__}: {error}") from error
+
+    return embed
+
+
+def _remote(settings: Embeddings) -> Embed:
+    async def embed(texts: list[str]) -> Array:
+        body: dict[str, Any] = {"input": texts} if settings.model is None else {"model": settings.model, "input": texts}
+        try:
+            async with httpx2.AsyncClient(timeout=settings.timeout, headers=dict(settings.headers)) as http:
+                answer = await http.post(str(settings.url), json=body)
+            answer.raise_for_status()
+            return np.array([each["embedding"] for each in answer.json()["data"]], dtype=np.float64)
+        except (httpx2.HTTPError, LookupError, TypeError, ValueError) as error:
+            raise ServiceUnavailable(f"{settings.url} gave no embeddings: {type(error).__name__}: {error}") from error
+
+    return embed
+
+
+def _load(path: Path, name: str) -> Callable[[list[str]], Any]:
+    if not path.is_file():
+        raise InvalidParameter(f"embeddings.function: there is no file {path}")
+    module_name = f"_shortlist_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    assert spec is not None  # noqa: S101 - it ends in .py
+    assert spec.loader is not None  # noqa: S101 - for the type checker
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InvalidParameter(f"embeddings.function: {path} cannot be imported ({reason}); correct it") from error
+    function = getattr(module, name, None)
+    if not callable(function):
+        raise InvalidParameter(f"embeddings.function: {path} has no function {name}")
+    return function  # type: ignore[no-any-return]
+
+
+def _normed(vectors: Array, count: int) -> Array:
+    """Return vectors of length one, or say why they are none."""
+    if vectors.ndim != 2 or len(vectors) != count or not np.isfinite(vectors).all():
+        raise ServiceUnavailable(
+            f"the embeddings have the shape {vectors.shape}; there must be {count} vectors of finite numbers"
+        )
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    normed: Array = vectors / np.where(lengths > 0, lengths, 1.0)
+    return normed

@@ -1,0 +1,223 @@
+"""The gateway as an MCP server: three tools, over standard input and output or over HTTP."""
+
+import contextlib
+import json
+import logging
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from typing import Any, Final
+
+import uvicorn
+from mcp import MCPError
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    TextContent,
+    ToolAnnotations,
+)
+from mcp.types import Tool as ToolDescription
+
+import shortlist
+from shortlist.errors import FolderInUse, InvalidParameter, ShortlistError
+from shortlist.integrations.mcp.config import Config
+from shortlist.integrations.mcp.gateway import Found, Gateway, error_result
+from shortlist.integrations.mcp.log import RoundLog
+from shortlist.integrations.mcp.ranking import Ranking, make_embed
+from shortlist.integrations.mcp.remote import RemoteLister
+from shortlist.integrations.mcp.state import SavedLister, copied_lister
+from shortlist.integrations.mcp.upstream import Upstreams
+
+__all__ = ["create_server", "opened", "serve_http", "serve_stdio"]
+
+_log = logging.getLogger("shortlist.mcp")
+
+#: How a host is told what to do with three tools.
+_INSTRUCTIONS: Final = (
+    "Before a task, call find_tools with a sentence that says what you want to do. It returns tools with schemas, "
+    "and a round. Call one of them with call_tool and that round. If none fits, call more_tools with the round. For "
+    "another task, call find_tools again."
+)
+_ROUND: Final = {"type": "string", "description": "The round that find_tools returned."}
+_FOUND: Final = {
+    "type": "object",
+    "properties": {
+        "round": {"type": "string"},
+        "tools": {"type": "array", "items": {"type": "object"}},
+        "hidden": {"type": "integer"},
+        "next": {"type": "string"},
+    },
+    "required": ["round", "tools", "hidden", "next"],
+}
+
+
+def _descriptions(servers: Sequence[str]) -> list[ToolDescription]:
+    """Return the three tools as agents are shown them."""
+    return [
+        ToolDescription(
+            name="find_tools",
+            description="Find the tools for a task. Returns a short list of tools with their schemas, and a round. "
+            f"There are tools of these servers: {', '.join(servers)}.",
+            input_schema={
+                "type": "object",
+                "properties": {"task": {"type": "string", "description": "What you want to do, in a sentence."}},
+                "required": ["task"],
+            },
+            output_schema=_FOUND,
+            annotations=ToolAnnotations(read_only_hint=True),
+        ),
+        ToolDescription(
+            name="more_tools",
+            description="Show more tools for the same task, if none of those that find_tools returned fits.",
+            input_schema={"type": "object", "properties": {"round": _ROUND}, "required": ["round"]},
+            output_schema=_FOUND,
+            annotations=ToolAnnotations(read_only_hint=True),
+        ),
+        ToolDescription(
+            name="call_tool",
+            description="Call a tool that find_tools or more_tools returned.",
+            input_schema={
+                "type": "object",
+                "properties": {
+                    "round": _ROUND,
+                    "name": {"type": "string", "description": "The tool's name, as it was returned."},
+                    "arguments": {"type": "object", "description": "Its arguments, by its input_schema."},
+                },
+                "required": ["round", "name"],
+            },
+        ),
+    ]
+
+
+def create_server(
+    gateway: Gateway, servers: Sequence[str] = (), *, ready: Callable[[], Awaitable[None]] | None = None
+) -> Server[Any]:
+    """Return the MCP server of a gateway.
+
+    Parameters
+    ----------
+    gateway
+        What answers.
+    servers
+        The names of the servers behind it: agents are told them.
+    ready
+        What to wait for before anything is answered: servers that are starting.
+    """
+    described = _descriptions(servers)
+
+    async def list_tools(_context: Any, _params: Any) -> ListToolsResult:
+        return ListToolsResult(tools=described)
+
+    async def call_tool(_context: Any, params: CallToolRequestParams) -> CallToolResult:
+        given = params.arguments or {}
+        try:
+            if ready is not None:
+                await ready()
+            if params.name == "find_tools":
+                return _result(await gateway.find_tools(given.get("task", "")))
+            if params.name == "more_tools":
+                return _result(await gateway.more_tools(str(given.get("round", ""))))
+            if params.name == "call_tool":
+                name, arguments = str(given.get("name", "")), given.get("arguments")
+                return await gateway.call_tool(str(given.get("round", "")), name, arguments)
+            # An agent that has the name of a tool behind the gateway may well call it in this way.
+            return error_result(f"there is no tool {params.name!r} here; use find_tools, then call_tool")
+        except MCPError:
+            raise  # what the tool's own server said
+        except ShortlistError as error:
+            return error_result(str(error))
+
+    return Server(
+        "shortlist",
+        version=shortlist.__version__,
+        instructions=_INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def _result(found: Found) -> CallToolResult:
+    answer = found.to_dict()
+    text = json.dumps(answer, separators=(",", ":"), ensure_ascii=False)
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=answer)
+
+
+@contextmanager
+def _kept(config: Config) -> Iterator[tuple[Any, RoundLog]]:
+    """Open what keeps the rounds, a folder or a stream of the service, and the log."""
+    lister: Any
+    learns = True
+    try:
+        if config.service is None:
+            lister = SavedLister(config.state, **config.settings)
+        else:
+            settings = {name: value for name, value in config.settings.items() if name != "keep"}
+            lister = RemoteLister(config.service, **settings)
+    except FolderInUse as error:
+        # Clients start a gateway per window; the agent in the second one has its tools all the same.
+        _log.warning("%s; this one uses a copy of what was learned, and learns nothing", error)
+        learns, lister = False, copied_lister(config.state, **config.settings)
+    with contextlib.ExitStack() as stack:
+        stack.callback(getattr(lister, "close", lambda: None))
+        log = RoundLog(config.state / "log.jsonl" if learns else None, int(config.settings["keep"]))
+        stack.callback(log.close)
+        yield lister, log
+
+
+@asynccontextmanager
+async def opened(config: Config) -> AsyncIterator[Server[Any]]:
+    """Start what a file of settings describes, and yield its server.
+
+    Parameters
+    ----------
+    config
+        The settings.
+    """
+    embed = None if config.embeddings is None else make_embed(config.embeddings)
+    names = [server.name for server in config.servers]
+    with _kept(config) as (lister, log):
+        async with Upstreams(config.servers).running() as upstreams:
+            gateway = Gateway(
+                upstreams, lister, Ranking(embed), shadow=config.shadow, more_count=config.more_count, log=log
+            )
+            yield create_server(gateway, names, ready=partial(upstreams.ready, config.wait))
+
+
+async def serve_stdio(config: Config) -> None:
+    """Serve over standard input and output, until the client ends.
+
+    Parameters
+    ----------
+    config
+        The settings.
+    """
+    async with opened(config) as server, stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
+
+
+async def serve_http(config: Config, port: int, host: str = "127.0.0.1") -> None:
+    """Serve over HTTP at ``/mcp``, until the process is told to stop.
+
+    Parameters
+    ----------
+    config
+        The settings.
+    port, host
+        Where to listen.
+    """
+    listening = socket.socket()
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise InvalidParameter(f"port {port} of {host} cannot be used: {error.strerror}; give another one") from None
+    with listening:
+        async with opened(config) as server:
+            app = server.streamable_http_app(host=host)
+            settings = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
+            await uvicorn.Server(settings).serve(sockets=[listening])

@@ -1,0 +1,275 @@
+"""The servers behind the gateway, each on its own: one that dies, hangs or changes its tools does not touch the others.
+
+Each server has a task that connects, lists its tools, and looks at them again when the server says so, when a call
+fails and every so often. When the connection ends, its tools leave the catalogue at once, and the task connects again
+after a pause that grows. Nothing that an agent asks for waits for a server, but for calls of its own tools.
+"""
+
+import logging
+import math
+import sys
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, Final, Self
+
+import anyio
+import httpx2
+from mcp import Client, MCPError, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT, CallToolResult, ToolListChangedNotification
+
+from shortlist.errors import ServiceUnavailable
+from shortlist.integrations.mcp.config import HttpServer, Server, StdioServer
+from shortlist.integrations.mcp.tools import Tool
+
+__all__ = ["Upstream", "Upstreams"]
+
+_log = logging.getLogger("shortlist.mcp")
+
+#: Seconds until a server that is away is tried again, at first and at most; one that lived so long starts over.
+_FIRST_PAUSE, _LONGEST_PAUSE, _LIVED = 1.0, 60.0, 30.0
+_CLOSED: Final = "it closed the connection"
+#: Pages of tools that are read from one server.
+_PAGES: Final = 100
+
+
+class Upstream:
+    """A server, its tools, and what is wrong with it.
+
+    Parameters
+    ----------
+    server
+        How to reach it.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        #: Its tools; none while it is away.
+        self.tools: tuple[Tool, ...] = ()
+        #: Why it is away, in words; None while it is there, and before the first try.
+        self.problem: str | None = None
+        #: Set once it was tried.
+        self.tried = anyio.Event()
+        self._client: Client | None = None
+        self._wake = anyio.Event()
+        self._is_closed = False
+
+    async def run(self) -> None:
+        """Keep the connection, until cancelled."""
+        pause = _FIRST_PAUSE
+        while True:
+            started = anyio.current_time()
+            try:
+                await self._connected()
+                problem = _CLOSED
+            except Exception as error:  # noqa: BLE001 - whatever one server does, the others go on
+                problem = _in_words(error)
+            self._client, self.tools, self.problem = None, (), problem
+            self.tried.set()
+            if anyio.current_time() - started > _LIVED:
+                pause = _FIRST_PAUSE
+            _log.warning("server %s is away: %s; trying again in %.0f s", self.server.name, problem, pause)
+            await anyio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    async def call(self, tool: str, arguments: dict[str, Any]) -> CallToolResult:
+        """Call a tool.
+
+        Raises
+        ------
+        MCPError
+            What the server itself says is wrong.
+        ServiceUnavailable
+            It is away, or did not answer in time.
+        """
+        name, client = self.server.name, self._client
+        if client is None:
+            raise ServiceUnavailable(f"server {name} is away ({self.problem}); try again in a moment")
+        try:
+            return await client.call_tool(tool, arguments, read_timeout_seconds=self.server.timeout)
+        except MCPError as error:
+            if error.code == REQUEST_TIMEOUT:
+                limit = f"{self.server.timeout:g} s"
+                raise ServiceUnavailable(f"server {name} did not answer {tool} within {limit}") from error
+            self._wake.set()  # is it still there?
+            if error.code == CONNECTION_CLOSED:
+                raise ServiceUnavailable(f"server {name} closed the connection during {tool}") from error
+            raise
+        except Exception as error:
+            self._wake.set()
+            raise ServiceUnavailable(f"server {name} failed at {tool}: {_in_words(error)}") from error
+
+    async def _connected(self) -> None:
+        """Connect, and return when the connection has ended."""
+        self._is_closed, self._wake = False, anyio.Event()
+        with anyio.CancelScope(deadline=anyio.current_time() + self.server.start_timeout) as scope:
+            client = Client(
+                _watched(self._transport(), self._closed),
+                message_handler=self._heard,
+                cache=None,
+            )
+            async with client, anyio.create_task_group() as group:
+                await self._look(client)
+                scope.deadline = math.inf
+                self._client, self.problem = client, None
+                self.tried.set()
+                group.start_soon(self._listen, client)
+                while not self._is_closed:
+                    with anyio.move_on_after(self.server.refresh):
+                        await self._wake.wait()
+                    self._wake = anyio.Event()
+                    if not self._is_closed:
+                        # One that is busy with a call may not answer in time: it stays as it is.
+                        with anyio.move_on_after(self.server.timeout):
+                            await self._look(client)
+                self._client, self.tools, self.problem = None, (), _CLOSED  # before the process is waited for
+                group.cancel_scope.cancel()
+        if scope.cancelled_caught:
+            raise TimeoutError(f"it did not list its tools within {self.server.start_timeout:g} s")
+
+    def _transport(self) -> AbstractAsyncContextManager[Any]:
+        server = self.server
+        if isinstance(server, StdioServer):
+            parameters = StdioServerParameters(
+                command=server.command, args=list(server.args), env=dict(server.env), cwd=server.cwd
+            )
+            return stdio_client(parameters, errlog=sys.__stderr__ or sys.stderr)
+        assert isinstance(server, HttpServer)  # noqa: S101 - there are two kinds
+        return _http(server)
+
+    async def _look(self, client: Client) -> None:
+        """Take over the tools that the server has now."""
+        listed: list[Tool] = []
+        cursor: str | None = None
+        for _ in range(_PAGES):
+            page = await client.list_tools(cursor=cursor)
+            listed += [
+                Tool(self.server.name, each.name, each.description or each.title or "", each.input_schema)
+                for each in page.tools
+            ]
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        if tuple(listed) != self.tools:
+            _log.info("server %s has %d tools", self.server.name, len(listed))
+            self.tools = tuple(listed)
+
+    async def _listen(self, client: Client) -> None:
+        """Look again whenever the server says that its tools have changed."""
+        try:
+            async with client.listen(tools_list_changed=True) as events:
+                async for _ in events:
+                    self._wake.set()
+        except (ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError):
+            return  # an older one sends notifications; one that does neither is looked at every so often
+
+    async def _heard(self, message: Any) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            self._wake.set()
+
+    def _closed(self) -> None:
+        self._is_closed = True
+        self._wake.set()
+
+
+class Upstreams:
+    """All servers behind a gateway, connected while `running` is open.
+
+    Parameters
+    ----------
+    servers
+        How to reach them.
+    """
+
+    def __init__(self, servers: Iterable[Server]) -> None:
+        self.all = [Upstream(server) for server in servers]
+        self._started = 0.0
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator["Upstreams"]:
+        """Keep the connections while this is open."""
+        self._started = anyio.current_time()
+        async with anyio.create_task_group() as group:
+            for upstream in self.all:
+                group.start_soon(upstream.run)
+            try:
+                yield self
+            finally:
+                group.cancel_scope.cancel()
+
+    async def ready(self, seconds: float) -> None:
+        """Wait until each server was tried once, but not longer than so many `seconds` after the start."""
+        with anyio.CancelScope(deadline=self._started + seconds):
+            for upstream in self.all:
+                await upstream.tried.wait()
+
+    def tools(self) -> list[Tool]:
+        """Return the tools of all servers that are there, in the order of the servers."""
+        return [tool for upstream in self.all for tool in upstream.tools]
+
+    async def call(self, tool: Tool, arguments: dict[str, Any]) -> CallToolResult:
+        """Call a tool of the server that has it; see `Upstream.call`."""
+        upstream = next(each for each in self.all if each.server.name == tool.server)
+        return await upstream.call(tool.tool, arguments)
+
+
+@asynccontextmanager
+async def _http(server: HttpServer) -> AsyncIterator[Any]:
+    timeout = httpx2.Timeout(30.0, read=300.0)
+    async with (
+        httpx2.AsyncClient(headers=dict(server.headers), timeout=timeout) as http,
+        streamable_http_client(server.url, http_client=http) as streams,
+    ):
+        yield streams
+
+
+@asynccontextmanager
+async def _watched(transport: AbstractAsyncContextManager[Any], closed: Callable[[], None]) -> AsyncIterator[Any]:
+    """Say when the other side has closed the connection: nothing else does, while nobody calls."""
+    async with transport as (reading, writing):
+        yield _Watched(reading, closed), writing
+
+
+class _Watched:
+    """A stream of messages that tells of its end."""
+
+    def __init__(self, stream: Any, closed: Callable[[], None]) -> None:
+        self._stream, self._closed = stream, closed
+
+    async def receive(self) -> Any:
+        try:
+            return await self._stream.receive()
+        except (anyio.EndOfStream, anyio.ClosedResourceError):
+            self._closed()
+            raise
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    def __aiter__(self) -> "_Watched":
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: object) -> Any:
+        return await self._stream.__aexit__(*error)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _in_words(error: BaseException) -> str:
+    """Return an error in one line: of a group, its first."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    words = " ".join(str(error).split())
+    return words if isinstance(error, TimeoutError) and words else f"{type(error).__name__}: {words}".rstrip(": ")

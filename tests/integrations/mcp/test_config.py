@@ -1,0 +1,112 @@
+"""What ``shortlist mcp`` reads, and what it says about what it cannot use."""
+
+import json
+
+import pytest
+
+from shortlist.errors import InvalidParameter, MissingFile
+from shortlist.integrations.mcp import HttpServer, StdioServer, read_config
+from shortlist.integrations.mcp.config import DEFAULTS
+
+STDIO = {"command": "npx", "args": ["-y", "server"]}
+
+
+def written(folder, document):
+    path = folder / "tools.json"
+    path.write_text(document if isinstance(document, str) else json.dumps(document))
+    return path
+
+
+def test_a_file_of_a_client_is_taken_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.setenv("TOKEN", "secret")
+    servers = {
+        "files": STDIO | {"env": {"KEY": "${TOKEN}"}, "type": "stdio", "autoApprove": ["x"], "timeout": 5},
+        "tickets": {"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ${env:TOKEN}"}},
+        "old": {"command": "x", "disabled": True},
+    }
+    config = read_config(written(tmp_path, {"mcpServers": servers, "theme": "dark"}))
+    files, tickets = config.servers
+    assert files == StdioServer(name="files", command="npx", args=("-y", "server"), env={"KEY": "secret"}, timeout=5.0)
+    assert tickets == HttpServer(
+        name="tickets", url="https://example.com/mcp", headers={"Authorization": "Bearer secret"}
+    )
+    assert config.settings == DEFAULTS
+    assert (config.shadow, config.state) == (False, tmp_path / "tools.state")
+
+
+def test_the_key_of_other_clients_is_known_too(tmp_path):
+    assert len(read_config(written(tmp_path, {"servers": {"a": STDIO}})).servers) == 1
+
+
+def test_our_section(tmp_path):
+    section = {
+        "coverage": 0.95,
+        "at_most": 12,
+        "explore_share": 0.1,
+        "shadow": True,
+        "state": "learned",
+        "service": {"url": "http://127.0.0.1:8000", "stream": "agents", "api_key": "k"},
+        "embeddings": {"function": "embed.py:embed"},
+        "more_count": 5,
+        "timeout": 7,
+        "start_timeout": 8,
+        "refresh": 9,
+        "wait": 2,
+    }
+    config = read_config(written(tmp_path, {"mcpServers": {"a": STDIO | {"timeout": 1}}, "shortlist": section}))
+    (server,) = config.servers
+    assert (server.timeout, server.start_timeout, server.refresh) == (1.0, 8.0, 9.0)
+    assert config.settings["at_most"] == 12
+    assert config.settings["explore_share"] == 0.1
+    assert config.shadow
+    assert config.state == tmp_path / "learned"
+    assert config.service is not None
+    assert config.service.stream == "agents"
+    assert config.embeddings is not None
+    assert config.embeddings.function == f"{tmp_path / 'embed.py'}:embed"
+    assert (config.more_count, config.wait) == (5, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ("{", "is not JSON"),
+        ([], "has no servers"),
+        ({}, "has no servers"),
+        ({"mcpServers": {}}, "has no servers"),
+        ({"mcpServers": {"a": 1}}, "a is 1; it must be an object"),
+        ({"mcpServers": {"a": {}}}, "a has neither a command nor a url"),
+        ({"mcpServers": {"a": {"command": ""}}}, "a.command is ''"),
+        ({"mcpServers": {"a": {"command": "x", "args": "y"}}}, "args is 'y'; it must be a list"),
+        ({"mcpServers": {"a": {"command": "x", "args": [1]}}}, "a.args is 1"),
+        ({"mcpServers": {"a": {"command": "x", "env": {"K": 1}}}}, "a.env.K is 1"),
+        ({"mcpServers": {"a": {"command": "x", "timeout": 0}}}, "a.timeout is 0"),
+        ({"mcpServers": {"a": {"url": "ftp://x"}}}, "a.url is 'ftp://x'; it must start with http"),
+        ({"mcpServers": {"a": {"url": "http://x", "type": "sse"}}}, "server-sent events"),
+        ({"mcpServers": {"a__b": STDIO}}, "server 'a__b': a name has"),
+        ({"mcpServers": {"a b": STDIO}}, "server 'a b': a name has"),
+        ({"mcpServers": {"a": {"command": "x", "disabled": True}}}, "all servers in .* are disabled"),
+        ({"mcpServers": {"a": STDIO | {"env": {"K": "${NONE_SUCH}"}}}}, "mcpServers.a.env.K needs the environment"),
+        ({"mcpServers": {"a": STDIO}, "shortlist": 3}, "shortlist is 3; it must be an object"),
+        ({"mcpServers": {"a": STDIO}, "shortlist": {"covrage": 0.9}}, "shortlist has no setting 'covrage'"),
+        ({"mcpServers": {"a": STDIO}, "shortlist": {"shadow": 1}}, "shadow is 1; it must be true or false"),
+        ({"mcpServers": {"a": STDIO}, "shortlist": {"more_count": 0}}, "more_count"),
+        ({"mcpServers": {"a": STDIO}, "shortlist": {"service": {}}}, "service has no url"),
+        ({"mcpServers": {"a": STDIO}, "shortlist": {"service": {"url": "http://x", "key": 1}}}, "service has no sett"),
+        (
+            {"mcpServers": {"a": STDIO}, "shortlist": {"embeddings": {}}},
+            'embeddings must have a "url", or a "function"',
+        ),
+        ({"mcpServers": {"a": STDIO}, "shortlist": {"embeddings": {"function": "x"}}}, "embeddings.function is 'x'"),
+    ],
+)
+def test_what_cannot_be_used_is_named(document, message, tmp_path):
+    with pytest.raises(InvalidParameter, match=message):
+        read_config(written(tmp_path, document))
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(MissingFile, match="there is no such file"):
+        read_config(tmp_path / "none.json")
+    with pytest.raises(InvalidParameter, match="cannot be read"):
+        read_config(tmp_path)

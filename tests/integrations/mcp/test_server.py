@@ -1,0 +1,160 @@
+"""The gateway as agents meet it: over MCP, in this process and as one of its own."""
+
+import contextlib
+import json
+import logging
+
+import anyio
+import anyio.to_thread
+import pytest
+from mcp import Client, MCPError
+
+import shortlist
+from shortlist.errors import InvalidParameter
+from shortlist.integrations.mcp import (
+    Config,
+    Gateway,
+    ServiceStream,
+    create_server,
+    opened,
+    report,
+    saved_summary,
+)
+from tests.integrations.mcp.servers import Scores, Source, make_tools, process
+from tests.service.running import running
+
+
+def served(**options):
+    """Return a server over tools that are functions, cut to two of four."""
+    source = Source(make_tools())
+    lister = shortlist.Shortlister(coverage=0.9, score="raw", at_most=2)
+    return create_server(Gateway(source, lister, Scores([4.0, 3.0, 2.0, 1.0]), **options), ["files", "mail"]), source
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_the_three_tools(mode):
+    async def main():
+        server, source = served()
+        async with Client(server, mode=mode) as client:
+            listed = (await client.list_tools()).tools
+            assert [tool.name for tool in listed] == ["find_tools", "more_tools", "call_tool"]
+            assert "files, mail" in (listed[0].description or "")
+            assert "find_tools" in (client.instructions or "")
+            found = await client.call_tool("find_tools", {"task": "the thing"})
+            assert found.structured_content == json.loads(found.content[0].text)
+            assert found.structured_content["round"] == "0"
+            assert [each["name"] for each in found.structured_content["tools"]] == ["files__tool_0", "files__tool_1"]
+            assert found.structured_content["tools"][0]["input_schema"] == {"type": "object"}
+            more = await client.call_tool("more_tools", {"round": 0})  # a number will do
+            assert [each["name"] for each in more.structured_content["tools"]] == ["files__tool_2", "files__tool_3"]
+            arguments = {"round": "0", "name": "files__tool_2", "arguments": {"path": "x"}}
+            assert (await client.call_tool("call_tool", arguments)).content[0].text == "files__tool_2 is done"
+            assert source.calls == [("files__tool_2", {"path": "x"})]
+
+    anyio.run(main)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("find_tools", {}, "say in a sentence what you want to do"),
+        ("more_tools", {"round": "5"}, "round '5' is not known"),
+        ("call_tool", {"round": "5", "name": "files__tool_0"}, "round '5' is not known"),
+        ("call_tool", {}, "there is no tool '' now"),
+        ("files__tool_0", {}, "there is no tool 'files__tool_0' here; use find_tools, then call_tool"),
+    ],
+)
+def test_errors_are_told_to_the_agent(name, arguments, message):
+    async def main():
+        server, _ = served()
+        async with Client(server) as client:
+            result = await client.call_tool(name, arguments)
+            assert result.is_error
+            assert message in result.content[0].text
+
+    anyio.run(main)
+
+
+def test_all_of_it_with_a_process_behind_it(tmp_path, caplog):
+    """From settings to a call; then again, with what was learned; errors as the server has them."""
+
+    async def main():
+        config = Config(servers=(process(tmp_path),), state=tmp_path / "state")
+        async with opened(config) as server, Client(server) as client:
+            found = await client.call_tool("find_tools", {"task": "read a file"})
+            assert found.structured_content["tools"][0]["name"] == "files__read_file"
+            call = {"round": found.structured_content["round"], "name": "files__read_file"}
+            result = await client.call_tool("call_tool", call | {"arguments": {"path": "x"}})
+            assert result.content[0].text == "read x"
+            assert (await client.call_tool("call_tool", call | {"arguments": {"path": "fail"}})).is_error
+            with pytest.raises(MCPError, match="no such path"):
+                await client.call_tool("call_tool", call | {"arguments": {"path": "refuse"}})
+        async with opened(config) as server, Client(server) as client:
+            call |= {"arguments": {"path": "die"}}
+            await client.call_tool("find_tools", {"task": "x"})
+            result = await client.call_tool("call_tool", call)
+            assert result.is_error
+            assert "closed the connection" in result.content[0].text
+        figures = report(tmp_path / "state" / "log.jsonl")
+        assert (figures.rounds, figures.hits, figures.again) == (2, 1, 3)
+        summary = saved_summary(tmp_path / "state")
+        assert (summary.rounds, summary.hits) == (2, 1)
+
+    with caplog.at_level(logging.CRITICAL, "shortlist.mcp"):
+        anyio.run(main)
+
+
+def test_rounds_in_the_service(tmp_path):
+    """The stream has the answers; while the service is away everything is shown, and the agent's work goes on."""
+
+    async def main(url, stop):
+        config = Config(
+            servers=(process(tmp_path),),
+            state=tmp_path / "state",
+            service=ServiceStream(url=url, stream="agents", deadline=1.0),
+        )
+        async with opened(config) as server, Client(server) as client:
+            found = (await client.call_tool("find_tools", {"task": "read a file"})).structured_content
+            call = {"round": found["round"], "name": "files__write_file", "arguments": {"path": "x"}}
+            assert not (await client.call_tool("call_tool", call)).is_error
+            stream = shortlist.Client(url, "agents")
+            assert (stream.summary()["rounds"], stream.summary()["hits"]) == (1, 1)
+            stream.close()
+            await anyio.to_thread.run_sync(stop)
+            found = (await client.call_tool("find_tools", {"task": "read a file"})).structured_content
+            assert (found["round"], len(found["tools"]), found["hidden"]) == ("none", 2, 0)
+            call |= {"round": "none"}
+            assert not (await client.call_tool("call_tool", call)).is_error
+
+    with contextlib.ExitStack() as stack:
+        service = stack.enter_context(running(f"sqlite:///{tmp_path}/log.db"))
+        anyio.run(main, service.url, stack.close)
+
+
+def test_a_second_gateway_on_the_same_folder_has_tools_and_learns_nothing(tmp_path, caplog):
+    """Clients start one per window."""
+
+    async def main():
+        config = Config(servers=(process(tmp_path),), state=tmp_path / "state")
+        async with opened(config) as first, opened(config) as second, Client(first) as one, Client(second) as other:
+            for client in (one, other):
+                found = (await client.call_tool("find_tools", {"task": "read a file"})).structured_content
+                call = {"round": found["round"], "name": "files__read_file", "arguments": {"path": "x"}}
+                assert not (await client.call_tool("call_tool", call)).is_error
+        assert "uses a copy of what was learned, and learns nothing" in caplog.text
+        assert saved_summary(tmp_path / "state").rounds == 1
+        assert report(tmp_path / "state" / "log.jsonl").rounds == 1
+
+    anyio.run(main)
+
+
+def test_settings_that_do_not_fit_together_are_named(tmp_path):
+    async def main():
+        config = Config(
+            servers=(process(tmp_path),), state=tmp_path / "s", settings={"explore_share": "auto", "miss_budget": 3}
+        )
+        async with opened(config):
+            pass
+
+    with pytest.raises(InvalidParameter, match="explore_share"):
+        anyio.run(main)
