@@ -46,9 +46,11 @@ class Corpus:
         return model.fit(list(self.texts.values()))
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return a vector of length one for each text."""
-        vectors: list[list[float]] = self._model.transform(texts).tolist()
-        return vectors
+        """Return a vector of length one for each text; any one for a text without a known word."""
+        vectors = self._model.transform(texts)
+        vectors[~vectors.any(axis=1)] = self.size**-0.5
+        numbers: list[list[float]] = vectors.tolist()
+        return numbers
 
     def ask(self, rounds: int, seed: int = 0) -> list[tuple[str, str]]:
         """Return questions, drawn at random."""
