@@ -5,7 +5,9 @@ Run: python examples/hybrid_langchain.py [--rounds 2000] [--squad FILE]
 Needs langchain-community, langchain-classic and rank_bm25.
 """
 
+import re
 import warnings
+from collections.abc import Callable
 
 from corpora import FETCH_K, Corpus, Outcome, Show, from_command_line, play
 from langchain_classic.retrievers import EnsembleRetriever
@@ -48,12 +50,17 @@ def shown_by(retriever: ShortlistRetriever) -> Show:
     return show
 
 
-def run(corpus: Corpus, rounds: int) -> Outcome:
+def words(text: str) -> list[str]:
+    """Return the words of a text in lower case, without punctuation; LangChain's default splits at spaces alone."""
+    return re.findall(r"\w+", text.lower())
+
+
+def run(corpus: Corpus, rounds: int, split: Callable[[str], list[str]] = str.split) -> Outcome:
     """Ask questions, and answer each as a person would."""
     documents = [Document(text, id=name) for name, text in corpus.texts.items()]
     store = InMemoryVectorStore(Embedded(corpus))
     store.add_documents(documents)
-    bm25 = BM25Retriever.from_documents(documents, k=FETCH_K)
+    bm25 = BM25Retriever.from_documents(documents, k=FETCH_K, preprocess_func=split)
 
     # Before: ensemble = EnsembleRetriever(retrievers=[bm25, store.as_retriever()]), cut off at a top-k.
     searches = {"bm25": bm25, "dense": store}

@@ -18,7 +18,12 @@ ROOT: Final = Path(__file__).parents[1]
 FILE: Final = ROOT / "benchmarks" / "hybrid.json"
 PAGE: Final = ROOT / "docs" / "how-to" / "hybrid-search.md"
 ROUNDS, LAST = 2000, 1000
-FRAMEWORKS: Final = {"langchain": "LangChain", "llama_index": "LlamaIndex", "haystack": "Haystack"}
+FRAMEWORKS: Final = {
+    "langchain": "LangChain",
+    "langchain_words": "LangChain, BM25 of words in lower case",
+    "llama_index": "LlamaIndex",
+    "haystack": "Haystack",
+}
 
 
 def measure(path: str) -> dict[str, Any]:
@@ -27,7 +32,8 @@ def measure(path: str) -> dict[str, Any]:
     corpus = importlib.import_module("corpora").squad(path)
     figures = {}
     for name in FRAMEWORKS:
-        outcome = importlib.import_module(f"hybrid_{name}").run(corpus, ROUNDS)
+        module = importlib.import_module(f"hybrid_{name.removesuffix('_words')}")
+        outcome = module.run(corpus, ROUNDS, module.words) if name.endswith("_words") else module.run(corpus, ROUNDS)
         figures[name] = outcome.figures(LAST)
         print(name, json.dumps(figures[name]), flush=True)
     return {"rounds": ROUNDS, "last": LAST, "passages": len(corpus.texts), "coverage": corpus.coverage, **figures}

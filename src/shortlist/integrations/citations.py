@@ -67,6 +67,13 @@ class Citations:
 def numbered(texts: Iterable[str]) -> str:
     """Return documents as a prompt shows them, numbered from 1.
 
+    Parameters
+    ----------
+    texts
+        What each document says, in the order of the list.
+
+    Examples
+    --------
     >>> print(numbered(["Refunds take five days.", "Returns are free."]))
     [1] Refunds take five days.
     [2] Returns are free.
