@@ -43,18 +43,17 @@ class _Learning(FeedbackMixin):
         "complete",
     )
 
-    def __init__(
+    def _set_up(
         self,
-        coverage: float = 0.9,
-        delta: float = 0.05,
-        score: str = "auto",
-        *,
-        path: str | None = None,
-        url: str | None = None,
-        stream: str | None = None,
-        api_key: str | None = None,
-        higher_is_better: bool | Mapping[str, bool] = True,
-        complete: bool = False,
+        coverage: float,
+        delta: float,
+        score: str,
+        path: str | None,
+        url: str | None,
+        stream: str | None,
+        api_key: str | None,
+        higher_is_better: bool | Mapping[str, bool],
+        complete: bool,
     ) -> None:
         if (url is None) != (stream is None) or (url is not None and path is not None):
             raise InvalidParameter("give url and stream for a service, or a path for a lister of your own")
@@ -141,6 +140,21 @@ class ShortlistFilter(_Learning):
         Whether the documents passed in are all there are.
     """
 
+    def __init__(
+        self,
+        coverage: float = 0.9,
+        delta: float = 0.05,
+        score: str = "auto",
+        *,
+        path: str | None = None,
+        url: str | None = None,
+        stream: str | None = None,
+        api_key: str | None = None,
+        higher_is_better: bool = True,
+        complete: bool = False,
+    ) -> None:
+        self._set_up(coverage, delta, score, path, url, stream, api_key, higher_is_better, complete)
+
     def _candidates(self, documents: list[Document]) -> Candidates[Document]:
         scores: Any = [document.score for document in documents]
         results = SearchResult(documents, scores, more=not self.complete)
@@ -203,18 +217,7 @@ class ShortlistJoiner(_Learning):
         if isinstance(searches, str) or len(set(self.searches)) < len(self.searches) or "query" in self.searches:
             raise InvalidParameter(f"searches is {searches!r}; give a list of different names, none of them 'query'")
         check_searches("searches", dict.fromkeys(self.searches), higher_is_better)
-        _Learning.__init__(  # the decorator makes another class of this one, which super() does not know
-            self,
-            coverage,
-            delta,
-            score,
-            path=path,
-            url=url,
-            stream=stream,
-            api_key=api_key,
-            higher_is_better=higher_is_better,
-            complete=complete,
-        )
+        self._set_up(coverage, delta, score, path, url, stream, api_key, higher_is_better, complete)
         component.set_input_types(self, **dict.fromkeys(self.searches, list[Document]))
 
     def _candidates(self, documents: dict[str, list[Document]]) -> Candidates[Document]:
