@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PASSES ?= 5
 
 .DEFAULT_GOAL := help
-.PHONY: help install reproduce quick coverage test test-models check format tables lists budget people agents field soak bench benchservice docs figures screenshots serve demo release clean
+.PHONY: help install reproduce quick coverage test test-models check format tables lists hybrid budget people agents field soak bench benchservice docs figures screenshots serve demo release clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ tables: $(STAMP)  ## Compute the tables of regret in README and theory again, fr
 
 lists: $(STAMP)  ## Measure list lengths beside fixed scores, top-k and rank fusion: a minute
 	$(BIN)/python tools/lists.py
+
+hybrid: $(STAMP)  ## Measure hybrid search in three frameworks, with SQUAD=FILE: ten minutes
+	$(BIN)/python tools/hybrid.py $(or $(SQUAD),--pages)
 
 budget: $(STAMP)  ## Choose the constants of the error budget, and write the table of sizes: five minutes
 	$(BIN)/python tools/budget.py

@@ -31,7 +31,7 @@ def main() -> None:
     for scores, right in questions():
         store = InMemoryVectorStore(Known())
         store.add_documents([Document(str(score), id=str(i)) for i, score in enumerate(scores.tolist())])
-        retriever = ShortlistRetriever(vectorstore=store, lister=lister, fetch_k=60)
+        retriever = ShortlistRetriever(searches={"dense": store}, lister=lister, fetch_k=60)
         documents = retriever.invoke("a question")
         clicked = next((document for document in documents if document.id == str(right)), None)
         if clicked is not None:

@@ -16,7 +16,7 @@ from shortlist.boundaries import DKW, BetaBinomial, Binomial, Boundary, Calibrat
 from shortlist.drift import DriftDetector
 from shortlist.errors import InvalidInput, ShortlistError
 from shortlist.listers import GroupedShortlister, Lister, NestedShortlister, Shortlister
-from shortlist.logs import check_ignore, rescore
+from shortlist.logs import check_ignore, rescore, threshold_from_labels
 from shortlist.policies import (
     ACI,
     DLR,
@@ -100,4 +100,5 @@ __all__ = [
     "replay",
     "rescore",
     "scores",
+    "threshold_from_labels",
 ]

@@ -29,11 +29,14 @@ from shortlist.cli import app
 from shortlist.integrations.mcp import read_config
 from shortlist.lab.tasks import write_scores
 from tests.docs.pages import PAGES, ROOT, blocks, lines
+from tests.service.conftest import start_postgresql
 from tests.service.running import running
 
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 TARGETS = set(re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
 LOCAL = re.compile(r"(?:127\.0\.0\.1|localhost):8000")
+#: The database of a page that has one of its own.
+POSTGRESQL = "postgresql://localhost/docs"
 #: Commands that are not ours, and do something outside of the folder.
 ELSEWHERE = {"createdb", "pg_dump", "pg_restore"}
 #: What makes a long command short; of an option that is given twice the last one counts.
@@ -69,9 +72,10 @@ def test_the_code_on_the_page_runs(page, folder, capsys):
     with contextlib.ExitStack() as stack:
         stack.enter_context(mpl.rc_context())
         service = stack.enter_context(running(f"sqlite:///{folder}/service.db")) if needs_service else None
+        database = stack.enter_context(postgresql(folder)) if uses(page, POSTGRESQL) else POSTGRESQL
         namespace: dict[str, object] = {"__name__": "page"}
         for block, said in statements(page):
-            text = block.text if service is None else at(service, block.text)
+            text = (block.text if service is None else at(service, block.text)).replace(POSTGRESQL, database)
             if block.language == "python":
                 saved = re.match(r"# (\w+\.py)\n", text)
                 if saved:  # a block that begins with the name of a file is that file
@@ -92,6 +96,21 @@ def test_the_code_on_the_page_runs(page, folder, capsys):
         for made in namespace.values():
             if isinstance(made, shortlist.Client):
                 made.close()
+
+
+def uses(page, word):
+    """Whether the Python of a page has a word in it."""
+    return any(word in block.text for block in blocks(page) if block.language == "python")
+
+
+@contextlib.contextmanager
+def postgresql(folder):
+    """Run a PostgreSQL server for a page, and yield its address."""
+    server = start_postgresql(folder)
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
 
 
 def statements(page):

@@ -28,6 +28,7 @@ MODULES = [
     "shortlist.lab.tasks",
     "shortlist.drift",
     "shortlist.errors",
+    "shortlist.integrations.citations",
     "shortlist.integrations.langchain",
     "shortlist.integrations.llama_index",
     "shortlist.integrations.haystack",

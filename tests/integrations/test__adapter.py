@@ -11,9 +11,13 @@ from shortlist.errors import InvalidParameter, InvalidScores, UnknownRound
 from shortlist.integrations._adapter import Adapter, FeedbackMixin, SearchResult
 
 
+def offer(adapter, results, ids, **words):
+    return adapter.offer(adapter.single(results, ids), **words)
+
+
 def test_distances_are_turned_and_written_down_as_they_came():
     adapter = Adapter(Shortlister(policy=Oracle(-0.5)), higher_is_better=False)
-    shown, items = adapter.offer(SearchResult("abc", [0.9, 0.1, 0.5], more=False), ["x", "y", "z"])
+    shown, items = offer(adapter, SearchResult("abc", [0.9, 0.1, 0.5], more=False), ["x", "y", "z"])
     assert items == ["b", "c"]
     assert shown.members == ("y", "z")
     assert [note["score"] for note in adapter.metadata(shown)] == [0.1, 0.5]
@@ -22,7 +26,7 @@ def test_distances_are_turned_and_written_down_as_they_came():
 def test_what_the_search_may_have_left_out_is_reported():
     adapter = Adapter(Shortlister(policy=Oracle(0.5)))
     for scores, more, truncated in (([0.9, 0.5], True, True), ([0.9, 0.4], True, False), ([0.9, 0.5], False, False)):
-        shown, _ = adapter.offer(SearchResult("ab", scores, more=more), ["x", "y"])
+        shown, _ = offer(adapter, SearchResult("ab", scores, more=more), ["x", "y"])
         assert shown.truncated is truncated
 
 
@@ -38,21 +42,21 @@ def test_what_the_search_may_have_left_out_is_reported():
 )
 def test_ids_that_are_missing_or_the_same_become_positions(ids, members):
     adapter = Adapter(Shortlister())
-    shown, items = adapter.offer(SearchResult(["first", "second"], [0.9, 0.5], more=False), ids)
+    shown, items = offer(adapter, SearchResult(["first", "second"], [0.9, 0.5], more=False), ids)
     assert shown.members == members
     assert items == ["first", "second"]
 
 
 def test_a_search_that_finds_nothing_is_a_round():
     adapter = Adapter(Shortlister())
-    shown, items = adapter.offer(SearchResult([], [], more=True), [])
+    shown, items = offer(adapter, SearchResult([], [], more=True), [])
     assert (items, adapter.last_round_id, adapter.metadata(shown)) == ([], shown.round_id, [])
     assert adapter.lister.summary()["rounds"] == 1
 
 
 def test_a_threshold_that_is_not_there_is_null():
     adapter = Adapter(Shortlister())
-    shown, _ = adapter.offer(SearchResult("a", [0.9], more=False), ["x"])
+    shown, _ = offer(adapter, SearchResult("a", [0.9], more=False), ["x"])
     assert shown.threshold == -math.inf
     note = {"round_id": 0, "member": "x", "score": 0.9, "threshold": None, "truncated": False}
     assert adapter.metadata(shown) == [note]
@@ -62,7 +66,7 @@ def test_each_thread_has_a_last_round_of_its_own():
     adapter, seen = Adapter(Shortlister()), []
 
     def ask():
-        adapter.offer(SearchResult("a", [0.9], more=False), ["x"])
+        offer(adapter, SearchResult("a", [0.9], more=False), ["x"])
         seen.append(adapter.last_round_id)
 
     ask()
@@ -119,7 +123,7 @@ def test_only_a_service_is_sent_what_people_read_and_only_a_service_is_waited_fo
 
     async def main():
         for adapter in (remote, local):
-            shown, _ = await adapter.offer_async(SearchResult("a", [0.9], more=False), ["x"], **words)
+            shown, _ = await adapter.offer_async(adapter.single(SearchResult("a", [0.9], more=False), ["x"]), **words)
             await adapter.call_async("hit", shown.round_id, "x")
 
     asyncio.run(main())
@@ -136,7 +140,7 @@ class Notes(FeedbackMixin):
         self._adapter = Adapter(lister)
 
     def ask(self, scores):
-        shown, _ = self._adapter.offer(SearchResult(scores, scores, more=False), range(len(scores)))
+        shown, _ = offer(self._adapter, SearchResult(scores, scores, more=False), range(len(scores)))
         return self._adapter.metadata(shown)
 
     @staticmethod
@@ -165,7 +169,7 @@ def test_from_something_that_was_shown_to_its_answer():
 
 def test_more_of_a_list_with_its_items_and_their_scores():
     adapter = Adapter(Shortlister(policy=Oracle(-0.5)), higher_is_better=False)
-    shown, _ = adapter.offer(SearchResult("abcd", [0.9, 0.1, 0.7, 0.6], more=False), ["w", "x", "y", "z"])
+    shown, _ = offer(adapter, SearchResult("abcd", [0.9, 0.1, 0.7, 0.6], more=False), ["w", "x", "y", "z"])
     assert shown.members == ("x",)
     first, items = adapter.more(shown.round_id, 1)
     assert (first.members, items) == (("z",), ["d"])
@@ -178,11 +182,11 @@ def test_more_of_a_list_with_its_items_and_their_scores():
 
 def test_more_of_a_complete_list_is_nothing_and_of_an_old_one_its_ids():
     adapter = Adapter(Shortlister(policy=Oracle(0.5)))
-    whole, _ = adapter.offer(SearchResult("a", [0.9], more=False), ["x"])
+    whole, _ = offer(adapter, SearchResult("a", [0.9], more=False), ["x"])
     assert adapter.more(whole.round_id, None)[1] == []
     with pytest.raises(UnknownRound):
         adapter.more(77, None)
-    cut = [adapter.offer(SearchResult("ab", [0.9, 0.1], more=False), ["x", "y"])[0] for _ in range(1_001)]
+    cut = [offer(adapter, SearchResult("ab", [0.9, 0.1], more=False), ["x", "y"])[0] for _ in range(1_001)]
     with pytest.raises(InvalidInput, match=r"not one of the last 1,000 lists .* the ids are \['y'\]"):
         adapter.more(cut[0].round_id, None)
     assert adapter.more(cut[1].round_id, None)[1] == ["b"]

@@ -14,13 +14,15 @@ import pytest
 from haystack import Document as HaystackDocument
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
+from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
 from scipy.stats import binom
 
 from shortlist import Shortlister
-from shortlist.integrations.haystack import ShortlistFilter
+from shortlist.integrations._adapter import Adapter, SearchResult
+from shortlist.integrations.haystack import ShortlistFilter, ShortlistJoiner
 from shortlist.integrations.langchain import ShortlistRetriever
-from shortlist.integrations.llama_index import ShortlistPostprocessor
+from shortlist.integrations.llama_index import ShortlistFusionRetriever, ShortlistPostprocessor
 
 DOCUMENTS, FETCH_K, COVERAGE = 1600, 50, 0.9
 SCORES = ["raw", "margin", "relative", "rank", "adaptive", "auto"]
@@ -65,7 +67,7 @@ class Store(VectorStore):
 
 
 def langchain(lister, table):
-    retriever = ShortlistRetriever(vectorstore=Store(table), lister=lister, fetch_k=FETCH_K)
+    retriever = ShortlistRetriever(searches={"dense": Store(table)}, lister=lister, fetch_k=FETCH_K)
     return retriever, lambda i: [(each.id, each, each.metadata["truncated"]) for each in retriever.invoke(str(i))]
 
 
@@ -98,11 +100,70 @@ def haystack(lister, table):
 ADAPTERS = [langchain, llama_index, haystack]
 
 
+# Several searches: the second table is another scorer's, and each search returns its own fifteen of 400.
+FEW = 15
+
+
+@functools.cache
+def two_scorers(rounds=1300):
+    return world(3.2, rounds)[:, :400], world(2.2, rounds, seed=1)[:, :400]
+
+
+def langchain_several(lister, tables):
+    stores = {name: Store(table) for name, table in zip(("dense", "bm25"), tables, strict=True)}
+    retriever = ShortlistRetriever(searches=stores, lister=lister, fetch_k=FEW)
+    return retriever, lambda i: [(each.id, each, each.metadata["truncated"]) for each in retriever.invoke(str(i))]
+
+
+class Retrieved(BaseRetriever):
+    """A retriever in LlamaIndex's own shape, which answers with the scores of the round that is asked for."""
+
+    pool = [TextNode(text=f"passage {i}", id_=f"p{i}") for i in range(DOCUMENTS)]  # noqa: RUF012 - shared on purpose
+
+    def __init__(self, table):
+        super().__init__()
+        self.table = table
+
+    def _retrieve(self, query_bundle):
+        found = search(self.table[int(query_bundle.query_str)], FEW)
+        return [NodeWithScore(node=self.pool[i], score=score) for i, score in zip(*found, strict=True)]
+
+
+def llama_index_several(lister, tables):
+    retrievers = {name: Retrieved(table) for name, table in zip(("dense", "bm25"), tables, strict=True)}
+    retriever = ShortlistFusionRetriever(retrievers, lister=lister)
+
+    def ask(i):
+        return [(each.node_id, each, each.node.metadata["truncated"]) for each in retriever.retrieve(str(i))]
+
+    return retriever, ask
+
+
+def haystack_several(lister, tables):
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/lister.json"
+        lister.save(path)
+        joiner = ShortlistJoiner(["dense", "bm25"], path=path)
+
+    def documents(scores):
+        found = zip(*search(scores, FEW), strict=True)
+        return [HaystackDocument(id=f"p{j}", content="", score=score) for j, score in found]
+
+    def ask(i):
+        result = joiner.run(dense=documents(tables[0][i]), bm25=documents(tables[1][i]))
+        return [(each.id, each, result["truncated"]) for each in result["documents"]]
+
+    return joiner, ask
+
+
+SEVERAL = [langchain_several, llama_index_several, haystack_several]
+
+
 def run(make, lister, table):
     """Ask and answer every question; return whether each list held the right document, and whether it was marked."""
     adapter, ask = make(lister, table)
     hits, marked, before = [], [], 0
-    for i in range(len(table)):
+    for i in range(len(table[0]) if isinstance(table, tuple) else len(table)):
         before += adapter.lister.threshold == -math.inf
         shown = ask(i)
         right = [item for name, item, _ in shown if name == "p0"]
@@ -135,6 +196,37 @@ def test_coverage_where_the_search_finds_enough(make, score):
     print(f"{make.__name__} {score}: coverage {late.mean():.3f} of the last 1,500 rounds")
     assert late.sum() >= fewest_hits(1500)
     assert adapter.summary()["threshold"] > -math.inf
+
+
+@pytest.mark.parametrize("make", SEVERAL)
+def test_coverage_with_several_searches(make):
+    """False alarm: DELTA + UNLUCKY = 2e-7 each. Some candidates have a score by one search alone, in every round."""
+    tables = two_scorers()
+    hits, _, adapter = run(make, Shortlister(COVERAGE, DELTA, miss_budget=None), tables)
+    late = hits[-800:]
+    print(f"{make.__name__}: coverage {late.mean():.3f} of the last 800 rounds; {adapter.summary().score_why}")
+    assert late.sum() >= fewest_hits(800)
+    assert adapter.summary()["threshold"] > -math.inf
+
+
+def test_a_search_that_is_left_out_once_lists_are_cut_is_noticed():
+    """Negative control: lists that are made in another way once they are cut lose coverage."""
+    tables = two_scorers()
+    lister = Shortlister(COVERAGE, DELTA, miss_budget=None)
+    adapter, hits = Adapter(lister), []
+    for i in range(1300):
+        found = {"dense": search(tables[0][i], FEW), "bm25": search(tables[1][i], FEW)}
+        if lister.threshold > -math.inf:
+            found["dense"] = ([], [])
+        results = {name: SearchResult(*each, more=False) for name, each in found.items()}
+        shown, _ = adapter.offer(adapter.merged(results, lambda number: (number, "")))
+        hits.append(0 in shown.members)
+        if hits[-1]:
+            lister.hit(shown.round_id, 0)
+        else:
+            lister.miss(shown.round_id)
+    print(f"coverage {np.mean(hits[-800:]):.3f}")
+    assert sum(hits[-800:]) < fewest_hits(800)
 
 
 def test_a_search_that_depends_on_the_threshold_is_noticed():
@@ -193,7 +285,7 @@ def test_ties_at_the_edge_of_the_search(make):
 def test_langchain_asks_once_and_for_the_same_number_in_every_round():
     _, _, adapter = run(langchain, Shortlister(COVERAGE, score="relative"), world(3.5, 300))
     assert adapter.lister.threshold > -math.inf
-    assert adapter.vectorstore.asked == [FETCH_K] * 300
+    assert adapter.searches["dense"].asked == [FETCH_K] * 300
 
 
 @pytest.mark.parametrize("make", ADAPTERS)
@@ -214,8 +306,8 @@ def test_a_search_that_finds_nothing_is_a_round_of_its_own(make, score):
 
 def empty_search(adapter):
     if isinstance(adapter, ShortlistRetriever):
-        adapter.vectorstore.table = None
-        adapter.vectorstore.similarity_search_with_score = lambda *_, **__: []
+        adapter.searches["dense"].table = None
+        adapter.searches["dense"].similarity_search_with_score = lambda *_, **__: []
         return adapter.invoke("0")
     if isinstance(adapter, ShortlistPostprocessor):
         return adapter.postprocess_nodes([])

@@ -8,6 +8,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from shortlist import AsyncClient, Client, GroupedShortlister, InvalidInput, Shortlister
+from shortlist.integrations._candidates import content_name
 from shortlist.integrations.langchain import ShortlistRetriever
 from tests.integrations.world import check, learned, questions, vector
 from tests.service.running import running
@@ -34,7 +35,7 @@ def test_two_thousand_questions():
     lister = Shortlister(coverage=0.9, score="relative")
     shown, hits = [], []
     for scores, right in questions():
-        retriever = ShortlistRetriever(vectorstore=store(scores), lister=lister, fetch_k=60)
+        retriever = ShortlistRetriever(searches={"dense": store(scores)}, lister=lister, fetch_k=60)
         documents = retriever.invoke("question")
         found = [document for document in documents if document.id == f"p{right}"]
         shown.append(len(documents))
@@ -51,11 +52,12 @@ def test_two_thousand_questions():
 
 def test_metadata_and_originals():
     made = store([0.9, 0.5, 0.1])
-    retriever = ShortlistRetriever(vectorstore=made, lister=Shortlister())
+    retriever = ShortlistRetriever(searches={"dense": made}, lister=Shortlister())
     documents = retriever.invoke("question")
     assert [document.id for document in documents] == ["p0", "p1", "p2"]
     note = documents[0].metadata
-    assert set(note) == {"round_id", "member", "score", "threshold", "truncated"}
+    assert set(note) == {"round_id", "member", "score", "scores", "threshold", "truncated"}
+    assert note["scores"] == {"dense": note["score"]}
     assert (note["member"], note["threshold"], note["truncated"]) == ("p0", None, False)
     assert note["score"] == pytest.approx(0.9)
     assert made.get_by_ids(["p0"])[0].metadata == {}  # the store's own documents are left alone
@@ -66,10 +68,10 @@ def test_metadata_and_originals():
 def test_what_was_not_fetched_is_marked():
     scores = [0.9 - 0.004 * i for i in range(200)]  # 126 of them are at or above 0.4
     lister = learned()
-    documents = ShortlistRetriever(vectorstore=store(scores), lister=lister, fetch_k=5).invoke("question")
+    documents = ShortlistRetriever(searches={"dense": store(scores)}, lister=lister, fetch_k=5).invoke("question")
     assert len(documents) == 5
     assert all(document.metadata["truncated"] for document in documents)  # never a silent loss
-    documents = ShortlistRetriever(vectorstore=store(scores), lister=lister, fetch_k=200).invoke("question")
+    documents = ShortlistRetriever(searches={"dense": store(scores)}, lister=lister, fetch_k=200).invoke("question")
     assert len(documents) == sum(score >= lister.threshold for score in scores)
     assert not documents[0].metadata["truncated"]
 
@@ -81,7 +83,7 @@ def test_distances_are_turned():
 
     made = Distances(Given())
     made.add_documents([Document(f"p {score!r}", id=f"p{i}") for i, score in enumerate([0.2, 0.8, 0.5])])
-    retriever = ShortlistRetriever(vectorstore=made, lister=Shortlister(), higher_is_better=False)
+    retriever = ShortlistRetriever(searches={"dense": made}, lister=Shortlister(), higher_is_better=False)
     documents = retriever.invoke("question")
     assert [document.id for document in documents] == ["p1", "p2", "p0"]
     assert documents[0].metadata["score"] == pytest.approx(0.2)  # as the store gave it
@@ -90,12 +92,12 @@ def test_distances_are_turned():
 def test_what_is_refused():
     for wrong in ("nobody", GroupedShortlister()):
         with pytest.raises(ValueError, match=r"must be a Shortlister, a NestedShortlister|a lister per group"):
-            ShortlistRetriever(vectorstore=store([0.5]), lister=wrong)
+            ShortlistRetriever(searches={"dense": store([0.5])}, lister=wrong)
     with pytest.raises(ValueError, match="fetch_k is 0"):
-        ShortlistRetriever(vectorstore=store([0.5]), lister=Shortlister(), fetch_k=0)
+        ShortlistRetriever(searches={"dense": store([0.5])}, lister=Shortlister(), fetch_k=0)
 
 
-def test_documents_without_ids_are_known_by_their_place():
+def test_documents_without_ids_are_known_by_what_they_say():
     class Nameless(InMemoryVectorStore):
         def similarity_search_with_score(self, query, k=4, **kwargs):
             pairs = super().similarity_search_with_score(query, k=k, **kwargs)
@@ -103,9 +105,9 @@ def test_documents_without_ids_are_known_by_their_place():
 
     made = Nameless(Given())
     made.add_documents([Document("a 0.5"), Document("b 0.9")])
-    retriever = ShortlistRetriever(vectorstore=made, lister=Shortlister())
+    retriever = ShortlistRetriever(searches={"dense": made}, lister=Shortlister())
     documents = retriever.invoke("question")
-    assert [document.metadata["member"] for document in documents] == [0, 1]
+    assert [document.metadata["member"] for document in documents] == [content_name("b 0.9"), content_name("a 0.5")]
     retriever.hit(documents[1])
 
 
@@ -113,7 +115,7 @@ def test_a_saved_lister_goes_on_where_it_was(tmp_path):
     lister = learned()
     lister.save(tmp_path / "lister.json")
     again = ShortlistRetriever(
-        vectorstore=store([0.9, 0.1]), lister=Shortlister.load(tmp_path / "lister.json"), fetch_k=10
+        searches={"dense": store([0.9, 0.1])}, lister=Shortlister.load(tmp_path / "lister.json"), fetch_k=10
     )
     (document,) = again.invoke("question")
     assert document.metadata["threshold"] == lister.threshold
@@ -124,7 +126,7 @@ def test_the_service_and_the_loop(tmp_path):
     with running(f"sqlite:///{tmp_path}/log.db") as service:
         with Client(service.url, "docs") as client:
             client.create(coverage=0.9)
-            retriever = ShortlistRetriever(vectorstore=store([0.9, 0.5]), lister=client)
+            retriever = ShortlistRetriever(searches={"dense": store([0.9, 0.5])}, lister=client)
             documents = retriever.invoke("What is it?")
             retriever.hit(documents[0])
             seen = client.rounds()["rounds"][0]
@@ -133,7 +135,7 @@ def test_the_service_and_the_loop(tmp_path):
 
         async def main():
             async with AsyncClient(service.url, "docs") as client:
-                retriever = ShortlistRetriever(vectorstore=store([0.9, 0.5]), lister=client)
+                retriever = ShortlistRetriever(searches={"dense": store([0.9, 0.5])}, lister=client)
                 found = await asyncio.gather(*(retriever.ainvoke("question") for _ in range(20)))
                 await asyncio.gather(*(retriever.ahit(documents[0]) for documents in found[:19]))
                 await retriever.amiss(found[19][0].metadata["round_id"])
@@ -142,7 +144,7 @@ def test_the_service_and_the_loop(tmp_path):
         summary = asyncio.run(main())
         assert (summary["hits"], summary["misses"]) == (20, 1)
         with Client(service.url, "docs") as client:  # a search that finds nothing is a round of its own, here too
-            retriever = ShortlistRetriever(vectorstore=store([]), lister=client)
+            retriever = ShortlistRetriever(searches={"dense": store([])}, lister=client)
             assert retriever.invoke("question") == []
             retriever.miss(retriever.last_round_id)
             assert (client.summary()["rounds"], client.summary()["misses"]) == (22, 2)

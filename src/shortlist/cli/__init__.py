@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 import typer
 
 import shortlist
-from shortlist.cli import keys, mcp, paper, rescoring, score, service
+from shortlist.cli import keys, mcp, paper, rescoring, score, service, threshold
 from shortlist.errors import ShortlistError
 
 __all__ = ["app", "run"]
@@ -19,6 +19,7 @@ app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_comp
 for _command, _short in (
     (paper.reproduce, "Run the paper's experiments, on three tasks."),
     (paper.replay, "Show what a policy would have done on your log."),
+    (threshold.threshold, "Turn labelled examples into a score_threshold."),
     (service.serve, "Run the service until it is told to stop."),
     (service.verify, "Rebuild every stream from its log and compare."),
     (service.export, "Write a stream's log to a file, or to standard output."),

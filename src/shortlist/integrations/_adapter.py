@@ -4,7 +4,8 @@ A framework returns results with scores, in its own direction and cut off at its
 turned so that larger is better, and results are filtered here, because stores differ in > and >=. A
 search must work the same way in every round: always the same number of results, never one that depends
 on the threshold, because scores that look at the whole list would then change with what was learned. What
-the search may have left out is reported to the lister, so that a list which may lack something says so.
+the search may have left out is reported to the lister, so that a list which may lack something says so. Of several
+searches each has its own scores, and its own report of what it left out.
 """
 
 import asyncio
@@ -14,15 +15,16 @@ import inspect
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
 
 from shortlist._validation import Member
 from shortlist.errors import InvalidInput, InvalidParameter, InvalidScores
+from shortlist.integrations._candidates import Candidates, SearchResult, distinct, merge
 from shortlist.listers import GroupedShortlister, Lister
 from shortlist.rounds.shown import More, Shown, to_null
 
-__all__ = ["Adapter", "FeedbackMixin", "SearchResult"]
+__all__ = ["Adapter", "Candidates", "FeedbackMixin", "SearchResult", "check_searches"]
 
 Item = TypeVar("Item")
 
@@ -30,22 +32,12 @@ Item = TypeVar("Item")
 _KEPT: Final = 1_000
 
 
-class SearchResult(NamedTuple, Generic[Item]):
-    """What a search returned."""
-
-    items: Sequence[Item]
-    #: As the store gives them.
-    scores: Sequence[float]
-    #: Whether the store may have more.
-    more: bool
-
-
 class _Kept(NamedTuple):
     """A list of which more can be shown."""
 
     shown: Shown
     items: dict[Member, Any]
-    scores: dict[Member, float]
+    scores: dict[Member, Any]
 
 
 class Adapter:
@@ -56,10 +48,10 @@ class Adapter:
     lister
         A `shortlist.Shortlister`, a `shortlist.Client` or a `shortlist.AsyncClient`.
     higher_is_better
-        False for distances.
+        False for distances. With several searches, one for each by its name; True where there is none.
     """
 
-    def __init__(self, lister: Lister, *, higher_is_better: bool = True) -> None:
+    def __init__(self, lister: Lister, *, higher_is_better: bool | Mapping[str, bool] = True) -> None:
         if isinstance(lister, GroupedShortlister):
             raise InvalidParameter(
                 f"lister is {lister!r}, which needs a group with every list; use an adapter with a lister per group"
@@ -71,7 +63,7 @@ class Adapter:
         self.lister = lister
         # Only a service keeps what people read, and only a service is waited for.
         self._is_remote = "texts" in inspect.signature(lister.propose).parameters
-        self.sign = 1.0 if higher_is_better else -1.0
+        self._higher_is_better = higher_is_better
         # The lists that left something out, the last ones last.
         self._kept: OrderedDict[Any, _Kept] = OrderedDict()
         self._lock = threading.Lock()
@@ -87,36 +79,64 @@ class Adapter:
         """The last round of this thread or task: for a list that is empty, and has no document to ask."""
         return self._last.get()
 
-    def oriented(self, scores: Sequence[float | None]) -> list[float]:
-        """Return scores of which larger is better."""
-        for position, score in enumerate(scores):
-            if score is None:
-                raise InvalidScores(f"result {position} has no score; shortlist needs the score of every result")
-        return [self.sign * float(score) for score in scores if score is not None]
+    def sign(self, search: str = "") -> float:
+        """Return 1 if larger scores of a search are better, and -1 if they are distances."""
+        higher = self._higher_is_better
+        return 1.0 if (higher.get(search, True) if isinstance(higher, Mapping) else higher) else -1.0
 
-    def _arguments(self, results: SearchResult[Any], ids: Sequence[Any], words: dict[str, Any]) -> dict[str, Any]:
+    def oriented(self, scores: Sequence[float | None], search: str = "") -> list[float]:
+        """Return scores of which larger is better."""
+        values = []
+        for position, score in enumerate(scores):
+            if score is None or score != score:  # noqa: PLR0124 - NaN is for what a search did not return
+                where = f" of the search {search!r}" if search else ""
+                word = "no score" if score is None else "the score nan"
+                raise InvalidScores(f"result {position}{where} has {word}; shortlist needs the score of every result")
+            values.append(self.sign(search) * float(score))
+        return values
+
+    def merged(
+        self, searches: Mapping[str, SearchResult[Item]], identify: Callable[[Item], tuple[Any, str]]
+    ) -> Candidates[Item]:
+        """Return what several searches found as one list of candidates; see `merge`."""
+        turned = {name: each._replace(scores=self.oriented(each.scores, name)) for name, each in searches.items()}
+        return merge(turned, identify)
+
+    def single(self, results: SearchResult[Item], ids: Sequence[Any]) -> Candidates[Item]:
+        """Return what one search found as candidates."""
         values = self.oriented(results.scores)
+        below = {"": min(values)} if results.more and values else {}
+        return Candidates(list(results.items), distinct(ids), {"": values}, below)
+
+    def table(
+        self, items: list[Item], ids: Sequence[Any], scores: Mapping[str, Sequence[float]], *, more: bool
+    ) -> Candidates[Item]:
+        """Return items that have a score by each of several scorers, NaN where one has none, as candidates."""
+        columns = {name: [self.sign(name) * float(value) for value in column] for name, column in scores.items()}
+        scored = {name: [value for value in column if not math.isnan(value)] for name, column in columns.items()}
+        below = {name: min(column) for name, column in scored.items() if column} if more else {}
+        return Candidates(items, distinct(ids), columns, below)
+
+    def _arguments(self, candidates: Candidates[Any], words: dict[str, Any]) -> dict[str, Any]:
+        scores, below = candidates.scores, candidates.below
+        alone = next(iter(scores)) if len(scores) == 1 else None
         arguments: dict[str, Any] = {
-            "scores": values,
-            "ids": _distinct(ids),
-            "truncated_below": min(values) if results.more and values else None,
+            "scores": scores if alone is None else scores[alone],
+            "ids": candidates.ids,
+            "truncated_below": (below or None) if alone is None else below.get(alone),
             "allow_empty": True,  # a search that finds nothing is a round too
         }
         if self._is_remote:
             arguments |= words
         return arguments
 
-    def offer(self, results: SearchResult[Item], ids: Sequence[Any], **words: Any) -> tuple[Shown, list[Item]]:
+    def offer(self, candidates: Candidates[Item], **words: Any) -> tuple[Shown, list[Item]]:
         """Show a list; return it, and its items, best first."""
-        arguments = self._arguments(results, ids, words)
-        return self._take(results, arguments, self.lister.propose(**arguments))
+        return self._take(candidates, self.lister.propose(**self._arguments(candidates, words)))
 
-    async def offer_async(
-        self, results: SearchResult[Item], ids: Sequence[Any], **words: Any
-    ) -> tuple[Shown, list[Item]]:
+    async def offer_async(self, candidates: Candidates[Item], **words: Any) -> tuple[Shown, list[Item]]:
         """Do the same without blocking the loop."""
-        arguments = self._arguments(results, ids, words)
-        return self._take(results, arguments, await self.call_async("propose", **arguments))
+        return self._take(candidates, await self.call_async("propose", **self._arguments(candidates, words)))
 
     def more(self, round_id: Any, count: int | None) -> tuple[Shown, list[Any]]:
         """Show more of a list; return what is new of it, and its items, best first."""
@@ -149,15 +169,17 @@ class Adapter:
             return work(*arguments, **named)
         return await asyncio.to_thread(work, *arguments, **named)
 
-    def _take(self, results: SearchResult[Item], sent: dict[str, Any], shown: Shown) -> tuple[Shown, list[Item]]:
+    def _take(self, candidates: Candidates[Item], shown: Shown) -> tuple[Shown, list[Item]]:
         self._last.set(shown.round_id)
-        items = dict(zip(sent["ids"], results.items, strict=True))
+        items = dict(zip(candidates.ids, candidates.items, strict=True))
+        scores = candidates.by_member()
         if len(shown.members) < len(items):
             with self._lock:
-                self._kept[shown.round_id] = _Kept(shown, items, dict(zip(sent["ids"], sent["scores"], strict=True)))
+                self._kept[shown.round_id] = _Kept(shown, items, scores)
                 while len(self._kept) > _KEPT:
                     self._kept.popitem(last=False)
-        return shown, [items[member] for member in shown.members]
+        own = tuple(scores[member] for member in shown.members)
+        return dataclasses.replace(shown, scores=own), [items[member] for member in shown.members]
 
     def metadata(self, shown: Shown) -> list[dict[str, Any]]:
         """Return what to write into the metadata of each item shown."""
@@ -166,12 +188,19 @@ class Adapter:
             {
                 "round_id": shown.round_id,
                 "member": member,
-                "score": self.sign * score,
+                **self._as_given(score),
                 "threshold": threshold,
                 "truncated": shown.truncated,
             }
             for member, score in zip(shown.members, shown.scores, strict=True)
         ]
+
+    def _as_given(self, score: Any) -> dict[str, Any]:
+        """Return scores as the searches gave them; None where one has none, and for the one of several searches."""
+        if not isinstance(score, dict):
+            return {"score": self.sign() * score}
+        scores = {name: None if math.isnan(value) else self.sign(name) * value for name, value in score.items()}
+        return {"score": next(iter(scores.values())) if len(scores) == 1 else None, "scores": scores}
 
 
 class FeedbackMixin:
@@ -265,7 +294,14 @@ class FeedbackMixin:
         await self._adapter.call_async("absent", round_id)
 
 
-def _distinct(ids: Sequence[Any]) -> list[Member]:
-    """Return the ids, or positions where they are missing or the same."""
-    usable = [identity for identity in ids if isinstance(identity, (str, int)) and not isinstance(identity, bool)]
-    return list(usable) if len(set(usable)) == len(ids) else list(range(len(ids)))
+def check_searches(what: str, searches: Any, higher_is_better: Any) -> None:
+    """Refuse searches that have no names, and directions of searches that are not there."""
+    if not isinstance(searches, Mapping) or not searches or not all(isinstance(n, str) and n for n in searches):
+        raise InvalidParameter(
+            f"{what} is {searches!r}; give at least one by its name, such as {{'dense': ..., 'bm25': ...}}"
+        )
+    unknown = set(higher_is_better) - set(searches) if isinstance(higher_is_better, Mapping) else set()
+    if unknown:
+        raise InvalidParameter(
+            f"higher_is_better names {min(unknown)!r}, and {what} are {', '.join(map(repr, searches))}"
+        )

@@ -1,20 +1,23 @@
-"""Haystack: a component that keeps the documents above a threshold it learns.
+"""Haystack: components that keep the documents above a threshold they learn, of one retriever or of several.
 
     pipeline.add_component("shortlist", ShortlistFilter(coverage=0.9, path="lister.json"))
     pipeline.connect("retriever.documents", "shortlist.documents")
     found = pipeline.run({"retriever": {...}})["shortlist"]
     pipeline.get_component("shortlist").hit(found["documents"][0])
 
+`ShortlistJoiner` stands where a `DocumentJoiner` does: it has an input for each retriever.
+
 A pipeline is saved with the path or the address of its lister, never with the lister itself; loading it
 needs ``allowed_modules=["shortlist.integrations.haystack"]``.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from shortlist.errors import InvalidParameter, needs_extra
-from shortlist.integrations._adapter import Adapter, FeedbackMixin, SearchResult
+from shortlist.integrations._adapter import Adapter, Candidates, FeedbackMixin, SearchResult, check_searches
 from shortlist.listers import Shortlister
 from shortlist.rounds.shown import to_null
 
@@ -22,44 +25,35 @@ needs_extra("the Haystack adapter", "haystack", "haystack")
 
 from haystack import Document, component, default_from_dict, default_to_dict
 
-__all__ = ["ShortlistFilter"]
+__all__ = ["ShortlistFilter", "ShortlistJoiner"]
 
 
-@component
-class ShortlistFilter(FeedbackMixin):
-    """Keeps the documents that reach the learned threshold.
+class _Learning(FeedbackMixin):
+    """A component's lister, its file, and from shown documents to their answers, through their metadata."""
 
-    If the last document it is given would still be shown, there may be more behind it, and the documents are
-    marked ``truncated``; say `complete` if the retriever returns everything there is. Keep `top_k` the same from
-    the first question on, and large enough that the right document is among the results more often than
-    `coverage` asks for; if it is not, ``summary()["waiting_for"]`` says so.
+    #: The settings that a saved pipeline has.
+    _saved: ClassVar[tuple[str, ...]] = (
+        "coverage",
+        "delta",
+        "score",
+        "path",
+        "url",
+        "stream",
+        "higher_is_better",
+        "complete",
+    )
 
-    Parameters
-    ----------
-    coverage, delta, score
-        Of the lister that is made, if there is none at `path` yet.
-    path
-        A file for the lister: it is read if it is there, and written by `save` and when the pipeline is saved.
-    url, stream, api_key
-        Use a stream of a running service instead.
-    higher_is_better
-        False if the scores are distances.
-    complete
-        Whether the documents passed in are all there are.
-    """
-
-    def __init__(
+    def _set_up(
         self,
-        coverage: float = 0.9,
-        delta: float = 0.05,
-        score: str = "auto",
-        *,
-        path: str | None = None,
-        url: str | None = None,
-        stream: str | None = None,
-        api_key: str | None = None,
-        higher_is_better: bool = True,
-        complete: bool = False,
+        coverage: float,
+        delta: float,
+        score: str,
+        path: str | None,
+        url: str | None,
+        stream: str | None,
+        api_key: str | None,
+        higher_is_better: bool | Mapping[str, bool],
+        complete: bool,
     ) -> None:
         if (url is None) != (stream is None) or (url is not None and path is not None):
             raise InvalidParameter("give url and stream for a service, or a path for a lister of your own")
@@ -95,29 +89,13 @@ class ShortlistFilter(FeedbackMixin):
         """
         if self.path is not None:
             self.save()
-        names = ("coverage", "delta", "score", "path", "url", "stream", "higher_is_better", "complete")
-        return default_to_dict(self, **{name: getattr(self, name) for name in names})
+        return default_to_dict(self, **{name: getattr(self, name) for name in self._saved})
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "ShortlistFilter":
+    def from_dict(cls, data: dict[str, Any]) -> Self:
         """Return the component that `to_dict` described, with its lister as it was."""
-        made: ShortlistFilter = default_from_dict(cls, data)
-        return made
-
-    def _results(self, documents: list[Document]) -> SearchResult[Document]:
-        return SearchResult(documents, [document.score for document in documents], more=not self.complete)  # type: ignore[misc]
-
-    @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
-    def run(self, documents: list[Document], query: str | None = None) -> dict[str, Any]:
-        """Keep the documents that reach the threshold, best first."""
-        ids = [document.id for document in documents]
-        return self._result(*self._adapter.offer(self._results(documents), ids, **_words(query, documents)))
-
-    @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
-    async def run_async(self, documents: list[Document], query: str | None = None) -> dict[str, Any]:
-        """Do the same without blocking the loop."""
-        ids = [document.id for document in documents]
-        return self._result(*await self._adapter.offer_async(self._results(documents), ids, **_words(query, documents)))
+        component_: Self = default_from_dict(cls, data)
+        return component_
 
     def _result(self, shown: Any, kept: list[Document]) -> dict[str, Any]:
         return {
@@ -129,11 +107,145 @@ class ShortlistFilter(FeedbackMixin):
 
     def _marked(self, shown: Any, items: list[Document]) -> list[Document]:
         notes = self._adapter.metadata(shown)
-        return [replace(each, meta={**each.meta, **note}) for each, note in zip(items, notes, strict=True)]
+        return [
+            replace(each, score=note["score"], meta={**each.meta, **note})
+            for each, note in zip(items, notes, strict=True)
+        ]
 
     @staticmethod
     def _metadata_of(item: Any) -> Any:
         return item.meta
+
+
+@component
+class ShortlistFilter(_Learning):
+    """Keeps the documents that reach the learned threshold.
+
+    If the last document it is given would still be shown, there may be more behind it, and the documents are
+    marked ``truncated``; say `complete` if the retriever returns everything there is. Keep `top_k` the same from
+    the first question on, and large enough that the right document is among the results more often than
+    `coverage` asks for; if it is not, ``summary()["waiting_for"]`` says so.
+
+    Parameters
+    ----------
+    coverage, delta, score
+        Of the lister that is made, if there is none at `path` yet.
+    path
+        A file for the lister: it is read if it is there, and written by `save` and when the pipeline is saved.
+    url, stream, api_key
+        Use a stream of a running service instead.
+    higher_is_better
+        False if the scores are distances.
+    complete
+        Whether the documents passed in are all there are.
+    """
+
+    def __init__(
+        self,
+        coverage: float = 0.9,
+        delta: float = 0.05,
+        score: str = "auto",
+        *,
+        path: str | None = None,
+        url: str | None = None,
+        stream: str | None = None,
+        api_key: str | None = None,
+        higher_is_better: bool = True,
+        complete: bool = False,
+    ) -> None:
+        self._set_up(coverage, delta, score, path, url, stream, api_key, higher_is_better, complete)
+
+    def _candidates(self, documents: list[Document]) -> Candidates[Document]:
+        scores: Any = [document.score for document in documents]
+        results = SearchResult(documents, scores, more=not self.complete)
+        return self._adapter.single(results, [document.id for document in documents])
+
+    @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
+    def run(self, documents: list[Document], query: str | None = None) -> dict[str, Any]:
+        """Keep the documents that reach the threshold, best first."""
+        return self._result(*self._adapter.offer(self._candidates(documents), **_words(query, documents)))
+
+    @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
+    async def run_async(self, documents: list[Document], query: str | None = None) -> dict[str, Any]:
+        """Do the same without blocking the loop."""
+        return self._result(*await self._adapter.offer_async(self._candidates(documents), **_words(query, documents)))
+
+
+@component
+class ShortlistJoiner(_Learning):
+    """Joins several retrievers, each with its own scores: how much each counts is learned, and so is the cut-off.
+
+    It has an input for each of `searches`, and an optional ``query``. Each document's meta carries ``round_id``,
+    ``member``, ``scores`` (one by each retriever, None where it did not return the document), ``threshold`` and
+    ``truncated``; its own score, and ``score``, is that of the only retriever, and None if there are several. Keep each
+    retriever's `top_k` the same from the first question on.
+
+    Parameters
+    ----------
+    searches
+        The names of its inputs: ``["bm25", "dense"]`` are connected as ``"shortlist.bm25"`` and ``"shortlist.dense"``.
+    coverage, delta, score
+        Of the lister that is made, if there is none at `path` yet.
+    path
+        A file for the lister: it is read if it exists, and written by `save` and when the pipeline is saved.
+    url, stream, api_key
+        Use a stream of a running service instead.
+    higher_is_better
+        False if scores are distances; or one for each by its name.
+    complete
+        Whether each retriever returns all there is. Otherwise a list in which a document may be missing that reaches
+        the threshold is marked ``truncated``.
+    """
+
+    _saved: ClassVar[tuple[str, ...]] = ("searches", *_Learning._saved)
+
+    def __init__(
+        self,
+        searches: Sequence[str],
+        coverage: float = 0.9,
+        delta: float = 0.05,
+        score: str = "auto",
+        *,
+        path: str | None = None,
+        url: str | None = None,
+        stream: str | None = None,
+        api_key: str | None = None,
+        higher_is_better: bool | Mapping[str, bool] = True,
+        complete: bool = False,
+    ) -> None:
+        self.searches = list(searches)
+        if isinstance(searches, str) or len(set(self.searches)) < len(self.searches) or "query" in self.searches:
+            raise InvalidParameter(f"searches is {searches!r}; give a list of different names, none of them 'query'")
+        check_searches("searches", dict.fromkeys(self.searches), higher_is_better)
+        self._set_up(coverage, delta, score, path, url, stream, api_key, higher_is_better, complete)
+        component.set_input_types(self, **dict.fromkeys(self.searches, list[Document]))
+
+    def _candidates(self, documents: dict[str, list[Document]]) -> Candidates[Document]:
+        if set(documents) != set(self.searches):
+            raise InvalidParameter(
+                f"there are documents of {sorted(documents)}, and searches are {sorted(self.searches)}; connect each"
+            )
+        results: dict[str, SearchResult[Document]] = {}
+        for name in self.searches:
+            scores: Any = [document.score for document in documents[name]]
+            results[name] = SearchResult(documents[name], scores, more=not self.complete)
+        return self._adapter.merged(results, _identity)
+
+    @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
+    def run(self, query: str | None = None, **documents: list[Document]) -> dict[str, Any]:
+        """Keep the documents that reach the threshold, best first."""
+        candidates = self._candidates(documents)
+        return self._result(*self._adapter.offer(candidates, **_words(query, candidates.items)))
+
+    @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
+    async def run_async(self, query: str | None = None, **documents: list[Document]) -> dict[str, Any]:
+        """Do the same without blocking the loop."""
+        candidates = self._candidates(documents)
+        return self._result(*await self._adapter.offer_async(candidates, **_words(query, candidates.items)))
+
+
+def _identity(document: Document) -> tuple[Any, str]:
+    return document.id, document.content or ""
 
 
 def _words(query: str | None, documents: list[Document]) -> dict[str, Any]:

@@ -1,85 +1,35 @@
-"""LangChain: a retriever that shows the documents above a threshold it learns, instead of the top k.
+"""LangChain: documents above a threshold that is learned, instead of the top k, from one search or several.
 
-retriever = ShortlistRetriever(vectorstore=store, lister=Shortlister(coverage=0.9), fetch_k=50)
+retriever = ShortlistRetriever(searches={"dense": store, "bm25": bm25}, lister=Shortlister(coverage=0.9), fetch_k=50)
 documents = retriever.invoke("Where is my invoice?")
 retriever.hit(documents[0])                       # the person used this one
 retriever.miss(documents[0].metadata["round_id"]) # or: none of these
+
+`ShortlistCompressor` does the same behind a retriever or a reranker that you have already.
 """
 
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from shortlist.errors import InvalidInput, needs_extra
-from shortlist.integrations._adapter import Adapter, FeedbackMixin, SearchResult
+from shortlist.errors import InvalidInput, InvalidScores, needs_extra
+from shortlist.integrations._adapter import Adapter, Candidates, FeedbackMixin, SearchResult, check_searches
 
 needs_extra("the LangChain adapter", "langchain", "langchain_core")
 
-from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
-from langchain_core.documents import Document
+from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun, Callbacks
+from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.vectorstores import VectorStore
-from pydantic import Field, PrivateAttr
+from pydantic import PrivateAttr
 
-__all__ = ["ShortlistRetriever"]
+from shortlist.integrations._langchain_search import Search, as_search
+
+__all__ = ["ShortlistCompressor", "ShortlistRetriever"]
 
 
-class ShortlistRetriever(FeedbackMixin, BaseRetriever):
-    """A retriever over any vector store that gives scores.
-
-    Each document's metadata carries ``round_id``, ``member``, ``score``, ``threshold`` and ``truncated``. Early
-    lists are long, because nothing is known yet: give the lister an `at_most` if a prompt has to be short.
-
-    Parameters
-    ----------
-    vectorstore
-        The store; it is asked with ``similarity_search_with_score``.
-    lister
-        A Shortlister, or a Client or AsyncClient of the service.
-    fetch_k
-        How many documents to ask for, in every round. A right document that the store does not return counts as
-        missed, so choose `fetch_k` large enough that it is among them more often than `coverage` asks for; if it is
-        not, ``summary()["waiting_for"]`` says so. Where a document that was not returned may reach the threshold, the
-        list says ``truncated``.
-    higher_is_better
-        False if the store's scores are distances.
-    search_kwargs
-        For the store's search: filters and the like.
-    """
-
-    vectorstore: VectorStore
-    lister: Any
-    fetch_k: int = 50
-    higher_is_better: bool = True
-    search_kwargs: dict[str, Any] = Field(default_factory=dict)
-    _adapter: Adapter = PrivateAttr()
-
-    def model_post_init(self, context: Any, /) -> None:
-        """Check the settings that belong together."""
-        super().model_post_init(context)
-        self._adapter = Adapter(self.lister, higher_is_better=self.higher_is_better)
-        if self.fetch_k < 1:
-            raise InvalidInput(f"fetch_k is {self.fetch_k}; it must be at least 1")
-
-    def _results(self, pairs: list[tuple[Document, float]]) -> SearchResult[Document]:
-        return SearchResult([pair[0] for pair in pairs], [pair[1] for pair in pairs], more=len(pairs) >= self.fetch_k)
-
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002
-        results = self._results(
-            self.vectorstore.similarity_search_with_score(query, k=self.fetch_k, **self.search_kwargs)
-        )
-        ids = [document.id for document in results.items]
-        return self._marked(*self._adapter.offer(results, ids, **_words(query, results)))
-
-    async def _aget_relevant_documents(
-        self,
-        query: str,
-        *,
-        run_manager: AsyncCallbackManagerForRetrieverRun,  # noqa: ARG002
-    ) -> list[Document]:
-        results = self._results(
-            await self.vectorstore.asimilarity_search_with_score(query, k=self.fetch_k, **self.search_kwargs)
-        )
-        ids = [document.id for document in results.items]
-        return self._marked(*await self._adapter.offer_async(results, ids, **_words(query, results)))
+class _Marking(FeedbackMixin):
+    """From shown documents to their answers, through their metadata."""
 
     def _marked(self, shown: Any, items: list[Document]) -> list[Document]:
         return [
@@ -92,5 +42,154 @@ class ShortlistRetriever(FeedbackMixin, BaseRetriever):
         return item.metadata
 
 
-def _words(query: str, results: SearchResult[Document]) -> dict[str, Any]:
-    return {"question": query[:20_000], "texts": [document.page_content[:20_000] for document in results.items]}
+class ShortlistRetriever(_Marking, BaseRetriever):
+    """A retriever over one search or several.
+
+    Each document's metadata carries ``round_id``, ``member``, ``scores`` (one by each search, None where it did not
+    return the document), ``score`` (that of the only search; None if there are several), ``threshold`` and
+    ``truncated``. Early lists are long, because nothing is known yet: give the lister an `at_most` if a prompt has to
+    be short. A search that fails raises what it raised, and no round is opened.
+
+    Parameters
+    ----------
+    searches
+        By name, each of them one of: a vector store, asked with ``similarity_search_with_score``; its retriever
+        (``store.as_retriever(search_kwargs=...)``), asked the same way with its filters; a `BM25Retriever`, whose
+        scores are read from its index; another retriever that writes ``score`` or ``relevance_score`` into the
+        metadata of its documents; a function from a query (and ``k``, if it has such a parameter) to pairs of a
+        document and its score, plain or ``async``.
+    lister
+        A Shortlister, or a Client or AsyncClient of the service.
+    fetch_k
+        How many documents to take from each search, in every round. A right document that no search returns counts
+        as missed, so choose `fetch_k` large enough that it is among them more often than `coverage` asks for; if it
+        is not, ``summary()["waiting_for"]`` says so. Where a document that was not returned may reach the
+        threshold, the list says ``truncated``.
+    higher_is_better
+        False if scores are distances; with several searches, one for each by its name.
+    """
+
+    searches: Mapping[str, Any]
+    lister: Any
+    fetch_k: int = 50
+    higher_is_better: bool | dict[str, bool] = True
+    _adapter: Adapter = PrivateAttr()
+    _searches: dict[str, Search] = PrivateAttr()
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Check the settings that belong together."""
+        super().model_post_init(context)
+        if self.fetch_k < 1:
+            raise InvalidInput(f"fetch_k is {self.fetch_k}; it must be at least 1")
+        check_searches("searches", self.searches, self.higher_is_better)
+        self._adapter = Adapter(self.lister, higher_is_better=self.higher_is_better)
+        self._searches = {
+            name: as_search(name, each, self.fetch_k, self._adapter.sign(name)) for name, each in self.searches.items()
+        }
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        results = {name: search.run(query, run_manager) for name, search in self._searches.items()}
+        candidates = self._adapter.merged(results, _identity)
+        return self._marked(*self._adapter.offer(candidates, **_words(query, candidates)))
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        each = await asyncio.gather(*(search.run_async(query, run_manager) for search in self._searches.values()))
+        candidates = self._adapter.merged(dict(zip(self._searches, each, strict=True)), _identity)
+        return self._marked(*await self._adapter.offer_async(candidates, **_words(query, candidates)))
+
+
+class ShortlistCompressor(_Marking, BaseDocumentCompressor):
+    """Keeps the documents of a retrieval that reach the learned threshold.
+
+    For a ``ContextualCompressionRetriever``, or behind any retriever. If the last document it is given would still be
+    shown, there may be more behind it, and the documents are marked ``truncated``; say `complete` if those are all
+    there are. Keep the number of documents that the retriever returns the same from the first question on.
+
+    Parameters
+    ----------
+    lister
+        A Shortlister, or a Client or AsyncClient of the service.
+    score
+        The key under which each document's metadata has its score. Or a function of a query and its documents, plain
+        or ``async``, that returns a score for each; several of them by name, ``{"reranker": [...], "bm25": [...]}``,
+        NaN where there is none. An ``EnsembleRetriever`` writes no scores and a ``CrossEncoderReranker`` drops its
+        own, so behind those it has to be a function.
+    higher_is_better
+        False if scores are distances; with several scorers, one for each by its name.
+    complete
+        Whether the documents passed in are all there are.
+    """
+
+    lister: Any = None
+    score: str | Callable[..., Any] = "score"
+    higher_is_better: bool | dict[str, bool] = True
+    complete: bool = False
+    _adapter: Adapter = PrivateAttr()
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Check the settings that belong together."""
+        super().model_post_init(context)
+        self._adapter = Adapter(self.lister, higher_is_better=self.higher_is_better)
+
+    def compress_documents(
+        self,
+        documents: Sequence[Document],
+        query: str,
+        callbacks: Callbacks | None = None,  # noqa: ARG002 - nothing else is called
+    ) -> Sequence[Document]:
+        """Keep the documents that reach the threshold, best first."""
+        if inspect.iscoroutinefunction(self.score):
+            raise InvalidInput("score has to be awaited: use acompress_documents, or a plain function")
+        scores = self.score(query, documents) if callable(self.score) else self._written(self.score, documents)
+        candidates = self._candidates(documents, scores)
+        return self._marked(*self._adapter.offer(candidates, **_words(query, candidates)))
+
+    async def acompress_documents(
+        self,
+        documents: Sequence[Document],
+        query: str,
+        callbacks: Callbacks | None = None,  # noqa: ARG002
+    ) -> Sequence[Document]:
+        """Do the same without blocking the loop."""
+        if not callable(self.score):
+            scores = self._written(self.score, documents)
+        elif inspect.iscoroutinefunction(self.score):
+            scores = await self.score(query, documents)
+        else:
+            scores = await asyncio.to_thread(self.score, query, documents)
+        candidates = self._candidates(documents, scores)
+        return self._marked(*await self._adapter.offer_async(candidates, **_words(query, candidates)))
+
+    @staticmethod
+    def _written(key: str, documents: Sequence[Document]) -> list[float]:
+        """Return the scores that documents carry."""
+        for position, document in enumerate(documents):
+            if key not in document.metadata:
+                raise InvalidScores(
+                    f"document {position} has no {key!r} in its metadata, only {sorted(document.metadata)}; name the "
+                    "key of its score, or give a function of query and documents as score"
+                )
+        return [document.metadata[key] for document in documents]
+
+    def _candidates(self, documents: Sequence[Document], scores: Any) -> Candidates[Document]:
+        ids = [document.id for document in documents]
+        columns = scores if isinstance(scores, Mapping) else {"": scores}
+        for name, column in columns.items():
+            if len(column) != len(documents):
+                raise InvalidScores(
+                    f"score returned {len(column)} numbers{f' called {name!r}' if name else ''} for {len(documents)} "
+                    "documents; it must return one for each"
+                )
+        if not isinstance(scores, Mapping):
+            return self._adapter.single(SearchResult(documents, scores, more=not self.complete), ids)
+        return self._adapter.table(list(documents), ids, scores, more=not self.complete)
+
+
+def _identity(document: Document) -> tuple[Any, str]:
+    return document.id, document.page_content
+
+
+def _words(query: str, candidates: Candidates[Document]) -> dict[str, Any]:
+    return {"question": query[:20_000], "texts": [document.page_content[:20_000] for document in candidates.items]}

@@ -1,4 +1,8 @@
-"""LlamaIndex: a node postprocessor that keeps the nodes above a threshold it learns.
+"""LlamaIndex: nodes above a threshold that is learned, from one retriever or several.
+
+retriever = ShortlistFusionRetriever({"dense": dense, "bm25": bm25}, lister=Shortlister(coverage=0.9))
+nodes = retriever.retrieve("...")
+retriever.hit(nodes[0])
 
 postprocessor = ShortlistPostprocessor(lister=Shortlister(coverage=0.9))
 engine = index.as_query_engine(similarity_top_k=50, node_postprocessors=[postprocessor])
@@ -6,21 +10,44 @@ nodes = postprocessor.postprocess_nodes(retriever.retrieve("..."))
 postprocessor.hit(nodes[0])
 """
 
+import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shortlist.errors import needs_extra
-from shortlist.integrations._adapter import Adapter, FeedbackMixin, SearchResult
+from shortlist.errors import InvalidParameter, needs_extra
+from shortlist.integrations._adapter import Adapter, FeedbackMixin, SearchResult, check_searches
 
 needs_extra("the LlamaIndex adapter", "llama-index", "llama_index")
 
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.callbacks import CallbackManager
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from pydantic import PrivateAttr
 
-__all__ = ["ShortlistPostprocessor"]
+__all__ = ["ShortlistFusionRetriever", "ShortlistPostprocessor"]
 
 
-class ShortlistPostprocessor(FeedbackMixin, BaseNodePostprocessor):
+class _Marking(FeedbackMixin):
+    """From shown nodes to their answers, through their metadata."""
+
+    def _marked(self, shown: Any, items: list[NodeWithScore]) -> list[NodeWithScore]:
+        """Return copies with the notes in their metadata, where no model and no embedding reads them."""
+        marked = []
+        for each, note in zip(items, self._adapter.metadata(shown), strict=True):
+            node = each.node.model_copy()
+            node.metadata = {**node.metadata, **note}
+            node.excluded_llm_metadata_keys = [*node.excluded_llm_metadata_keys, *note]
+            node.excluded_embed_metadata_keys = [*node.excluded_embed_metadata_keys, *note]
+            marked.append(NodeWithScore(node=node, score=note["score"]))
+        return marked
+
+    @staticmethod
+    def _metadata_of(item: Any) -> Any:
+        return item.node.metadata
+
+
+class ShortlistPostprocessor(_Marking, BaseNodePostprocessor):
     """Keeps the nodes of a retrieval that reach the learned threshold.
 
     If the last node it is given would still be shown, there may be more behind it, and the nodes are marked
@@ -53,35 +80,88 @@ class ShortlistPostprocessor(FeedbackMixin, BaseNodePostprocessor):
         """Return the name that LlamaIndex writes down."""
         return "ShortlistPostprocessor"
 
-    def _results(self, nodes: list[NodeWithScore]) -> SearchResult[NodeWithScore]:
-        return SearchResult(nodes, [node.score for node in nodes], more=not self.complete)  # type: ignore[misc]
+    def _candidates(self, nodes: list[NodeWithScore]) -> Any:
+        scores: Any = [node.score for node in nodes]
+        return self._adapter.single(
+            SearchResult(nodes, scores, more=not self.complete), [node.node_id for node in nodes]
+        )
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        results, ids = self._results(nodes), [node.node_id for node in nodes]
-        return self._marked(*self._adapter.offer(results, ids, **_words(query_bundle, nodes)))
+        return self._marked(*self._adapter.offer(self._candidates(nodes), **_words(query_bundle, nodes)))
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        results, ids = self._results(nodes), [node.node_id for node in nodes]
-        return self._marked(*await self._adapter.offer_async(results, ids, **_words(query_bundle, nodes)))
+        return self._marked(*await self._adapter.offer_async(self._candidates(nodes), **_words(query_bundle, nodes)))
 
-    def _marked(self, shown: Any, items: list[NodeWithScore]) -> list[NodeWithScore]:
-        """Return copies with the notes in their metadata, where no model and no embedding reads them."""
-        marked = []
-        for each, note in zip(items, self._adapter.metadata(shown), strict=True):
-            node = each.node.model_copy()
-            node.metadata = {**node.metadata, **note}
-            node.excluded_llm_metadata_keys = [*node.excluded_llm_metadata_keys, *note]
-            node.excluded_embed_metadata_keys = [*node.excluded_embed_metadata_keys, *note]
-            marked.append(NodeWithScore(node=node, score=each.score))
-        return marked
 
-    @staticmethod
-    def _metadata_of(item: Any) -> Any:
-        return item.node.metadata
+class ShortlistFusionRetriever(_Marking, BaseRetriever):
+    """A retriever over several, each with its own scores: how much each counts is learned, and so is the cut-off.
+
+    Each node's metadata carries ``round_id``, ``member``, ``scores`` (one by each retriever, None where it did not
+    return the node), ``threshold`` and ``truncated``. The node's own score, and ``score``, is that of the only
+    retriever, and None if there are several. A retriever that fails raises what it raised, and no round is opened.
+
+    Parameters
+    ----------
+    retrievers
+        By name, ``{"dense": ..., "bm25": ...}``, or a list, whose names are then ``"retriever_1"`` and so on. Give
+        each the same `similarity_top_k` from the first question on, large enough that the right node is among the
+        results more often than `coverage` asks for; if it is not, ``summary()["waiting_for"]`` says so.
+    lister
+        A Shortlister, or a Client or AsyncClient of the service.
+    higher_is_better
+        False if scores are distances; or one for each by its name.
+    complete
+        Whether each retriever returns all there is. Otherwise a list in which a node may be missing that reaches the
+        threshold is marked ``truncated``.
+    callback_manager, verbose
+        As in any retriever of LlamaIndex.
+    """
+
+    def __init__(
+        self,
+        retrievers: Mapping[str, BaseRetriever] | Sequence[BaseRetriever],
+        lister: Any,
+        *,
+        higher_is_better: bool | Mapping[str, bool] = True,
+        complete: bool = False,
+        callback_manager: CallbackManager | None = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(callback_manager=callback_manager, verbose=verbose)
+        if isinstance(retrievers, Sequence):
+            retrievers = {f"retriever_{number}": each for number, each in enumerate(retrievers, 1)}
+        check_searches("retrievers", retrievers, higher_is_better)
+        for name, each in retrievers.items():
+            if not isinstance(each, BaseRetriever):
+                raise InvalidParameter(
+                    f"retriever {name!r} is {each!r}; give a retriever, such as index.as_retriever(similarity_top_k=50)"
+                )
+        self.retrievers, self.lister, self.complete = dict(retrievers), lister, complete
+        self._adapter = Adapter(lister, higher_is_better=higher_is_better)
+
+    def _candidates(self, nodes: list[list[NodeWithScore]]) -> Any:
+        results: dict[str, SearchResult[NodeWithScore]] = {
+            name: SearchResult(each, [node.score for node in each], more=not self.complete)  # type: ignore[misc]
+            for name, each in zip(self.retrievers, nodes, strict=True)
+        }
+        return self._adapter.merged(results, _identity)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        candidates = self._candidates([each.retrieve(query_bundle) for each in self.retrievers.values()])
+        return self._marked(*self._adapter.offer(candidates, **_words(query_bundle, candidates.items)))
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        nodes = await asyncio.gather(*(each.aretrieve(query_bundle) for each in self.retrievers.values()))
+        candidates = self._candidates(nodes)
+        return self._marked(*await self._adapter.offer_async(candidates, **_words(query_bundle, candidates.items)))
+
+
+def _identity(node: NodeWithScore) -> tuple[Any, str]:
+    return node.node_id, node.node.get_content(metadata_mode=MetadataMode.NONE)
 
 
 def _words(query: QueryBundle | None, nodes: list[NodeWithScore]) -> dict[str, Any]:

@@ -1,0 +1,60 @@
+"""Haystack: BM25 and embeddings in one pipeline, with a score and a cut-off that are learned, beside rank fusion.
+
+Run: python examples/hybrid_haystack.py [--rounds 2000] [--squad FILE]
+"""
+
+from typing import Any
+
+from corpora import FETCH_K, Corpus, Outcome, from_command_line, play
+from haystack import Document, Pipeline
+from haystack.components.joiners import DocumentJoiner
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+from shortlist.integrations.haystack import ShortlistFilter, ShortlistJoiner
+
+
+def pipelines(corpus: Corpus) -> tuple[Pipeline, Pipeline]:
+    """Return hybrid search with a learned score, and with rank fusion."""
+    store = InMemoryDocumentStore(embedding_similarity_function="cosine")
+    vectors = corpus.embed(list(corpus.texts.values()))
+    known = zip(corpus.texts.items(), vectors, strict=True)
+    store.write_documents([Document(id=name, content=text, embedding=vector) for (name, text), vector in known])
+    both = Pipeline(), Pipeline()
+    for pipeline in both:
+        pipeline.add_component("bm25", InMemoryBM25Retriever(store, top_k=FETCH_K))
+        pipeline.add_component("dense", InMemoryEmbeddingRetriever(store, top_k=FETCH_K, scale_score=False))
+    auto, rrf = both
+
+    auto.add_component("shortlist", ShortlistJoiner(["bm25", "dense"], coverage=corpus.coverage))
+    auto.connect("bm25.documents", "shortlist.bm25")
+    auto.connect("dense.documents", "shortlist.dense")
+
+    rrf.add_component("joiner", DocumentJoiner(join_mode="reciprocal_rank_fusion"))
+    rrf.add_component("shortlist", ShortlistFilter(coverage=corpus.coverage, score="raw"))
+    rrf.connect("bm25.documents", "joiner.documents")
+    rrf.connect("dense.documents", "joiner.documents")
+    rrf.connect("joiner.documents", "shortlist.documents")
+    return auto, rrf
+
+
+def run(corpus: Corpus, rounds: int) -> Outcome:
+    """Ask questions, and answer each as a person would."""
+    auto, rrf = pipelines(corpus)
+    fused: list[str] = []
+
+    def show(pipeline: Pipeline, question: str) -> Any:
+        inputs = {"bm25": {"query": question}, "dense": {"query_embedding": corpus.embed([question])[0]}}
+        result = pipeline.run(inputs, include_outputs_from={"joiner"} if pipeline is rrf else None)
+        if pipeline is rrf:
+            fused[:] = [document.id for document in result["joiner"]["documents"]]
+        shown, component = result["shortlist"], pipeline.get_component("shortlist")
+        known = {document.id: document for document in shown["documents"]}
+        miss = lambda: component.miss(shown["round_id"])  # noqa: E731
+        return list(known), lambda right: miss() if right is None else component.hit(known[right])
+
+    return play(corpus, rounds, lambda q: show(auto, q), lambda q: show(rrf, q), lambda _: fused)
+
+
+if __name__ == "__main__":
+    run(*from_command_line(__doc__)).report("Haystack")

@@ -1,0 +1,77 @@
+"""LangChain: BM25 and a vector store together, with a score and a cut-off that are learned, beside rank fusion.
+
+Run: python examples/hybrid_langchain.py [--rounds 2000] [--squad FILE]
+
+Needs langchain-community, langchain-classic and rank_bm25.
+"""
+
+import re
+import warnings
+from collections.abc import Callable
+
+from corpora import FETCH_K, Corpus, Outcome, Show, from_command_line, play
+from langchain_classic.retrievers import EnsembleRetriever
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import InMemoryVectorStore
+
+from shortlist import Shortlister
+from shortlist.integrations.langchain import ShortlistRetriever
+from shortlist.lab.comparison import ReciprocalRankFusion
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # says that it is no longer maintained
+    from langchain_community.retrievers import BM25Retriever
+
+
+class Embedded(Embeddings):
+    """Your embedding model stands here."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Return the vector of each passage."""
+        return self.corpus.embed(texts)
+
+    def embed_query(self, text: str) -> list[float]:
+        """Return the vector of a question."""
+        return self.corpus.embed([text])[0]
+
+
+def shown_by(retriever: ShortlistRetriever) -> Show:
+    """Return what a retriever shows, and how to answer it."""
+
+    def show(question):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+        documents = {document.id: document for document in retriever.invoke(question)}
+        round_id = retriever.last_round_id
+        return list(documents), lambda r: retriever.miss(round_id) if r is None else retriever.hit(documents[r])
+
+    return show
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in lower case, without punctuation; LangChain's default splits at spaces alone."""
+    return re.findall(r"\w+", text.lower())
+
+
+def run(corpus: Corpus, rounds: int, split: Callable[[str], list[str]] = str.split) -> Outcome:
+    """Ask questions, and answer each as a person would."""
+    documents = [Document(text, id=name) for name, text in corpus.texts.items()]
+    store = InMemoryVectorStore(Embedded(corpus))
+    store.add_documents(documents)
+    bm25 = BM25Retriever.from_documents(documents, k=FETCH_K, preprocess_func=split)
+
+    # Before: ensemble = EnsembleRetriever(retrievers=[bm25, store.as_retriever()]), cut off at a top-k.
+    searches = {"bm25": bm25, "dense": store}
+    auto = ShortlistRetriever(searches=searches, lister=Shortlister(corpus.coverage), fetch_k=FETCH_K)
+
+    fusion = Shortlister(corpus.coverage, score=ReciprocalRankFusion())
+    rrf = ShortlistRetriever(searches=searches, lister=fusion, fetch_k=FETCH_K)
+    dense = store.as_retriever(search_kwargs={"k": FETCH_K})
+    ensemble = EnsembleRetriever(retrievers=[bm25, dense], weights=[0.5, 0.5])
+    return play(corpus, rounds, shown_by(auto), shown_by(rrf), lambda q: [str(each.id) for each in ensemble.invoke(q)])
+
+
+if __name__ == "__main__":
+    run(*from_command_line(__doc__)).report("LangChain")

@@ -1,0 +1,177 @@
+"""The command that answers "which score_threshold?" from labelled examples: `threshold`."""
+
+import math
+from pathlib import Path
+from typing import Annotated, Any, Final, NamedTuple
+
+import numpy as np
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from shortlist.errors import InvalidInput, InvalidParameter
+from shortlist.logs import LabelledThreshold, threshold_from_labels
+from shortlist.logs.labels import examples_needed
+
+__all__ = ["threshold"]
+
+#: The coverages of the curve.
+_CURVE: Final = (0.8, 0.85, 0.9, 0.95, 0.99)
+
+
+class _Examples(NamedTuple):
+    """Labelled examples, with scores of which larger is better."""
+
+    true_scores: Any
+    #: float[n, m], NaN where a list has no more; None where only the right answers' scores are known.
+    candidates: Any
+    #: Of the right answer in each list, from 1; infinity where it is not in it.
+    ranks: Any
+
+    def length(self, cut: float) -> str:
+        """Return the mean list length at a threshold, in words."""
+        return "" if self.candidates is None else f"{(self.candidates >= cut).sum(axis=1).mean():,.1f}"
+
+
+def threshold(
+    file: Annotated[Path, typer.Argument(help="Labelled examples: CSV or Parquet.")],
+    coverage: Annotated[float, typer.Option(help="Share of questions whose right answer must be shown.")] = 0.9,
+    delta: Annotated[float, typer.Option(help="How likely the number may be too high.")] = 0.05,
+    column: Annotated[
+        str,
+        typer.Option(
+            help="A row per example: the column of the right answer's score, empty where it was not among the results."
+        ),
+    ] = "true_score",
+    scorer: Annotated[
+        str | None,
+        typer.Option(
+            help="A row per result (round_id, scores, picked): the column of scores, where there are several.",
+            show_default=False,
+        ),
+    ] = None,
+    distances: Annotated[bool, typer.Option("--distances", help="Smaller is better.")] = False,
+    separator: Annotated[str, typer.Option(help="What stands between the cells of a CSV file.")] = ",",
+) -> None:
+    """Turn labelled examples into the number to paste into score_threshold, and say what it guarantees.
+
+    A row per example with the score of its right answer is enough. With a row per result (the columns round_id, a
+    score, and picked, which is 1 for the right one), it also says how long lists get, beside a fixed top-k.
+    """
+    examples = _read(file, column, scorer, distances, separator)
+    labelled = threshold_from_labels(examples.true_scores, coverage, delta)
+    if labelled.threshold is None:
+        raise InvalidInput(
+            f"{labelled.examples} examples are too few for coverage {coverage:g} at delta {delta:g}, which needs "
+            f"{labelled.examples + labelled.missing}: label {labelled.missing} more, or ask for less coverage"
+        )
+    console = Console(soft_wrap=True, highlight=False)
+    _say(console, labelled, examples, distances)
+    _curve(console, examples, delta, distances)
+
+
+def _read(path: Path, column: str, scorer: str | None, distances: bool, separator: str) -> _Examples:
+    from shortlist.lab.candidates import CandidateFiles  # noqa: PLC0415 - brings pyarrow
+    from shortlist.lab.logs import LogFiles, read_table  # noqa: PLC0415
+
+    sign = -1.0 if distances else 1.0
+    there = read_table(path, separator).column_names
+    if not {"round_id", "picked"} <= set(there):
+        if scorer is not None:
+            raise InvalidParameter(
+                f"scorer is {scorer!r}, which is for a row per result; {path} has no columns round_id and picked"
+            )
+        true = next(iter(LogFiles((str(path),), column=column, separator=separator).read([str(path)]).values()))
+        return _Examples(np.where(np.isinf(true), -np.inf, sign * true), None, None)
+    wanted = () if scorer is None else (scorer,)
+    (lists,) = CandidateFiles((str(path),), wanted, separator=separator).read().values()
+    if len(lists.scorers) > 1:
+        raise InvalidParameter(
+            f"{path} has the scores {', '.join(lists.scorers)}; one number is for one of them: name it with --scorer, "
+            "or learn from all with a Shortlister"
+        )
+    candidates = sign * lists.values[:, :, 0]
+    right = candidates[np.arange(len(candidates)), lists.right]
+    true = np.where(lists.right < 0, -np.inf, right)
+    # Equals are as bad as can be: a store may put any of them first.
+    ranks = np.where(lists.right < 0, np.inf, (candidates >= true[:, None]).sum(axis=1))
+    return _Examples(true, candidates, ranks)
+
+
+def _say(console: Console, labelled: LabelledThreshold, examples: _Examples, distances: bool) -> None:
+    """Print the number, its guarantee and its price, and what to change."""
+    cut, n = labelled.threshold, labelled.examples
+    assert cut is not None  # noqa: S101 - see threshold
+    if cut == -math.inf:
+        console.print(
+            f"No number covers {labelled.coverage:.0%}: the right answer is missing from more of the {n:,} examples "
+            "than that allows. Fetch more results, or ask for less coverage."
+        )
+        return
+    number = _paste(cut, distances)
+    console.print(f"[bold]score_threshold = {number}[/]\n")
+    reaches = "is at most this far away" if distances else "scores at least this"
+    console.print(
+        f"From {n:,} examples. With probability {1 - labelled.delta:g} over the draw of the examples, the right answer "
+        f"{reaches} in {labelled.coverage:.0%} of questions or more. That is one look at one coverage, fixed "
+        "beforehand, on questions like these; it does not follow a shift."
+    )
+    if examples.candidates is not None:
+        top = threshold_from_labels(-examples.ranks, labelled.coverage, labelled.delta).threshold
+        k = "none, the right answer is missing too often" if top is None or math.isinf(top) else f"{-top:,.0f}"
+        console.print(
+            f"Results shown per question, expected: {examples.length(cut)} of {_candidates(examples)}. "
+            f"A fixed top-k with the same guarantee: {k}."
+        )
+    needed = examples_needed(labelled.coverage, labelled.delta)
+    console.print(f"{needed:,} examples are enough for a first number; more of them bring it closer to the best one.\n")
+    fetch = 50 if examples.candidates is None else examples.candidates.shape[1]
+    before = 'retriever = store.as_retriever(search_kwargs={"k": 4})'
+    kwargs = f'{{"k": {fetch}, "score_threshold": {number}}}'
+    console.print("What to change, in LangChain for example (shadow mode first, then let it learn):\n")
+    console.print(escape(f"  - {before}"))
+    console.print(
+        escape(
+            f'  + retriever = store.as_retriever(search_type="similarity_score_threshold", search_kwargs={kwargs})\n'
+        )
+    )
+    start = 'score="raw").warm_start(scores)' if examples.candidates is None else ").warm_start(lists, right)"
+    lister = f"Shortlister(coverage={labelled.coverage:g}{', ' if examples.candidates is None else ''}{start}"
+    console.print(escape(f"To let it learn from here, with the same examples: {lister}\n"))
+
+
+def _candidates(examples: _Examples) -> str:
+    counts = (~np.isnan(examples.candidates)).sum(axis=1)
+    return f"{counts.mean():,.0f}"
+
+
+def _paste(cut: float, distances: bool) -> str:
+    """Return a number of six digits that is strictly on the safe side: stores differ in > and >=."""
+    step = 10.0 ** (math.floor(math.log10(abs(cut))) - 5) if cut else 1e-6
+    lower = math.floor(cut / step) * step
+    lower = lower if lower < cut else lower - step
+    return f"{-lower if distances else lower:.6g}"
+
+
+def _curve(console: Console, examples: _Examples, delta: float, distances: bool) -> None:
+    """Print thresholds to choose from, each at its share of delta."""
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False, title_justify="left")
+    for heading in ("coverage", "score_threshold", *(() if examples.candidates is None else ("results shown",))):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for coverage in _CURVE:
+        point = threshold_from_labels(examples.true_scores, coverage, delta, choices=len(_CURVE))
+        cut = point.threshold
+        if cut is None:
+            number, length = f"{point.missing:,} more examples", ""
+        elif cut == -math.inf:
+            number, length = "none", examples.length(-math.inf)
+        else:
+            number, length = _paste(cut, distances), examples.length(cut)
+        table.add_row(f"{coverage:g}", number, *(() if examples.candidates is None else (length,)))
+    console.print(
+        f"If you have not decided on a coverage: the numbers below are at delta {delta / len(_CURVE):g} each, so that "
+        "you may choose one of them after looking."
+    )
+    console.print(table)

@@ -1,0 +1,244 @@
+"""An LLM's citations as answers: what it cites is what the list was needed for.
+
+    prompt = numbered(texts)                      # "[1] ...", "[2] ..."
+    answer = model(question, prompt)              # "Within five days [2]."
+    answer_round(lister, shown.round_id, read_citations(answer, shown.members))
+
+Everything that an answer cites is needed, so the lowest of their scores counts (``hit(round_id, [a, b])``). An answer
+that says `NOT FOUND` is a miss. Anything else is `skip`: an answer without a citation, one that cites a label that is
+not in the prompt, one that says both. A model that errs in form has not said that the list lacks something, so that
+is never a miss. Only the standard library is needed.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from shortlist._validation import Member
+from shortlist.errors import InvalidParameter
+from shortlist.listers import Lister
+
+__all__ = ["NOT_FOUND", "Citations", "answer_round", "numbered", "read_citations"]
+
+#: What the prompt asks a model to say when no document helps.
+NOT_FOUND: Final = "NOT FOUND"
+#: The tool that a model may call instead of writing brackets: ``cite(ids=[...], not_found=false)``.
+_TOOL: Final = "cite"
+_LISTS: Final = ("ids", "citations", "documents", "sources")
+_CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_BRACKETS: Final = re.compile(r"\[([^\[\]\n]{1,200})\](\()?|【([^【】\n]{1,200})】()")
+_SEPARATORS: Final = re.compile(r"\s*(?:[,;&]|\band\b)\s*")
+_RANGE: Final = re.compile(r"(\d{1,6})\s*(?:-|–|—|\.\.|to)\s*(\d{1,6})")  # noqa: RUF001 - dashes as models write them
+#: What models put before a number.
+_WORD: Final = re.compile(
+    r"(?:(?:doc|document|source|ref|reference|passage|no|result)s?\.?[\s:#-]*|[#^])(?=\d)", re.IGNORECASE
+)
+_TAIL: Final = re.compile(r"(?::\d+)?†.*$")
+
+
+@dataclass(frozen=True)
+class Citations:
+    """What an answer cites.
+
+    Attributes
+    ----------
+    cited
+        The documents that it cites, each once, in the order of the answer.
+    unknown
+        What looks like a citation and is no label of the prompt.
+    not_found
+        Whether it says that no document helps.
+    """
+
+    cited: tuple[Member, ...] = ()
+    unknown: tuple[str, ...] = ()
+    not_found: bool = False
+
+    @property
+    def answer(self) -> Literal["hit", "miss", "skip"]:
+        """What it says about the list."""
+        if self.unknown or self.not_found == bool(self.cited):
+            return "skip"  # nothing, something that is not there, or both of two things
+        return "miss" if self.not_found else "hit"
+
+
+def numbered(texts: Iterable[str]) -> str:
+    """Return documents as a prompt shows them, numbered from 1.
+
+    Parameters
+    ----------
+    texts
+        What each document says, in the order of the list.
+
+    Examples
+    --------
+    >>> print(numbered(["Refunds take five days.", "Returns are free."]))
+    [1] Refunds take five days.
+    [2] Returns are free.
+    """
+    return "\n".join(f"[{number}] {text}" for number, text in enumerate(texts, 1))
+
+
+def read_citations(
+    answer: str | Mapping[str, Any],
+    labels: Mapping[Any, Member] | Sequence[Member],
+    *,
+    not_found: str = NOT_FOUND,
+    tool: str = _TOOL,
+) -> Citations:
+    """Return what an answer cites.
+
+    Brackets are read as models write them: ``[1]``, ``[doc-7]``, ``[1, 3]``, ``[2-4]``, ``[Source 2]``, ``[^2]``,
+    ``【2†source】``. Code is left out, and so are brackets that are neither a label nor look like one: ``[sic]``, and
+    links. A label is matched as it is, and only then as a number or a range.
+
+    Parameters
+    ----------
+    answer
+        The text, or the message with its tool calls as an OpenAI-compatible service returns it (``"content"``,
+        ``"tool_calls"``), or with blocks of content (``"text"``, ``"tool_use"``).
+    labels
+        From the labels of the prompt to the members of the list: ``{"doc-7": "doc-7"}``. Or the members alone, in the
+        order of the prompt, if it numbers them from 1.
+    not_found
+        What the prompt asks the model to say when no document helps.
+    tool
+        The name of the tool that it may call: its ``ids`` (or ``citations``, ``documents``, ``sources``) are
+        labels, and ``not_found`` says that none helps.
+
+    Examples
+    --------
+    >>> read_citations("Five days [2], and free [1, 3].", ["a", "b", "c"]).cited
+    ('b', 'a', 'c')
+    >>> read_citations("As [7] says.", ["a", "b", "c"]).answer
+    'skip'
+    """
+    reader = _Reader(labels)
+    missing = False
+    for part in _parts(answer, tool):
+        if isinstance(part, str):
+            missing |= not_found in part
+            reader.text(part)
+        else:
+            missing |= bool(part.get("not_found"))
+            for name in _LISTS:
+                reader.values(part.get(name))
+    return Citations(tuple(dict.fromkeys(reader.cited)), tuple(dict.fromkeys(reader.unknown)), missing)
+
+
+def answer_round(
+    lister: Lister, round_id: Any, citations: Citations, *, several: Literal["all", "any"] = "all"
+) -> Literal["hit", "miss", "skip"]:
+    """Answer a round with what was cited, and return how.
+
+    Parameters
+    ----------
+    lister
+        A Shortlister, or a Client of the service.
+    round_id
+        The list's round.
+    citations
+        What the answer cites, of the members of that list.
+    several
+        ``"all"``: everything cited is needed, and the guarantee is that all of it is in the list. ``"any"``: one of
+        them would have done, and the first one cited stands for it; lists are shorter, and the guarantee is that some
+        document is there that a model would cite.
+    """
+    if several not in ("all", "any"):
+        raise InvalidParameter(f"several is {several!r}; it must be 'all' or 'any'")
+    answer = citations.answer
+    if answer == "hit":
+        only = several == "any" or len(citations.cited) == 1
+        right: Any = citations.cited[0] if only else list(citations.cited)
+        lister.hit(round_id, right)
+    elif answer == "miss":
+        lister.miss(round_id)
+    else:
+        lister.skip(round_id)
+    return answer
+
+
+def _parts(answer: Any, tool: str) -> Iterator[str | dict[str, Any]]:
+    """Yield the texts of a message, and the arguments of its calls of the tool."""
+    if isinstance(answer, str):
+        yield answer
+        return
+    if not isinstance(answer, Mapping):
+        raise InvalidParameter(f"answer is a {type(answer).__name__}; give a text, or a message with its tool calls")
+    content = answer.get("content")
+    for block in [content] if isinstance(content, str) else content or ():
+        if isinstance(block, str):
+            yield block
+        elif block.get("type") == "tool_use" and block.get("name") == tool:
+            yield dict(block.get("input") or {})
+        elif isinstance(block.get("text"), str):
+            yield block["text"]
+    for call in answer.get("tool_calls") or ():
+        function = call.get("function") or call
+        if function.get("name") == tool:
+            yield _arguments(function.get("arguments"))
+
+
+def _arguments(arguments: Any) -> dict[str, Any]:
+    """Return the arguments of a call; what cannot be read is a label that nobody knows."""
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except ValueError:
+            arguments = {"ids": [f"unreadable arguments: {arguments[:80]}"]}
+    return arguments if isinstance(arguments, dict) else {"ids": arguments}
+
+
+class _Reader:
+    """From labels, as a model writes them, to members."""
+
+    def __init__(self, labels: Mapping[Any, Member] | Sequence[Member]) -> None:
+        known = labels if isinstance(labels, Mapping) else dict(enumerate(labels, 1))
+        self.labels = {str(label): member for label, member in known.items()}
+        folded: dict[str, list[Member]] = {}
+        for label, member in self.labels.items():
+            folded.setdefault(label.casefold(), []).append(member)
+        self.folded = {label: members[0] for label, members in folded.items() if len(members) == 1}
+        self.cited: list[Member] = []
+        self.unknown: list[str] = []
+
+    def text(self, text: str) -> None:
+        """Read the brackets of a text."""
+        for found in _BRACKETS.finditer(_CODE.sub(" ", text)):
+            content, link = found[1] or found[3], bool(found[2])
+            if self._take(content):
+                continue
+            for part in _SEPARATORS.split(content.strip()):
+                # A link's words are no labels, and neither is what has no digit or reads like a sentence.
+                if not self._take(part) and _looks_like_a_label(part) and not link:
+                    self.unknown.append(part)
+
+    def values(self, values: Any) -> None:
+        """Read labels that came as data."""
+        for value in values if isinstance(values, (list, tuple)) else () if values is None else (values,):
+            label = str(value).strip().removeprefix("[").removesuffix("]")
+            if not self._take(label):
+                self.unknown.append(label)
+
+    def _take(self, label: str) -> bool:
+        """Add the members that a label, or a range of numbers, stands for; return whether all are known."""
+        label = _TAIL.sub("", label.strip())
+        for form in (label, _WORD.sub("", label)):
+            member = self.labels.get(form, self.folded.get(form.casefold()))
+            if member is not None:
+                self.cited.append(member)
+                return True
+            span = _RANGE.fullmatch(form)
+            if span and int(span[1]) <= int(span[2]) < int(span[1]) + len(self.labels):
+                members = [self.labels.get(str(number)) for number in range(int(span[1]), int(span[2]) + 1)]
+                if None not in members:
+                    self.cited += [member for member in members if member is not None]
+                    return True
+        return False
+
+
+def _looks_like_a_label(part: str) -> bool:
+    bare = _WORD.sub("", _TAIL.sub("", part.strip()))
+    return bool(re.search(r"\d", bare)) and (not re.search(r"\s", bare) or bool(_RANGE.fullmatch(bare)))

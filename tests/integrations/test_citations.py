@@ -1,0 +1,131 @@
+"""An LLM's citations: what each form becomes, that nothing awkward is ever a miss, and what a lister hears."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shortlist import Shortlister
+from shortlist.errors import InvalidParameter
+from shortlist.integrations.citations import Citations, answer_round, numbered, read_citations
+
+FIVE = ["a", "b", "c", "d", "e"]
+NAMED = {name: name for name in ("doc-7", "doc-8", "faq:2", "A1")}
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "cited"),
+    [
+        ("x [1]", FIVE, "a"),
+        ("x [5] y [1]", FIVE, "ea"),
+        ("[2-4]", FIVE, "bcd"),
+        ("[2..4]", FIVE, "bcd"),
+        ("[2 to 3, 5]", FIVE, "bce"),
+        ("[1, 3] [3]", FIVE, "ac"),
+        ("[1],[2]", FIVE, "ab"),
+        ("[Refs. 1, 2]", FIVE, "ab"),
+        ("[passage: 4]", FIVE, "d"),
+    ],
+)
+def test_numbers(text, labels, cited):
+    assert read_citations(text, labels) == Citations(tuple(cited))
+
+
+def test_labels_of_your_own():
+    assert read_citations("x [doc-7] and [faq:2, A1]", NAMED).cited == ("doc-7", "faq:2", "A1")
+    assert read_citations("x [DOC-7] [a1]", NAMED).cited == ("doc-7", "A1")  # where that is one label alone
+    assert read_citations("x [doc-9]", NAMED) == Citations(unknown=("doc-9",))
+    assert read_citations("x [1]", NAMED) == Citations(unknown=("1",))  # numbers are labels only where they are
+    assert read_citations("[a]", {"a": 1, "A": 2}).cited == (1,)
+    assert read_citations("[1]", {1: 0}).cited == (0,)
+    assert read_citations("[2-4]", {"2-4": "one", 2: "x", 3: "y", 4: "z"}).cited == ("one",)  # as it is, first
+
+
+def test_what_is_no_citation_is_ignored_and_what_looks_like_one_is_not():
+    for text in ("[sic]", "[...]", "[see below]", "[the docs](https://x.org)", "`a[9]`", "```\na[9]\n```", "[ ]"):
+        assert read_citations(f"{text} [1]", FIVE) == Citations(("a",)), text
+    for text in ("[9]", "[0]", "[-1]", "[2-9]", "[4-2]", "[1.5]", "[2024]", "[doc-99]", "[1-99999999]", "[9, x]"):
+        found = read_citations(f"{text} [1]", FIVE)
+        assert found.unknown, text
+        assert (found.cited, found.answer) == (("a",), "skip"), text
+
+
+def test_tool_calls_of_both_kinds():
+    def openai(arguments, name="cite"):
+        return {
+            "content": None,
+            "tool_calls": [{"type": "function", "function": {"name": name, "arguments": arguments}}],
+        }
+
+    assert read_citations(openai('{"ids": [1, "3", "4-5"]}'), FIVE).cited == ("a", "c", "d", "e")
+    assert read_citations(openai({"sources": "2"}), FIVE).cited == ("b",)
+    assert read_citations(openai('{"not_found": true}'), FIVE).answer == "miss"
+    assert read_citations(openai('{"not_found": true, "ids": [1]}'), FIVE).answer == "skip"
+    assert read_citations(openai('{"ids": [7]}'), FIVE).answer == "skip"
+    assert read_citations(openai('{"ids": ['), FIVE).answer == "skip"
+    assert read_citations(openai("[1]"), FIVE).cited == ("a",)
+    assert read_citations(openai('{"ids": [1]}', name="search"), FIVE) == Citations()
+    assert read_citations(openai('{"ids": [1]}', name="quote"), FIVE, tool="quote").cited == ("a",)
+    blocks = [{"type": "text", "text": "x [1]"}, {"type": "tool_use", "name": "cite", "input": {"ids": [2]}}, "y [3]"]
+    assert read_citations({"content": blocks}, FIVE).cited == ("a", "b", "c")
+    with pytest.raises(InvalidParameter, match="answer is a list; give a text, or a message"):
+        read_citations(["[1]"], FIVE)
+
+
+def test_not_found_in_words_of_your_own():
+    assert read_citations("NOT FOUND", FIVE).answer == "miss"
+    assert read_citations("nothing here", FIVE, not_found="nothing here").answer == "miss"
+    assert read_citations("not found", FIVE).answer == "skip"  # in other words than those agreed on it says nothing
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="[]()0123456789,-\u2013;&^#` abdocNOTFUD【】†:\n", max_size=60))
+def test_any_text_is_read_and_a_miss_is_only_what_was_agreed_on(text):
+    found = read_citations(text, FIVE)
+    assert set(found.cited) <= set(FIVE)
+    assert len(set(found.cited)) == len(found.cited)
+    assert found.answer != "miss" or "NOT FOUND" in text
+    assert found.answer != "hit" or (found.cited and not found.unknown)
+
+
+def test_what_a_lister_hears():
+    lister = Shortlister(score="raw", at_most=4)
+
+    def propose():
+        return lister.propose([0.9, 0.8, 0.7, 0.6, 0.5], FIVE)
+
+    def answered(text, **options):
+        shown = propose()
+        return answer_round(lister, shown.round_id, read_citations(text, shown.members), **options)
+
+    assert [answered(text) for text in ("[1]", "[1][3]", "NOT FOUND", "[9]", "")] == [
+        "hit",
+        "hit",
+        "miss",
+        "skip",
+        "skip",
+    ]
+    assert answered("[3][1]", several="any") == "hit"
+    assert answered("[5]") == "skip"  # there is a fifth, but not in this list
+    summary = lister.summary()
+    assert (summary.hits, summary.misses, summary.skipped, summary.open) == (3, 1, 3, 0)
+    with pytest.raises(InvalidParameter, match="several is 'some'"):
+        answered("[1]", several="some")
+
+
+def test_all_that_is_cited_counts_with_its_lowest_score():
+    thresholds = {}
+    for several in ("all", "any"):
+        lister = Shortlister(score="raw")
+        for _ in range(120):
+            shown = lister.propose([0.9, 0.8, 0.7], ["a", "b", "c"])
+            answer_round(lister, shown.round_id, read_citations("[1, 3]", shown.members), several=several)
+        thresholds[several] = lister.threshold
+    assert thresholds == {"all": 0.7, "any": 0.9}
+
+
+def test_a_prompt_is_numbered_as_it_is_read():
+    prompt = numbered(["A", "B"])
+    assert re.findall(r"\[(\d)\] (\w)", prompt) == [("1", "A"), ("2", "B")]
+    assert read_citations(prompt, ["a", "b"]).cited == ("a", "b")
