@@ -189,9 +189,8 @@ def main() -> None:
     ratio = {kind: found[kind]["rate"] for kind in kinds}
     least = 0.5 if options.database else 0.6
     print(f"durable / bare: {ratio['durable'] / ratio['bare']:.2f} (at least {least})")
-    print(
-        f"lists in batches of 1,000: {together:,.0f}/s, one by one {singly:,.0f}/s: {together / singly:.1f} (at least 8)"
-    )
+    times = together / singly
+    print(f"lists in batches of 1,000: {together:,.0f}/s, one by one {singly:,.0f}/s: {times:.1f} (at least 8)")
     print(f"slow disk, shared commits / a commit each: {ratio['slow'] / ratio['slow-single']:.1f} (at least 4)")
 
 

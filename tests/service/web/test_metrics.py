@@ -91,7 +91,7 @@ def test_a_restart_forgets_no_stream(address):
         before = scrape(service)
     with running(address) as service:
         after = scrape(service)
-        assert not service.engine._memory.by_id
+        assert service.engine.in_memory == []
         assert of_streams(after) == of_streams(before)
         assert after["shortlist_streams"] == 3
         assert after['shortlist_rounds_total{stream="c"}'] == 41
