@@ -15,7 +15,7 @@ import tables
 from site_reference import command_line, commands, http
 
 import shortlist
-from shortlist.service.web import create_app, replies
+from shortlist.service.web import create_app, replies, stream_replies
 from tests.docs.pages import PAGES, ROOT
 from tests.service.running import running
 
@@ -263,11 +263,11 @@ def test_the_service_answers_with_what_its_document_describes(tmp_path):
         shown = service.propose().json()
         service.answer(shown["round_id"], {"hit": "b"})
         for path, model in (
-            ("/v1/streams/docs", replies.StreamView),
-            ("/v1/streams", replies.StreamPage),
+            ("/v1/streams/docs", stream_replies.StreamView),
+            ("/v1/streams", stream_replies.StreamPage),
             ("/v1/streams/docs/rounds", replies.RoundPage),
             (f"/v1/streams/docs/rounds/{shown['round_id']}", replies.RoundView),
-            ("/v1/streams/docs/series", replies.SeriesView),
+            ("/v1/streams/docs/series", stream_replies.SeriesView),
         ):
             assert set(service.http.get(path).json()) == set(model.model_fields), path
         assert set(shown) == set(replies.RoundShown.model_fields)

@@ -1,8 +1,25 @@
 """What the tests of HTTP have in common."""
 
-__all__ = ["JSON", "problem"]
+from pydantic import create_model
+
+from shortlist.service.web import replies, stream_replies
+
+__all__ = ["JSON", "PATHS", "problem", "strict"]
 
 JSON = {"content-type": "application/json"}
+#: What is answered where.
+PATHS = {
+    "/v1/streams/docs": stream_replies.StreamView,
+    "/v1/streams": stream_replies.StreamPage,
+    "/v1/streams/docs/rounds": replies.RoundPage,
+    "/v1/streams/docs/rounds/r1": replies.RoundView,
+    "/v1/streams/docs/series": stream_replies.SeriesView,
+}
+
+
+def strict(model):
+    """Return a model that refuses fields it does not know."""
+    return create_model(model.__name__, __base__=model, __cls_kwargs__={"extra": "forbid", "strict": True})
 
 
 def problem(answer, status, kind):

@@ -4,18 +4,8 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from shortlist.service.engine import Settings
-from shortlist.service.web.requests import (
-    MOST_ANSWERS,
-    MOST_CANDIDATES,
-    MOST_CHARACTERS,
-    MOST_MISS_BUDGET,
-    Answer,
-    Answers,
-    NewRound,
-    NewStream,
-    RoundAnswer,
-)
+from shortlist.service.web.fields import MOST_ANSWERS, MOST_CANDIDATES
+from shortlist.service.web.requests import Answer, Answers, NewRound, RoundAnswer
 from tests.service.web.checks import JSON, problem
 
 BODIES = {
@@ -133,20 +123,6 @@ def test_an_answer_has_one_outcome(answer, outcome):
     assert RoundAnswer(round_id="r", **answer).outcome() == outcome
 
 
-def test_defaults_are_those_of_the_settings():
-    plain = NewStream(name="docs", coverage=0.9).model_dump()
-    assert plain.pop("name") == "docs"
-    assert plain | {"unanswered": "miss"} == Settings(coverage=0.9).to_dict()  # which depends on `explore_share`
-    assert Settings(**plain).to_dict() == Settings(coverage=0.9).to_dict()
-
-
-def test_a_whole_number_is_a_whole_number():
-    body = '{"candidates": [{"id": 3.0, "score": 1}, {"id": "3.0", "score": 1}, {"id": -4, "score": 1}]}'
-    ids, scores, _ = NewRound.model_validate_json(body).columns()
-    assert [(type(each), each) for each in ids] == [(int, 3), (str, "3.0"), (int, -4)]
-    assert all(type(score) is float for score in scores.tolist())
-
-
 @pytest.mark.parametrize(("kind", "most"), [("candidates", MOST_CANDIDATES), ("answers", MOST_ANSWERS)])
 def test_lists_have_a_largest_size(kind, most):
     model, each = {
@@ -156,23 +132,3 @@ def test_lists_have_a_largest_size(kind, most):
     model.model_validate({kind: [each] * most})
     with pytest.raises(ValidationError, match=f"at most {most} items"):
         model.model_validate({kind: [each] * (most + 1)})
-
-
-def test_texts_have_a_largest_size():
-    NewRound(candidates=[], question="x" * MOST_CHARACTERS)
-    with pytest.raises(ValidationError, match=f"at most {MOST_CHARACTERS} characters"):
-        NewRound(candidates=[], question="x" * (MOST_CHARACTERS + 1))
-
-
-@pytest.mark.parametrize("size", [1, 20, MOST_MISS_BUDGET, None])
-def test_error_budgets_that_can_be(size):
-    assert (
-        NewStream.model_validate_json(f'{{"name": "a", "coverage": 0.9, "miss_budget": {size or "null"}}}').miss_budget
-        == size
-    )
-
-
-@pytest.mark.parametrize("size", [0, -1, 1.5, "20", True, MOST_MISS_BUDGET + 1])
-def test_error_budgets_that_cannot_be(size):
-    with pytest.raises(ValidationError, match="miss_budget"):
-        NewStream(name="a", coverage=0.9, miss_budget=size)

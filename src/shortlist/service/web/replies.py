@@ -1,4 +1,4 @@
-"""What goes out: the shapes of the service's answers. Their descriptions are those of the OpenAPI document."""
+"""What goes out about rounds: the shapes of answers. Their descriptions are those of the OpenAPI document."""
 
 from typing import Annotated, Any
 
@@ -9,51 +9,42 @@ __all__ = [
     "AnswerResults",
     "AnswerTaken",
     "CandidateView",
-    "ChosenScores",
-    "DamagedStream",
     "Erased",
-    "ErrorBudget",
     "Expired",
-    "IfAsked",
+    "Out",
     "Problem",
     "RoundPage",
     "RoundResult",
     "RoundResults",
     "RoundShown",
     "RoundView",
-    "SeriesPoints",
-    "SeriesView",
-    "SilenceRow",
-    "SilenceView",
-    "StreamPage",
-    "StreamView",
-    "SubgroupView",
-    "SubgroupViews",
     "Threshold",
 ]
 
 Threshold = Annotated[float | None, Field(description="null stands for minus infinity: everything is shown.")]
 
 
-class _Out(BaseModel):
+class Out(BaseModel):
+    """An answer."""
+
     model_config = ConfigDict(use_attribute_docstrings=True)
 
 
-class Expired(_Out):
+class Expired(Out):
     """The result of closing old rounds."""
 
     expired: int
     """How many rounds were closed."""
 
 
-class Erased(_Out):
+class Erased(Out):
     """The result of erasing texts."""
 
     erased: int
     """The number of rounds whose texts were erased."""
 
 
-class Problem(_Out):
+class Problem(Out):
     """A problem document (RFC 9457)."""
 
     type: str
@@ -68,7 +59,7 @@ class Problem(_Out):
     """For a body that does not fit: where, and why."""
 
 
-class RoundShown(_Out):
+class RoundShown(Out):
     """A list as it is shown."""
 
     round_id: str
@@ -81,7 +72,7 @@ class RoundShown(_Out):
     explored: Annotated[bool, Field(description="Everything is shown, in random order, to learn from: keep the order.")]
 
 
-class AnswerTaken(_Out):
+class AnswerTaken(Out):
     """An answer as it is stored."""
 
     round_id: str
@@ -91,7 +82,7 @@ class AnswerTaken(_Out):
     threshold: Threshold
 
 
-class AnswerResult(_Out):
+class AnswerResult(Out):
     """The result of one answer of a batch."""
 
     round_id: str
@@ -104,14 +95,14 @@ class AnswerResult(_Out):
     """Why not, if it was refused."""
 
 
-class AnswerResults(_Out):
+class AnswerResults(Out):
     """The result of each answer, in the order sent."""
 
     results: list[AnswerResult]
     """One for each answer."""
 
 
-class RoundResult(_Out):
+class RoundResult(Out):
     """The result of one list of a batch."""
 
     round_id: str | None
@@ -128,14 +119,14 @@ class RoundResult(_Out):
     """Why not, if it was refused."""
 
 
-class RoundResults(_Out):
+class RoundResults(Out):
     """The result of each list, in the order sent."""
 
     results: list[RoundResult]
     """One for each list."""
 
 
-class MoreShown(_Out):
+class MoreShown(Out):
     """What is shown when more of a list is asked for."""
 
     round_id: str
@@ -148,7 +139,7 @@ class MoreShown(_Out):
     """Whether candidates may still be missing that reach the threshold."""
 
 
-class CandidateView(_Out):
+class CandidateView(Out):
     """A candidate of a round, and whether it was shown."""
 
     id: str | int
@@ -166,7 +157,7 @@ class CandidateView(_Out):
     """Its text, if there was one and it was not erased."""
 
 
-class RoundView(_Out):
+class RoundView(Out):
     """A round as it is in the log."""
 
     round_id: str
@@ -212,7 +203,7 @@ class RoundView(_Out):
     """When, in seconds since 1970."""
 
 
-class RoundPage(_Out):
+class RoundPage(Out):
     """Rounds in the order shown."""
 
     rounds: list[RoundView]
@@ -221,279 +212,3 @@ class RoundPage(_Out):
         int | None,
         Field(description="Send this as `after`, or with `newest` as `before`, for the next page; null at the end."),
     ]
-
-
-class ErrorBudget(_Out):
-    """What is left of a stream's budget of misses (`miss_budget`)."""
-
-    size: int
-    """How many misses beyond 1 - coverage it holds: `miss_budget`."""
-    spent: float
-    """How many of them are spent. Above `size` - coverage, lists are complete until some are left again."""
-    burn_rate: float
-    """How often lists missed lately, over about 100 answered rounds, as a multiple of 1 - coverage: above 1 the budget
-    is being spent, below 1 it recovers."""
-    lengthening: bool
-    """Whether enough is spent for the next list to be made longer, if it leaves candidates out."""
-    lengthened: int
-    """How many lists were made longer so far; in shadow mode, would have been."""
-    added: float | None
-    """By how many candidates, on average over these lists; null if there is none."""
-
-
-class IfAsked(_Out):
-    """What lists of a higher coverage would have covered, as far as it is known."""
-
-    coverage: float
-    """The coverage that could have been asked for."""
-    threshold: Threshold
-    known: int
-    """The answered rounds of which it is known whether its list would have had the right answer."""
-    unknown: int
-    """Those of which it is not: misses that nobody looked further into."""
-    interval: list[float] | None
-    """The 95 % interval of the share that it would have covered, from the lower end if all that is unknown was missed
-    to the upper end if none was; null if there is no answer."""
-
-
-class SubgroupView(_Out):
-    """The rounds that have a tag with a value."""
-
-    tag: str
-    """The tag."""
-    value: str
-    """Its value; `(others)` are those beyond the first 200, together."""
-    rounds: int
-    """How many were shown."""
-    hits: int
-    """Those of them whose list had the right answer; in shadow mode, would have had it."""
-    misses: int
-    """Those whose list had it not."""
-    coverage: float | None
-    """The share of hits among hits and misses; null if there is no answer."""
-    interval: list[float] | None
-    """Its 95 % interval."""
-
-
-class SubgroupViews(_Out):
-    """Coverage after the fact, by tag."""
-
-    subgroups: list[SubgroupView]
-    """By tag, those with the most rounds first."""
-
-
-class SilenceRow(_Out):
-    """Rounds that have something in common."""
-
-    low: int
-    """From which list length, or rank,"""
-    high: int
-    """to which."""
-    rounds: int
-    """How many there are."""
-    number: int
-    """How many of them were answered; of picks, how many came later than half of all picks did."""
-    share: float
-    """The share of those."""
-    interval: list[float]
-    """Its 95 % interval."""
-
-
-class SilenceView(_Out):
-    """Who answers, and who does not."""
-
-    rounds: int
-    """The rounds looked at."""
-    answered: int
-    """Those of them that were answered."""
-    by_length: list[SilenceRow]
-    """The share that was answered, by the length of lists."""
-    length_trend: float | None
-    """The p-value of "it does not change with the length"; null where there is nothing to compare."""
-    by_rank: list[SilenceRow]
-    """The share of picks that came late, by the rank of what was picked."""
-    rank_trend: float | None
-    """The p-value of "low picks do not come later than high ones"; null where there is nothing to compare."""
-    complete: SilenceRow | None
-    """Complete lists; null where there are none."""
-    cut: SilenceRow | None
-    """Lists that were cut; null where there are none."""
-    cut_trend: float | None
-    """The p-value of "that makes no difference"."""
-    misses: int
-    """How many answers were misses, or picks after asking for more."""
-    against: list[str]
-    """What speaks against ignoring silence, in words; empty if nothing does, which proves nothing."""
-    untested: list[str]
-    """What the log is too small, or too uniform, to speak of, in words."""
-
-
-class StreamView(_Out):
-    """A stream: its settings, what has happened, and what was learned."""
-
-    name: str
-    """The stream."""
-    shadows: str | None
-    """The stream whose rounds it has: its own lists are shown to nobody. Null where it serves on its own."""
-    created: float
-    """When, in seconds since 1970."""
-    settings: dict[str, Any]
-    """As they are now, with defaults filled in."""
-    scorer_version: str | None
-    """The model behind the scores, once one was named."""
-    events: int
-    """Rounds, answers, closings, restarts, fits, more of lists and changed settings in the log."""
-    last_event: float | None
-    """When the last of them was."""
-    rounds: int
-    """Lists shown."""
-    hits: int
-    """Answered with a candidate."""
-    misses: int
-    """Answered: not in this list."""
-    skipped: int
-    """Answered: no answer will come."""
-    absent: int
-    """Answered: no candidate is right."""
-    expired: int
-    """Closed without an answer."""
-    withdrawn: int
-    """Taken back, because nobody saw them."""
-    open: int
-    """Waiting for an answer."""
-    coverage_target: float
-    """The coverage that the stream was created with."""
-    coverage_seen: float | None
-    """Hits among hits and misses; where it shadows another stream, at least the share that its lists would have had."""
-    coverage_interval: list[float] | None
-    """95 % Wilson interval of `coverage_seen`: `[low, high]`."""
-    threshold: Threshold
-    counted: int | None
-    """Rounds that the threshold has learned from."""
-    waiting_for: str
-    """What the next move of the threshold waits for, in words."""
-    rounds_needed: int | None
-    """After how many more counted rounds it can move, if no late answer comes; null when that is not in sight."""
-    unanswered_counted: int
-    """Counted rounds whose answer never came, has not come yet, or was a miss of a truncated list."""
-    epoch: int
-    """How often learning has started over."""
-    drift: dict[str, Any] | None
-    """The alarm: its level, how often it went off, and when; null if drift is not watched."""
-    error_budget: ErrorBudget | None
-    """How much of the budget of misses is spent, how fast, and what it did; null if it is off."""
-    score: str
-    """The score in use, by name."""
-    score_why: str
-    """What was learned about it, in words."""
-    scorers: dict[str, float]
-    """Where the score is learned: the share of each scorer in it, by how far it moves candidates within a list."""
-    learned: dict[str, Any] | None
-    """The score that was learned here, as `score` of a new stream takes it; null where there is none yet."""
-    refit_gain: float | None
-    """By which share the lists of the last picks would be shorter with a fresh fit; null where it is not known."""
-    if_asked: IfAsked | None
-    """What half the misses would have been, 0.95 for a coverage of 0.9; null where misses are not reported."""
-    fit_rounds: int | None
-    """How many picks the score is learned from; null where it is not learned here."""
-    fit_picks: int | None
-    """While the score is being learned, and everything is shown: how many picks there are; null otherwise."""
-    hidden_share: float | None
-    """Share of all candidates so far that were not shown; in shadow mode, that would not have been."""
-    truncated_share: float | None
-    """Share of lists that may lack a candidate which reaches the threshold: cut by `at_most`, or by the search."""
-    candidate_recall: float | None
-    """Share of answered rounds whose right answer was among the candidates, where everything was shown."""
-    shadow: bool
-    """Whether everything is shown while the threshold is learned."""
-    would_have_missed: int | None
-    """In shadow mode, how many right answers would have been hidden; null otherwise."""
-    expanded: int
-    """Rounds in which more of the list was asked for."""
-    found_after_more: int
-    """Those of them in which the right answer was there; the list missed it."""
-    explored: int
-    """Rounds in which everything was shown, in random order."""
-    held: int
-    """Answers that may still be corrected (`grace`): they are counted nowhere else yet."""
-    list_length_median: float | None
-    """Median length of the last 200 lists."""
-    list_length_p90: float | None
-    """90th percentile of the length of the last 200 lists."""
-    candidates_median: float | None
-    """Median number of candidates of the last 200 lists, before they were cut."""
-    spark: Annotated[list[float | None], Field(description="The threshold over time, in a few points.")]
-    charts_dropped: Annotated[int, Field(description="How often its charts had to start again.")]
-
-
-class SeriesPoints(_Out):
-    """A stream's history, column by column; a point stands for one or many rounds."""
-
-    round: Annotated[list[int], Field(description="Rounds shown up to here.")]
-    at: Annotated[list[float], Field(description="When the last event was.")]
-    threshold: list[float | None]
-    """After the last round of the point."""
-    hits: Annotated[list[int], Field(description="Hits in this point's rounds, not in all before.")]
-    misses: list[int]
-    """Misses in this point's rounds."""
-    list_median: list[float | None]
-    """Median list length."""
-    list_p90: list[float | None]
-    """90th percentile of list length."""
-    candidates: list[float]
-    """Mean number of candidates."""
-    level: Annotated[list[float | None], Field(description="Of the drift alarm; 1 sets it off.")]
-
-
-class ChosenScores(_Out):
-    """How often which score was chosen: bins of equal width."""
-
-    of: int | None
-    """Which fit of the score it is: picks made while it was being learned are left out. 0 where it is not learned."""
-    low: float
-    """Where the first bin begins."""
-    width: float
-    """Of a bin."""
-    counts: list[int]
-    """Hits in each bin."""
-
-
-class SeriesView(_Out):
-    """A stream's history in a few hundred points, however long it is."""
-
-    points: SeriesPoints
-    """The history."""
-    chosen: ChosenScores
-    """The scores of what was picked."""
-
-
-class DamagedStream(_Out):
-    """A stream whose log cannot be read."""
-
-    name: str
-    """The stream."""
-    created: float
-    """When, in seconds since 1970."""
-    why: str
-    """Where its log is damaged, and what to do."""
-
-
-class UnreadStream(_Out):
-    """A stream that is still being read from its log."""
-
-    name: str
-    """The stream."""
-    created: float
-    """When, in seconds since 1970."""
-
-
-class StreamPage(_Out):
-    """Streams by name."""
-
-    streams: list[StreamView]
-    """The page."""
-    damaged: list[DamagedStream]
-    """Streams of this page whose log cannot be read. They can be deleted; other streams are not affected."""
-    unread: list[UnreadStream]
-    """Streams of this page that take long to be read from their log: ask again in a while."""
-    next: Annotated[str | None, Field(description="Send this as `after` for the next page; null at the end.")]

@@ -1,4 +1,4 @@
-"""What comes in: parameters of paths and queries, and bodies.
+"""What comes in about rounds: lists, answers, and how much more to show.
 
 Bodies are strict: no string for a number, no true for 1, nothing unknown. Everything has a largest size.
 Texts with half a surrogate pair, which cannot be stored, are refused.
@@ -6,362 +6,47 @@ Texts with half a surrogate pair, which cannot be stored, are refused.
 
 import math
 from operator import attrgetter
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from fastapi import Path, Query
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
-    model_validator,
-)
-from pydantic_core import core_schema
+from pydantic import ConfigDict, Field, model_validator
 
 from shortlist._validation import Array
 from shortlist.errors import InvalidScores
-from shortlist.policies import AnytimeSPS
-from shortlist.scores import Adaptive, Learned, Relative
-from shortlist.scores.learned import MOST_WEIGHT
-from shortlist.service.engine import Settings
+from shortlist.service.web.fields import (
+    MOST_ANSWERS,
+    MOST_CANDIDATES,
+    MOST_ROUNDS,
+    MOST_SCORERS,
+    MOST_SHADOWING,
+    Body,
+    Id,
+    Name,
+    Number,
+    OneError,
+    RoundId,
+    Scorer,
+    Scores,
+    Text,
+    Version,
+    Whole,
+    only_schema,
+)
 
 __all__ = [
-    "MOST_ANSWERS",
-    "MOST_CANDIDATES",
-    "MOST_CHARACTERS",
-    "MOST_FIT_ROUNDS",
-    "MOST_MISS_BUDGET",
-    "MOST_ON_PAGE",
-    "MOST_ROUNDS",
-    "MOST_SCORERS",
-    "MOST_SHADOWING",
-    "ROUND_ID",
-    "STREAM_NAME",
     "Answer",
     "Answers",
     "BatchedRound",
-    "Body",
     "Candidate",
-    "Changes",
-    "ExploreShare",
     "MoreAsked",
     "NewRound",
-    "NewStream",
-    "Number",
     "OlderThan",
-    "PageLimit",
     "RoundAnswer",
-    "RoundPath",
     "Rounds",
-    "Scorer",
-    "StreamPath",
-    "Whole",
 ]
-
-#: The most candidates in a round.
-MOST_CANDIDATES: Final = 10_000
-#: The most scorers that a candidate can have numbers of.
-MOST_SCORERS: Final = 50
-#: The most streams that can shadow one in a round.
-MOST_SHADOWING: Final = 10
-#: The most picks that a score can be learned from: their lists are kept in memory.
-MOST_FIT_ROUNDS: Final = 1_000
-#: The most misses that an error budget can hold: far more than any shift could spend before somebody looks.
-MOST_MISS_BUDGET: Final = 1_000_000
-#: The most characters in a question or a text.
-MOST_CHARACTERS: Final = 20_000
-#: The most answers in a batch.
-MOST_ANSWERS: Final = 1_000
-#: The most lists in a batch.
-MOST_ROUNDS: Final = 1_000
-#: The most rounds or streams on a page.
-MOST_ON_PAGE: Final = 1_000
-#: What streams and rounds may be called.
-STREAM_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
-ROUND_ID: Final = r"^[A-Za-z0-9][A-Za-z0-9._:~-]{0,127}$"
-
-StreamPath = Annotated[str, Path(alias="name", pattern=STREAM_NAME, description="The stream.")]
-RoundPath = Annotated[str, Path(alias="round_id", pattern=ROUND_ID, description="The round.")]
-PageLimit = Annotated[int, Query(ge=1, le=MOST_ON_PAGE, description="The most on a page.")]
-
-
-class Whole:
-    """An integer that may be written 3.0: in JSON that is one number with 3.
-
-    What is no number at all is refused as it is. A function that is called first would have it converted, which for a
-    large value takes long.
-    """
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        numbers = [
-            core_schema.int_schema(strict=True),
-            core_schema.no_info_after_validator_function(_as_whole, core_schema.float_schema(strict=True)),
-        ]
-        number = core_schema.union_schema(
-            numbers,  # type: ignore[arg-type]
-            mode="left_to_right",
-            custom_error_type="int_type",
-        )
-        return core_schema.chain_schema([number, handler(source)])
-
-    def __get_pydantic_json_schema__(
-        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        last: Any = schema
-        return handler(last["steps"][-1])
-
-
-def _as_whole(value: float) -> int:
-    if not value.is_integer():
-        raise ValueError
-    return int(value)
-
-
-class _OneError:
-    """One error for all alternatives of a union: each of them would hold a copy of what was sent.
-
-    Parameters
-    ----------
-    message
-        What it says.
-    """
-
-    def __init__(self, message: str) -> None:
-        self._message = message
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        schema: Any = handler(source)
-        return {**schema, "custom_error_type": "alternatives", "custom_error_message": self._message}
-
-
-def _no_name(value: Any) -> None:
-    """Refuse a name where only null is taken."""
-    if value is not None:
-        raise ValueError("shadows can be set only when a stream is made; null ends it")
-
-
-def _only_schema(schema: dict[str, Any]) -> None:
-    """Leave the default out of a field's schema: leaving the field out is not the same as sending null."""
-    schema.pop("default", None)
-
-
-Name = Annotated[str, Field(pattern=STREAM_NAME, description="A stream's name.")]
-RoundId = Annotated[
-    str, Field(pattern=ROUND_ID, description="A round's id: your own, or one that the service generates.")
-]
-Id = Annotated[
-    Annotated[str, Field(max_length=500)] | Annotated[int, Field(ge=-(2**53) + 1, le=2**53 - 1), Whole()],
-    # In this order, so that a string is taken at once.
-    Field(
-        union_mode="left_to_right",
-        description="A candidate's id: a string, or a whole number that every JSON reader keeps (below 2^53).",
-    ),
-]
-Number = Annotated[float, Field(allow_inf_nan=False)]
-Numbers = Annotated[list[Number], Field(max_length=MOST_SCORERS, fail_fast=True)]
-Weight = Annotated[float, Field(ge=-MOST_WEIGHT, le=MOST_WEIGHT)]
-Weights = Annotated[list[Weight], Field(max_length=MOST_SCORERS, fail_fast=True)]
-Scorer = Annotated[str, Field(min_length=1, max_length=100)]
-Scores = Annotated[dict[Scorer, Number | None], Field(min_length=1, max_length=MOST_SCORERS, fail_fast=True)]
-Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
-Version = Annotated[str, Field(min_length=1, max_length=200)]
 
 #: A candidate's fields: in `map` they need no call of a Python function per candidate.
 _ID, _SCORE, _SCORES, _TEXT = map(attrgetter, ("id", "score", "scores", "text"))
-
-
-class Body(BaseModel):
-    """A body: strict."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-
-class Anytime(Body):
-    """No horizon; the guarantee holds at every round."""
-
-    kind: Literal["anytime"]
-    """Which policy."""
-    delta: Annotated[float, Field(gt=0, lt=1)] = AnytimeSPS.delta
-    """The probability that the threshold ever passes the optimal one is at most this."""
-
-
-class Sps(Body):
-    """The paper's Algorithm 1, for a number of rounds that is known in advance."""
-
-    kind: Literal["sps"]
-    """Which policy."""
-    horizon: Annotated[int, Field(ge=2, le=10**12), Whole()]
-    """The number of rounds planned for; after them the threshold stays where it is."""
-
-
-class PlainScore(Body):
-    """A score without settings."""
-
-    kind: Literal["raw", "margin", "rank"]
-    """Which score."""
-
-
-class RelativeScore(Body):
-    """Softmax of the list's z-scores."""
-
-    kind: Literal["relative"]
-    """Which score."""
-    temperature: Annotated[float, Field(gt=1e-6, le=1e6)] = Relative.temperature
-    """How flat: lower values separate the best from the rest more sharply."""
-
-
-class AdaptiveScore(Body):
-    """The softmax mass of all candidates with lower scores (APS, RAPS)."""
-
-    kind: Literal["adaptive"]
-    """Which score."""
-    temperature: Annotated[float, Field(gt=1e-6, le=1e6)] = Adaptive.temperature
-    """How flat: lower values separate the best from the rest more sharply."""
-    penalty: Annotated[float, Field(ge=0, le=1e6)] = Adaptive.penalty
-    """What each rank beyond the free ones costs (RAPS); 0 is APS."""
-    free: Annotated[int, Field(ge=0, le=10**6), Whole()] = Adaptive.free
-    """How many ranks cost nothing."""
-
-
-class LearnedScore(Body):
-    """A score that was learned elsewhere: by `shortlist.scores.learn`, or by another stream (its `learned`).
-
-    The lists of numbers have one for each scorer; a list that is empty or left out has its default for all.
-    """
-
-    kind: Literal["learned"]
-    """Which score."""
-    scorers: Annotated[
-        list[Annotated[str, Field(max_length=100)]],
-        Field(min_length=1, max_length=MOST_SCORERS, json_schema_extra={"uniqueItems": True}),
-    ]
-    """The names of the scorers, in the order of the weights; one empty name where candidates have a plain `score`."""
-    relative: Weights
-    """The weight of each scorer's z-scores within a list."""
-    absolute: Weights
-    """The weight of each scorer's values over their spread."""
-    missing: Weights = []
-    """What it weighs that a scorer has no number for a candidate; 0 if left out."""
-    center: Numbers = []
-    """The mean of each scorer's values in the rounds of the fit; 0 if left out."""
-    spread: Annotated[list[Annotated[float, Field(gt=0, allow_inf_nan=False)]], Field(max_length=MOST_SCORERS)] = []
-    """Their standard deviation; 1 if left out."""
-    form: Literal["softmax", "sum"] = Learned.form
-    """`softmax`: the probability of each candidate to be picked; `sum`: the weighted sum of the values."""
-    influence: Numbers = []
-    """The share of each scorer in the score, for people to read; the same for all if left out."""
-    rounds: Annotated[int, Field(ge=0, le=10**12), Whole()] = Learned.rounds
-    """How many picks it was learned from."""
-    lengths: Annotated[list[Number], Field(max_length=2)] = []
-    """How long lists of the two forms would have been in the rounds of the fit."""
-    gradient: Number = Learned.gradient
-    """The norm of the gradient where the fit stopped."""
-    steps: Annotated[int, Field(ge=0, le=10**6), Whole()] = Learned.steps
-    """After how many steps it stopped."""
-
-
-MissBudget = Annotated[int, Field(ge=1, le=MOST_MISS_BUDGET), Whole()]
-#: A share of rounds, or the schedule that falls with time.
-ExploreShare = Annotated[float, Field(gt=0, le=1)] | Literal["auto"]
-
-
-class NewStream(Body):
-    """A stream to create. Most of its settings are fixed from then on."""
-
-    name: Name
-    coverage: Annotated[float, Field(gt=0, lt=1, description="The share of rounds with the right answer in the list.")]
-    policy: Annotated[Anytime | Sps, Field(discriminator="kind")] = Anytime(kind="anytime")
-    """How the threshold is learned."""
-    score: (
-        Literal["raw", "margin", "relative", "rank", "adaptive", "auto"]
-        | Annotated[PlainScore | RelativeScore | AdaptiveScore | LearnedScore, Field(discriminator="kind")]
-    ) = Settings.score
-    """How a list's scores become the one per candidate that is compared with the threshold. `auto` learns it from the
-    first picks, while everything is shown, and then freezes it; for one scorer or several."""
-    fit_rounds: Annotated[int, Field(ge=1, le=MOST_FIT_ROUNDS), Whole()] | None = Settings.fit_rounds
-    """How many picks `auto` learns the score from; null: 30 with one scorer, 100 with several."""
-    miss_budget: MissBudget | None = Field(
-        default_factory=lambda: Settings.miss_budget, json_schema_extra={"default": Settings.miss_budget}
-    )
-    """The error budget: in any W answered rounds in a row at most (1 - coverage) W + `miss_budget` lists miss that were
-    cut, under any distribution shift. As misses spend it, lists get longer, in the end complete; null: off."""
-    unanswered: Literal["miss", "ignore"] | None = Settings.unanswered
-    """What silence means: `miss`, the default, is always safe; `ignore` only if silence and delay do not depend on the
-    score."""
-    explore_share: ExploreShare | None = Settings.explore_share
-    """For users who click and never report a miss: the share of rounds in which everything is shown, in random order,
-    or `auto`, which is min(0.2, 2/sqrt(t)). Only those rounds count. It excludes `unanswered`, `miss_budget`,
-    `on_drift` and `shadow`."""
-    patience: Annotated[int, Field(ge=0, le=10**9), Whole()] = Settings.patience
-    """After how many later rounds an unanswered one counts as below the threshold; a late answer corrects it."""
-    grace: Annotated[int, Field(ge=0, le=10**6), Whole()] = Settings.grace
-    """Answers may be corrected until so many more have come, and count after that; less than `patience`."""
-    on_drift: Literal["report", "restart"] | None = Settings.on_drift
-    """Watch for a distribution shift after which lists miss too often: `report` an alarm, or `restart` learning."""
-    false_alarm_rounds: Annotated[int, Field(ge=1, le=10**12), Whole()] = Settings.false_alarm_rounds
-    """The mean number of rounds between false alarms is at least this."""
-    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), Whole()] = Settings.at_least
-    """Always show at least this many: safe."""
-    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), Whole()] | None = Settings.at_most
-    """Never show more; lists that it cuts short are marked `truncated`."""
-    shadow: bool = Settings.shadow
-    """Show everything, and learn the threshold anyway."""
-    scorer_version: Version | None = Settings.scorer_version
-    """The model behind the scores; rounds that name another are refused."""
-    shadows: Name | None = Settings.shadows
-    """Another stream, whose rounds it has: people see the lists of that one, and this one learns from their answers
-    what its own would have been, as in shadow mode. Its scores come with the rounds of the other (`also`). Until that
-    is ended, `at_most` does not apply."""
-
-
-#: The default of a setting that is left out of a change: it is not read.
-_UNCHANGED: Final[Any] = Field(default=None, json_schema_extra=_only_schema)
-
-
-class Changes(Body):
-    """Settings to change; those that are left out stay as they are, and all others are fixed."""
-
-    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
-
-    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), Whole()] = _UNCHANGED
-    """Always show at least this many: safe."""
-    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), Whole()] | None = _UNCHANGED
-    """Never show more on the first page; null: no limit."""
-    shadow: bool = _UNCHANGED
-    """Show everything, and learn the threshold anyway."""
-    patience: Annotated[int, Field(ge=0, le=10**9), Whole()] = _UNCHANGED
-    """After how many later rounds an unanswered one counts as below the threshold."""
-    miss_budget: MissBudget | None = _UNCHANGED
-    """The error budget; null: off."""
-    explore_share: ExploreShare | None = _UNCHANGED
-    """The share of rounds to explore; it can change, but not be turned on or off."""
-    shadows: Annotated[None, BeforeValidator(_no_name)] = _UNCHANGED
-    """null: from the next list on it serves on its own, with what it has learned."""
-
-    def given(self) -> dict[str, Any]:
-        """Return the settings that were given."""
-        return self.model_dump(include=self.model_fields_set)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _not_fixed(cls, values: Any) -> Any:
-        """Say of a setting that is fixed that it is, rather than that there is no such field."""
-        fixed = [name for name in values if name in NewStream.model_fields] if isinstance(values, dict) else []
-        for name in fixed:
-            if name not in cls.model_fields:
-                raise ValueError(
-                    f"{name} is fixed when a stream is made; {', '.join(cls.model_fields)} may change at any time"
-                )
-        return values
-
-    @model_validator(mode="after")
-    def _some(self) -> Self:
-        if not self.model_fields_set:
-            raise ValueError("give at least one setting to change")
-        return self
 
 
 class MoreAsked(Body):
@@ -379,9 +64,9 @@ class Candidate(Body):
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["score"]}, {"required": ["scores"]}]})
 
     id: Id
-    score: Annotated[Number, Field(json_schema_extra=_only_schema)] = None  # type: ignore[assignment]
+    score: Annotated[Number, Field(json_schema_extra=only_schema)] = None  # type: ignore[assignment]
     """The model's score; higher is better. With several scorers, or where it has a name, give `scores` instead."""
-    scores: Annotated[Scores, Field(json_schema_extra=_only_schema)] = None  # type: ignore[assignment]
+    scores: Annotated[Scores, Field(json_schema_extra=only_schema)] = None  # type: ignore[assignment]
     """A score of each scorer, by its name; null, or left out, where a scorer has none for this candidate. All
     candidates of a list have `score`, or all have `scores`; a stream's lists have the scorers of its first."""
     text: Text | None = None
@@ -491,16 +176,16 @@ class Answer(Body):
 
     hit: Annotated[
         Id | Annotated[list[Id], Field(min_length=1, max_length=MOST_CANDIDATES, fail_fast=True)],
-        _OneError(
+        OneError(
             "Input should be the id of a candidate (a string of up to 500 characters, or a whole number below 2^53), "
             f"or a list of 1 to {MOST_CANDIDATES:,} of them"
         ),
-        Field(description="This one is right; or all of these are needed.", json_schema_extra=_only_schema),
+        Field(description="This one is right; or all of these are needed.", json_schema_extra=only_schema),
     ] = ""
-    miss: Annotated[Literal[True], Field(description="Not in this list.", json_schema_extra=_only_schema)] = True
-    skip: Annotated[Literal[True], Field(description="No answer will come.", json_schema_extra=_only_schema)] = True
+    miss: Annotated[Literal[True], Field(description="Not in this list.", json_schema_extra=only_schema)] = True
+    skip: Annotated[Literal[True], Field(description="No answer will come.", json_schema_extra=only_schema)] = True
     absent: Annotated[
-        Literal[True], Field(description="Looked everywhere: no candidate is right.", json_schema_extra=_only_schema)
+        Literal[True], Field(description="Looked everywhere: no candidate is right.", json_schema_extra=only_schema)
     ] = True
 
     @model_validator(mode="after")

@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from shortlist.service.web.requests import MOST_CANDIDATES, MOST_SCORERS, Body, Number, Scorer, Whole
+from shortlist.service.web.fields import MOST_CANDIDATES, MOST_SCORERS, Body, Number, Scorer, Whole
 
 __all__ = ["MOST_LISTS", "Examples", "Restart"]
 

@@ -14,9 +14,9 @@ from shortlist.service.engine.rounds import Round
 from shortlist.service.web import replies, requests
 from shortlist.service.web.bodies import BodyRoute, is_lines, path_reader_of, reader_of
 from shortlist.service.web.dependencies import CurrentEngine
+from shortlist.service.web.fields import StreamPath
 from shortlist.service.web.lines import LINES_TYPE, LinesResponse
 from shortlist.service.web.problems import EVERYWHERE, problem, responses
-from shortlist.service.web.requests import StreamPath
 from shortlist.service.web.views import as_json, shown_view
 
 __all__ = ["propose_one", "router"]

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 
 from shortlist.service.engine.tables import as_csv
-from shortlist.service.web import replies
+from shortlist.service.web import stream_replies
 from shortlist.service.web.dependencies import CurrentEngine
+from shortlist.service.web.fields import StreamPath
 from shortlist.service.web.problems import EVERYWHERE, responses
-from shortlist.service.web.requests import StreamPath
 from shortlist.service.web.views import as_json, silence_view
 
 __all__ = ["router"]
@@ -19,7 +19,7 @@ router = APIRouter(responses=EVERYWHERE)
 @router.get(
     "/v1/streams/{name}/subgroups",
     operation_id="get_subgroups",
-    response_model=replies.SubgroupViews,
+    response_model=stream_replies.SubgroupViews,
     responses={
         **responses(404),
         200: {"description": "By tag.", "content": {"text/csv": {"schema": {"type": "string"}}}},
@@ -43,7 +43,7 @@ async def get_subgroups(
 @router.get(
     "/v1/streams/{name}/silence",
     operation_id="get_silence",
-    response_model=replies.SilenceView,
+    response_model=stream_replies.SilenceView,
     responses=responses(404),
 )
 async def get_silence(engine: CurrentEngine, name: StreamPath) -> Response:

@@ -2,11 +2,11 @@
 
 from fastapi import APIRouter, Response
 
-from shortlist.service.web import replies, teaching
+from shortlist.service.web import stream_replies, teaching
 from shortlist.service.web.bodies import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine
+from shortlist.service.web.fields import StreamPath
 from shortlist.service.web.problems import EVERYWHERE, responses
-from shortlist.service.web.requests import StreamPath
 from shortlist.service.web.views import as_json
 
 __all__ = ["router"]
@@ -17,7 +17,7 @@ router = APIRouter(route_class=BodyRoute, responses=EVERYWHERE)
 @router.post(
     "/v1/streams/{name}/warm-start",
     operation_id="warm_start",
-    response_model=replies.StreamView,
+    response_model=stream_replies.StreamView,
     responses=responses(404, 409),
 )
 async def warm_start(engine: CurrentEngine, name: StreamPath, body: teaching.Examples) -> Response:
@@ -32,7 +32,7 @@ async def warm_start(engine: CurrentEngine, name: StreamPath, body: teaching.Exa
 @router.post(
     "/v1/streams/{name}/restart",
     operation_id="restart",
-    response_model=replies.StreamView,
+    response_model=stream_replies.StreamView,
     responses=responses(404, 409),
 )
 async def restart(engine: CurrentEngine, name: StreamPath, body: teaching.Restart) -> Response:

@@ -10,10 +10,10 @@ from fastapi.responses import StreamingResponse
 from shortlist.rounds.codec import to_json
 from shortlist.service.engine.pages import Asked
 from shortlist.service.engine.rounds import Seen
-from shortlist.service.web import replies
+from shortlist.service.web import replies, stream_replies
 from shortlist.service.web.dependencies import CurrentEngine
+from shortlist.service.web.fields import MOST_CANDIDATES, PageLimit, RoundPath, StreamPath
 from shortlist.service.web.problems import EVERYWHERE, responses
-from shortlist.service.web.requests import MOST_CANDIDATES, PageLimit, RoundPath, StreamPath
 from shortlist.service.web.views import as_json, round_json, round_view
 
 __all__ = ["router"]
@@ -99,7 +99,7 @@ async def get_round(
 @router.get(
     "/v1/streams/{name}/series",
     operation_id="get_series",
-    response_model=replies.SeriesView,
+    response_model=stream_replies.SeriesView,
     responses=responses(404),
 )
 async def get_series(engine: CurrentEngine, name: StreamPath) -> Response:

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query, Response
 from shortlist.service.web import replies, requests
 from shortlist.service.web.bodies import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine
+from shortlist.service.web.fields import RoundPath, StreamPath
 from shortlist.service.web.problems import EVERYWHERE, responses
-from shortlist.service.web.requests import RoundPath, StreamPath
 from shortlist.service.web.views import as_json
 
 __all__ = ["router"]

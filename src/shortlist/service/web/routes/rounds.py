@@ -8,8 +8,8 @@ from shortlist.rounds.shown import to_null
 from shortlist.service.web import replies, requests
 from shortlist.service.web.bodies import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine
+from shortlist.service.web.fields import RoundPath, StreamPath
 from shortlist.service.web.problems import EVERYWHERE, responses
-from shortlist.service.web.requests import RoundPath, StreamPath
 from shortlist.service.web.routes.batches import propose_one
 from shortlist.service.web.views import as_json, more_view, shown_view
 

@@ -8,12 +8,12 @@ from fastapi.responses import StreamingResponse
 
 from shortlist.errors import ServiceUnavailable
 from shortlist.service.engine import Engine, Settings
-from shortlist.service.web import replies, requests
+from shortlist.service.web import stream_replies, stream_requests
 from shortlist.service.web.bodies import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine, CurrentMetrics
+from shortlist.service.web.fields import PageLimit, StreamPath
 from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.problems import EVERYWHERE, responses
-from shortlist.service.web.requests import PageLimit, StreamPath
 from shortlist.service.web.views import as_json
 
 __all__ = ["router"]
@@ -41,21 +41,21 @@ _LINKS: Final = {
     "/v1/streams",
     operation_id="create_stream",
     status_code=201,
-    response_model=replies.StreamView,
+    response_model=stream_replies.StreamView,
     responses={
         **responses(409),
-        200: {"model": replies.StreamView, "description": "It already exists.", "links": _LINKS},
+        200: {"model": stream_replies.StreamView, "description": "It already exists.", "links": _LINKS},
         201: {"description": "It is created.", "links": _LINKS},
     },
 )
-async def create_stream(engine: CurrentEngine, body: requests.NewStream) -> Response:
+async def create_stream(engine: CurrentEngine, body: stream_requests.NewStream) -> Response:
     """Create a stream; the same request again returns the one that exists."""
     settings = body.model_dump()
     summary, created = await engine.create_stream(settings.pop("name"), Settings(**settings))
     return as_json(summary, 201 if created else 200)
 
 
-@router.get("/v1/streams", operation_id="list_streams", response_model=replies.StreamPage)
+@router.get("/v1/streams", operation_id="list_streams", response_model=stream_replies.StreamPage)
 async def list_streams(
     engine: CurrentEngine,
     after: Annotated[str, Query(pattern=r"^[A-Za-z0-9._-]{0,100}$", description="Names after this one.")] = "",
@@ -68,7 +68,7 @@ async def list_streams(
 @router.get(
     "/v1/streams/{name}",
     operation_id="get_stream",
-    response_model=replies.StreamView,
+    response_model=stream_replies.StreamView,
     responses=responses(404),
 )
 async def get_stream(engine: CurrentEngine, name: StreamPath) -> Response:
@@ -79,10 +79,10 @@ async def get_stream(engine: CurrentEngine, name: StreamPath) -> Response:
 @router.patch(
     "/v1/streams/{name}",
     operation_id="configure_stream",
-    response_model=replies.StreamView,
+    response_model=stream_replies.StreamView,
     responses=responses(404),
 )
-async def configure_stream(engine: CurrentEngine, name: StreamPath, body: requests.Changes) -> Response:
+async def configure_stream(engine: CurrentEngine, name: StreamPath, body: stream_requests.Changes) -> Response:
     """Change settings of a stream, from its next list on. What is not in the body stays as it is."""
     return as_json(await engine.configure(name, body.given()))
 

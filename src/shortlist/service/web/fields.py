@@ -1,0 +1,149 @@
+"""What bodies and paths are made of: names, numbers, texts, and how large everything may be."""
+
+from typing import Annotated, Any, Final
+
+from fastapi import Path, Query
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import core_schema
+
+from shortlist.scores.learned import MOST_WEIGHT
+
+__all__ = [
+    "MOST_ANSWERS",
+    "MOST_CANDIDATES",
+    "MOST_CHARACTERS",
+    "MOST_FIT_ROUNDS",
+    "MOST_MISS_BUDGET",
+    "MOST_ON_PAGE",
+    "MOST_ROUNDS",
+    "MOST_SCORERS",
+    "MOST_SHADOWING",
+    "ROUND_ID",
+    "STREAM_NAME",
+    "Body",
+    "Id",
+    "Name",
+    "Number",
+    "Numbers",
+    "OneError",
+    "PageLimit",
+    "RoundId",
+    "RoundPath",
+    "Scorer",
+    "Scores",
+    "StreamPath",
+    "Text",
+    "Version",
+    "Weight",
+    "Weights",
+    "Whole",
+    "only_schema",
+]
+
+#: The most candidates in a round.
+MOST_CANDIDATES: Final = 10_000
+#: The most scorers that a candidate can have numbers of.
+MOST_SCORERS: Final = 50
+#: The most streams that can shadow one in a round.
+MOST_SHADOWING: Final = 10
+#: The most picks that a score can be learned from: their lists are kept in memory.
+MOST_FIT_ROUNDS: Final = 1_000
+#: The most misses that an error budget can hold: far more than any shift could spend before somebody looks.
+MOST_MISS_BUDGET: Final = 1_000_000
+#: The most characters in a question or a text.
+MOST_CHARACTERS: Final = 20_000
+#: The most answers in a batch.
+MOST_ANSWERS: Final = 1_000
+#: The most lists in a batch.
+MOST_ROUNDS: Final = 1_000
+#: The most rounds or streams on a page.
+MOST_ON_PAGE: Final = 1_000
+#: What streams and rounds may be called.
+STREAM_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+ROUND_ID: Final = r"^[A-Za-z0-9][A-Za-z0-9._:~-]{0,127}$"
+
+StreamPath = Annotated[str, Path(alias="name", pattern=STREAM_NAME, description="The stream.")]
+RoundPath = Annotated[str, Path(alias="round_id", pattern=ROUND_ID, description="The round.")]
+PageLimit = Annotated[int, Query(ge=1, le=MOST_ON_PAGE, description="The most on a page.")]
+
+
+class Whole:
+    """An integer that may be written 3.0: in JSON that is one number with 3.
+
+    What is no number at all is refused as it is. A function that is called first would have it converted, which for a
+    large value takes long.
+    """
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        numbers = [
+            core_schema.int_schema(strict=True),
+            core_schema.no_info_after_validator_function(_as_whole, core_schema.float_schema(strict=True)),
+        ]
+        number = core_schema.union_schema(
+            numbers,  # type: ignore[arg-type]
+            mode="left_to_right",
+            custom_error_type="int_type",
+        )
+        return core_schema.chain_schema([number, handler(source)])
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        last: Any = schema
+        return handler(last["steps"][-1])
+
+
+def _as_whole(value: float) -> int:
+    if not value.is_integer():
+        raise ValueError
+    return int(value)
+
+
+class OneError:
+    """One error for all alternatives of a union: each of them would hold a copy of what was sent.
+
+    Parameters
+    ----------
+    message
+        What it says.
+    """
+
+    def __init__(self, message: str) -> None:
+        self._message = message
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        schema: Any = handler(source)
+        return {**schema, "custom_error_type": "alternatives", "custom_error_message": self._message}
+
+
+def only_schema(schema: dict[str, Any]) -> None:
+    """Leave the default out of a field's schema: leaving the field out is not the same as sending null."""
+    schema.pop("default", None)
+
+
+Name = Annotated[str, Field(pattern=STREAM_NAME, description="A stream's name.")]
+RoundId = Annotated[
+    str, Field(pattern=ROUND_ID, description="A round's id: your own, or one that the service generates.")
+]
+Id = Annotated[
+    Annotated[str, Field(max_length=500)] | Annotated[int, Field(ge=-(2**53) + 1, le=2**53 - 1), Whole()],
+    # In this order, so that a string is taken at once.
+    Field(
+        union_mode="left_to_right",
+        description="A candidate's id: a string, or a whole number that every JSON reader keeps (below 2^53).",
+    ),
+]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Numbers = Annotated[list[Number], Field(max_length=MOST_SCORERS, fail_fast=True)]
+Weight = Annotated[float, Field(ge=-MOST_WEIGHT, le=MOST_WEIGHT)]
+Weights = Annotated[list[Weight], Field(max_length=MOST_SCORERS, fail_fast=True)]
+Scorer = Annotated[str, Field(min_length=1, max_length=100)]
+Scores = Annotated[dict[Scorer, Number | None], Field(min_length=1, max_length=MOST_SCORERS, fail_fast=True)]
+Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
+Version = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Body(BaseModel):
+    """A body: strict."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, use_attribute_docstrings=True)

@@ -1,0 +1,29 @@
+"""Bodies that make a stream: their defaults, and what is refused."""
+
+import pytest
+from pydantic import ValidationError
+
+from shortlist.service.engine import Settings
+from shortlist.service.web.fields import MOST_MISS_BUDGET
+from shortlist.service.web.stream_requests import NewStream
+
+
+def test_defaults_are_those_of_the_settings():
+    plain = NewStream(name="docs", coverage=0.9).model_dump()
+    assert plain.pop("name") == "docs"
+    assert plain | {"unanswered": "miss"} == Settings(coverage=0.9).to_dict()  # which depends on `explore_share`
+    assert Settings(**plain).to_dict() == Settings(coverage=0.9).to_dict()
+
+
+@pytest.mark.parametrize("size", [1, 20, MOST_MISS_BUDGET, None])
+def test_error_budgets_that_can_be(size):
+    assert (
+        NewStream.model_validate_json(f'{{"name": "a", "coverage": 0.9, "miss_budget": {size or "null"}}}').miss_budget
+        == size
+    )
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, "20", True, MOST_MISS_BUDGET + 1])
+def test_error_budgets_that_cannot_be(size):
+    with pytest.raises(ValidationError, match="miss_budget"):
+        NewStream(name="a", coverage=0.9, miss_budget=size)
