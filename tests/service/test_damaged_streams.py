@@ -34,7 +34,7 @@ def test_one_damaged_stream_touches_no_other(address, name, read):
     assert findings["aaa"] == findings["ccc"] == []
     assert findings["bbb"]
     with running(address) as service:
-        service.call(service.engine.retain(None, 0.0))  # erase all texts, now
+        service.call(service.engine.retention.retain(None, 0.0))  # erase all texts, now
         page = service.http.get("/v1/streams").json()
         assert [stream["name"] for stream in page["streams"]] == ["aaa", "ccc"]
         (damaged,) = page["damaged"]
@@ -48,7 +48,7 @@ def test_one_damaged_stream_touches_no_other(address, name, read):
         assert service.http.get("/readyz").status_code == 200
         with service.engine.store.reading() as reader:
             assert [len(reader.texts(stream_id, range(1, 9))) for stream_id in (1, 2, 3)] == [0, 0, 0]
-        service.call(service.engine.retain(0.0, None))  # and close what waits
+        service.call(service.engine.retention.retain(0.0, None))  # and close what waits
         assert service.http.get("/v1/streams/ccc").json()["open"] == 0
         assert service.http.delete("/v1/streams/bbb").status_code == 204
         assert service.http.get("/v1/streams").json()["damaged"] == []

@@ -152,7 +152,7 @@ async def play(engine, count, start=0):
             await engine.more("a", name, 1)
         if i % 8 == 0:
             await engine.more("a", name)
-        logged, _, _ = await engine.round("a", name)
+        logged, _, _ = await engine.history.round("a", name)
         await engine.answer("a", name, "hit", logged.members[-1 if i % 4 == 0 else 0])
 
 

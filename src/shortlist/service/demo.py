@@ -264,7 +264,7 @@ def create_demo(address: str, *, simulate: bool = True, allowed_hosts: Sequence[
             truncated_below=results.bounds or None,
             allow_empty=True,
         )
-        return as_json({"round": round_view(*await engine.round(ASKED, made.shown.round_id))})
+        return as_json({"round": round_view(*await engine.history.round(ASKED, made.shown.round_id))})
 
     @app.get("/v1/demo/people", include_in_schema=False)
     async def people(request: Request) -> Response:

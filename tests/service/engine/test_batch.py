@@ -86,7 +86,7 @@ def test_when_too_many_wait_the_oldest_are_closed(address):
             await refused(RoundClosed, engine.answer("a", "r0", "miss"), "waited for too long")
             _, new = await engine.answer("a", "r2", "miss")
             assert new
-            assert await engine.expire("a", before=math.inf) == 4
+            assert await engine.retention.expire("a", before=math.inf) == 4
             await refused(RoundClosed, engine.answer("a", "s3", "hit", "x"))
 
     asyncio.run(main())

@@ -180,32 +180,6 @@ def test_lists_that_were_cut_off_before_they_came_here(sqlite):
     asyncio.run(main())
 
 
-def test_pages_of_rounds(address):
-    async def main():
-        async with Engine.open(address) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="raw"))
-            for i in range(7):
-                await engine.propose("a", ["x"], [0.5], round_id=f"r{i}", question=f"q{i}")
-                if i % 2:
-                    await engine.answer("a", f"r{i}", "miss")
-            after, found = 0, []
-            while after is not None:
-                page, after = await engine.rounds("a", Asked(after=after, limit=3))
-                found += page
-            assert [made.shown.round_id for made, _, _ in found] == [f"r{i}" for i in range(7)]
-            assert [text.question for _, text, _ in found] == [f"q{i}" for i in range(7)]
-            assert [compared() for _, _, compared in found] == [[0.5]] * 7
-            assert [made.answer() for made, _, _ in found] == [{"miss": True} if i % 2 else None for i in range(7)]
-            waiting = await engine.rounds("a", Asked(only_open=True, limit=2))
-            assert [made.shown.round_id for made, _, _ in waiting.rounds] == ["r0", "r2"]
-            asked = Asked(only_open=True, newest=True, limit=2)
-            assert [made.shown.round_id for made, _, _ in (await engine.rounds("a", asked)).rounds] == ["r6", "r4"]
-            with pytest.raises(UnknownRound):
-                await engine.round("a", "r9")
-
-    asyncio.run(main())
-
-
 def test_a_deleted_stream_is_gone(address):
     async def main():
         async with Engine.open(address) as engine:
@@ -216,20 +190,6 @@ def test_a_deleted_stream_is_gone(address):
             await engine.create_stream("a", Settings(coverage=0.5))
             await refused(UnknownRound, engine.answer("a", "r", "miss"))
             assert (await engine.summary("a"))["events"] == 0
-
-    asyncio.run(main())
-
-
-def test_old_rounds_and_texts_go_by_themselves(sqlite):
-    async def main():
-        async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
-            await engine.propose("a", ["x"], [0.5], round_id="r", question="?")
-            await engine.retain(3600, 3600)
-            assert (await engine.summary("a"))["open"] == 1
-            await engine.retain(-1, -1)
-            assert (await engine.summary("a"))["expired"] == 1
-            assert (await engine.round("a", "r"))[1] is None
 
     asyncio.run(main())
 
@@ -247,9 +207,9 @@ def test_two_processes_on_one_database_see_the_same(postgresql):
             for i in range(5):
                 await one.propose("a", ["x"], [0.5], round_id=f"r{i}")
             assert (await two.summary("a"))["rounds"] == 5
-            assert len((await two.rounds("a", Asked(only_open=True))).rounds) == 5
+            assert len((await two.history.rounds("a", Asked(only_open=True))).rounds) == 5
             await asyncio.gather(*(two.answer("a", f"r{i}", "hit", "x") for i in range(5)))
-            assert await one.rounds("a", Asked(only_open=True)) == ([], None)
+            assert await one.history.rounds("a", Asked(only_open=True)) == ([], None)
             both = await asyncio.gather(*(play(engine, 60, seed) for seed, engine in enumerate((one, two))))
             assert len(both) == 2
             assert (await one.summary("a"))["threshold"] == (await two.summary("a"))["threshold"]

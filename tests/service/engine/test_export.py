@@ -85,7 +85,7 @@ def test_the_table_of_a_learned_score_has_one_scale_and_replays(sqlite, read, sc
         async with Engine.open(sqlite) as engine:
             await engine.create_stream("a", Settings(coverage=0.9))
             await (play if scorers == 1 else play_tables)(engine, 500)
-            return await engine.summary("a"), "".join([text async for text in engine.export("a", "csv")])
+            return await engine.summary("a"), "".join([text async for text in engine.history.export("a", "csv")])
 
     summary, text = asyncio.run(main())
     store = read(sqlite)
@@ -125,7 +125,7 @@ def test_no_spreadsheet_computes_what_somebody_else_wrote(sqlite, read, tmp_path
             for i, member in enumerate([formula, "+1", "-2", "@x", "plain", 7]):
                 await engine.propose("a", [member, "other"], [-0.5, -0.9], round_id=f"-{i}")
                 await engine.answer("a", f"-{i}", "hit", member)
-            return "".join([text async for text in engine.export("a", "csv")])
+            return "".join([text async for text in engine.history.export("a", "csv")])
 
     over_http = asyncio.run(main())
     file = io.StringIO()

@@ -88,7 +88,7 @@ def test_beside_lists_that_are_complete_it_is_a_lister_in_shadow_mode_bit_for_bi
         for i, (old, new, right) in enumerate(rounds):
             mine = lister.propose(new)
             await engine.propose("old", list(range(10)), old, round_id=f"r{i}", also={"new": new})
-            logged, _, _ = await engine.round("new", f"r{i}")
+            logged, _, _ = await engine.history.round("new", f"r{i}")
             assert (logged.listed.threshold, logged.listed.reached) == (mine.threshold, mine.reached), i
             assert logged.listed.members == list(mine.members)
             if i % 25 == 7:
@@ -166,7 +166,7 @@ def test_what_an_answer_becomes(sqlite):
         await engine.more("old", "all")
         await engine.answer("old", "all", "absent")
         await engine.answer("old", "both", "hit", ["a", "b"])
-        await engine.expire("old", before=2e10)
+        await engine.retention.expire("old", before=2e10)
         return await engine.summary("old"), await engine.summary("new")
 
     old, new = run(sqlite, work)
@@ -282,7 +282,7 @@ def test_one_that_is_not_named_has_no_such_round_and_several_may_be(sqlite):
         await engine.propose("old", IDS, OLD, round_id="r0", also={"both": both})
         await engine.propose("old", IDS, OLD, round_id="r1", also={"both": both, "new": NEW})
         await engine.answer("old", "r1", "hit", "b")
-        shown, _, _ = await engine.round("both", "r0")
+        shown, _, _ = await engine.history.round("both", "r0")
         assert shown.listed.scorers == ["dense", "bm25"]
         assert shown.listed.scorer_version == "v2"
         wrong = {"both": {"recency": NEW}}
@@ -305,12 +305,12 @@ def test_it_takes_nothing_itself_until_it_serves_on_its_own(sqlite):
             engine.propose("new", IDS, NEW),
             engine.answer("new", "r0", "hit", "a"),
             engine.more("new", "r0"),
-            engine.expire("new", 2e10),
+            engine.retention.expire("new", 2e10),
         ):
             await refused(
                 ConflictingStream, call, "stream new shadows old: its rounds and answers come with those of old"
             )
-        await engine.retain(0.0, None)  # closes old's rounds, and new's with them
+        await engine.retention.retain(0.0, None)  # closes old's rounds, and new's with them
         await engine.propose("old", IDS, OLD, round_id="r1", also={"new": NEW})
         assert (await engine.configure("new", {"at_most": 1}))["settings"]["at_most"] == 1
         await refused(InvalidParameter, engine.configure("new", {"shadows": "old"}), "only when a stream is made")

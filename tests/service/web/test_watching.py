@@ -41,7 +41,7 @@ def test_an_export_ends_when_its_key_is_revoked(guarded, keys, monkeypatch):
             yield "a line\n"
             await asyncio.sleep(0.05)
 
-    monkeypatch.setattr(guarded.engine, "export", long)
+    monkeypatch.setattr(guarded.engine.history, "export", long)
     seen, others = [], {"Authorization": f"Bearer {keys['read']}"}
     with guarded.http.stream("GET", "/v1/streams/docs/export", headers={"Authorization": f"Bearer {key}"}) as answer:
         parts = answer.iter_raw()

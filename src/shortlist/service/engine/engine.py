@@ -7,14 +7,13 @@ read is first brought up to date with the log.
 
 import asyncio
 import contextlib
-import dataclasses
 import functools
 import json
 import logging
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from shortlist._validation import Member, check_ids, check_number, check_table
 from shortlist.errors import (
@@ -23,38 +22,32 @@ from shortlist.errors import (
     InvalidParameter,
     InvalidScores,
     ShortlistError,
-    UnknownRound,
     UnknownStream,
 )
-from shortlist.logs import IgnoreCheck
-from shortlist.logs.reading import LoggedRound
 from shortlist.rounds.admission import Given, needed
 from shortlist.rounds.events import Answer
 from shortlist.rounds.settings import CONFIGURABLE
-from shortlist.rounds.subgroups import Subgroup, check_tags, subgroups_of
+from shortlist.rounds.subgroups import check_tags
 from shortlist.service.engine.batch import Close, Command, Configure, Expand, Propose
 from shortlist.service.engine.examples import WarmStart, check_warm_start, labelled, warm_start_events
-from shortlist.service.engine.export import export_extent, export_page
-from shortlist.service.engine.insight import logged_part, look_at_silence
+from shortlist.service.engine.history import History
 from shortlist.service.engine.memory import Memory, damage
 from shortlist.service.engine.overview import Overview, Overviewed
-from shortlist.service.engine.pages import Asked, Page, open_numbers, parts_of, read_page, settled
+from shortlist.service.engine.pages import parts_of, settled
 from shortlist.service.engine.restarting import Restart
-from shortlist.service.engine.rounds import Round, Seen, comparing, with_texts
+from shortlist.service.engine.retention import Retention
+from shortlist.service.engine.rounds import Round
 from shortlist.service.engine.settings import Settings
-from shortlist.service.engine.shadowing import check_leader, check_serves
+from shortlist.service.engine.shadowing import check_leader
 from shortlist.service.engine.shelf import Shelf
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.engine.telling import Change, Telling, summary_of
 from shortlist.service.engine.writer import Writer
-from shortlist.service.store import Reader, Store, Text
+from shortlist.service.store import Store
 
 __all__ = ["Engine"]
 
 _log = logging.getLogger("shortlist.service")
-
-#: How many of the last rounds are looked at to see who answers.
-_LAST: Final = 2_000
 
 
 class Engine:
@@ -108,6 +101,9 @@ class Engine:
         self._shelf = Shelf(store, self._memory, self._writer.lock, open_reader, keep, make_room)
         self._overview = Overview(self._memory, open_reader, self._shelf.fresh)
         self._telling = Telling(self._memory, self._shelf, shared=store.shared)
+        #: What has happened in streams, and what becomes of it when it is old.
+        self.history = History(self._shelf)
+        self.retention = Retention(store, self._shelf, self._writer, self.answer_all)
         self._last_try = -1.0
 
     @classmethod
@@ -351,103 +347,6 @@ class Engine:
     ) -> tuple[Round, bool]:
         """Show more of a list: `count` more than were `seen`; return the round and whether more of it is shown now."""
         return await self._submit(name, lambda stream: Expand(stream, round_id, count, seen))
-
-    async def rounds(self, name: str, asked: Asked) -> Page:
-        """Return rounds with their texts and what was compared; fewer than asked for where they are large."""
-        stream = await self._shelf.fresh(name)
-        waiting = open_numbers(stream, asked) if asked.only_open else None
-        rows, following = await self._shelf.read_of(stream, lambda reader: read_page(reader, stream.id, asked, waiting))
-        return Page([(*row, comparing(stream.rounds, row[0])) for row in rows], following)
-
-    async def round(self, name: str, round_id: str) -> Seen:
-        """Return one round."""
-        stream = await self._shelf.stream(name)
-
-        def read(reader: Reader) -> list[tuple[Round, Text | None]]:
-            lists = [entry for entry in reader.rounds(stream.id, [round_id]) if entry.is_list]
-            return with_texts(reader, stream.id, lists)
-
-        rows = await self._shelf.read_of(stream, read)
-        if not rows:
-            raise UnknownRound(f"round {round_id} of stream {name} was never shown")
-        return (*rows[0], comparing(stream.rounds, rows[0][0]))
-
-    async def series(self, name: str) -> dict[str, Any]:
-        """Return a stream's history in a few hundred points, and how often which score was chosen."""
-        stream = await self._shelf.fresh(name)
-        return {"points": stream.series.points(), "chosen": dataclasses.asdict(stream.series.chosen)}
-
-    async def subgroups(self, name: str) -> list[Subgroup]:
-        """Return coverage after the fact, by each value of each tag."""
-        stream = await self._shelf.fresh(name)
-        return subgroups_of([stream.rounds.subgroups.state])
-
-    async def silence(self, name: str) -> IgnoreCheck:
-        """Return who answers and who does not, of the last rounds that had time for it."""
-        stream = await self._shelf.fresh(name)
-        patience = min(stream.settings.patience, _LAST)
-        after: int | None = max(0, stream.number - 2 * (_LAST + patience))
-        rounds = list[LoggedRound]()
-        while after is not None:  # in parts: others want to read, too
-            part, after = await self._shelf.read_of(
-                stream, functools.partial(logged_part, stream_id=stream.id, after=after)
-            )
-            rounds += part
-        return await asyncio.to_thread(look_at_silence, rounds, patience)
-
-    async def export(self, name: str, form: str) -> AsyncIterator[str]:
-        """Yield a stream's log as text, page by page."""
-        stream = await self._shelf.stream(name)
-        extent = await self._shelf.read_of(stream, lambda reader: export_extent(reader, name))
-        after: int | None = 0
-        while after is not None:
-            page = functools.partial(export_page, extent=extent, after=after, form=form)
-            text, after = await self._shelf.read_of(stream, page)
-            yield text
-
-    # Retention.
-
-    async def expire(self, name: str, before: float) -> int:
-        """Close all rounds that were shown before a moment and are still open; return how many were."""
-        stream = await self._shelf.fresh(name)
-        check_serves(stream)
-        numbers = list(stream.open.values())
-        overdue = await self._shelf.read_of(stream, lambda reader: reader.shown_before(stream.id, numbers, before))
-        closed = 0
-        for outcome in await self.answer_all(name, [(round_id, ("expired", None)) for round_id in overdue]):
-            if isinstance(outcome, ShortlistError):
-                raise outcome
-            closed += outcome[1]
-        return closed
-
-    async def erase_texts(self, name: str, before: float) -> int:
-        """Erase what people read in rounds that were shown before a moment; return of how many."""
-        self._writer.check()
-        row = await self._shelf.row(name)
-        async with self._writer.lock:
-            return await self._writer.do(self.store.erase_texts, row.id, before)
-
-    async def retain(self, expire_after: float | None, erase_after: float | None) -> int:
-        """Close rounds, and erase texts, that are older than so many seconds, in all streams.
-
-        Return how often that failed.
-        A stream whose log is damaged keeps its rounds, and counts as failed; its texts are erased all the same.
-        """
-        rows, failed = await self._shelf.read(lambda reader: reader.streams()), 0
-        for row in rows:
-            for work, age in ((self.erase_texts, erase_after), (self.expire, expire_after)):
-                if age is None:
-                    continue
-                try:
-                    await work(row.name, time.time() - age)
-                except UnknownStream:
-                    break  # deleted in the meantime
-                except ConflictingStream:
-                    break  # its rounds are closed with those of the stream that it shadows
-                except Exception:  # noqa: BLE001 - the other streams are not to wait for this one
-                    _log.exception("retention of stream %s has to wait", row.name)
-                    failed += 1
-        return failed
 
     # Watching.
 

@@ -92,7 +92,7 @@ async def _retain(engine: Engine, metrics: Metrics, expire_after: float | None, 
     """Close old rounds and erase old texts, once per hour."""
     while expire_after is not None or erase_after is not None:
         try:
-            metrics.retained(await engine.retain(expire_after, erase_after))
+            metrics.retained(await engine.retention.retain(expire_after, erase_after))
         except Exception:  # noqa: BLE001 - the next hour is another chance
             _log.exception("retention has to wait")
             metrics.retained(1)

@@ -31,7 +31,7 @@ async def get_subgroups(
     form: Annotated[Literal["json", "csv"], Query(alias="format", description="As JSON, or as a table.")] = "json",
 ) -> Response:
     """Return coverage after the fact, by each value of each tag that rounds were sent with."""
-    subgroups = await engine.subgroups(name)
+    subgroups = await engine.history.subgroups(name)
     if form == "json":
         return as_json({"subgroups": [each._asdict() for each in subgroups]})
     columns = ("tag", "value", "rounds", "hits", "misses", "coverage", "low", "high")
@@ -52,4 +52,4 @@ async def get_silence(engine: CurrentEngine, name: StreamPath) -> Response:
     Where `unanswered` is "ignore", silence must not depend on where the right answer stands. This is what can be seen
     of it.
     """
-    return as_json(silence_view(await engine.silence(name)))
+    return as_json(silence_view(await engine.history.silence(name)))

@@ -55,7 +55,7 @@ async def get_rounds(
     with `next`: as `after`, or with `newest` as `before`.
     """
     asked = Asked(after, before, limit, open_, newest)
-    rounds, following = await engine.rounds(name, asked)
+    rounds, following = await engine.history.rounds(name, asked)
     if sum(map(_size, rounds)) <= _SMALL:
         return as_json({"rounds": [round_view(*each, candidates) for each in rounds], "next": following})
     return StreamingResponse(_page(rounds, following, candidates), media_type="application/json")
@@ -90,7 +90,7 @@ async def get_round(
     engine: CurrentEngine, name: StreamPath, round_id: RoundPath, candidates: CandidateCount = None
 ) -> Response:
     """Return one round."""
-    seen = await engine.round(name, round_id)
+    seen = await engine.history.round(name, round_id)
     if _size(seen) <= _SMALL:
         return as_json(round_view(*seen, candidates))
     return Response(await asyncio.to_thread(round_json, *seen, candidates), media_type="application/json")
@@ -104,7 +104,7 @@ async def get_round(
 )
 async def get_series(engine: CurrentEngine, name: StreamPath) -> Response:
     """Return a stream's history in a few hundred points, however long it is."""
-    return as_json(await engine.series(name))
+    return as_json(await engine.history.series(name))
 
 
 @router.get(
@@ -128,4 +128,4 @@ async def export(
     await engine.require(name)
     kind = "text/csv; charset=utf-8" if form == "csv" else "application/jsonl"
     headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
-    return StreamingResponse(engine.export(name, form), media_type=kind, headers=headers)
+    return StreamingResponse(engine.history.export(name, form), media_type=kind, headers=headers)

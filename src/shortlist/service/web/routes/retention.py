@@ -25,7 +25,7 @@ router = APIRouter(route_class=BodyRoute, responses=EVERYWHERE)
 )
 async def expire(engine: CurrentEngine, name: StreamPath, body: requests.OlderThan) -> Response:
     """Close rounds that have waited for an answer for too long; they count as silence."""
-    return as_json({"expired": await engine.expire(name, time.time() - body.older_than)})
+    return as_json({"expired": await engine.retention.expire(name, time.time() - body.older_than)})
 
 
 @router.delete(
@@ -56,4 +56,4 @@ async def erase_texts(
     older_than: Annotated[float, Query(ge=0, le=1e10, description="Only of rounds older than so many seconds.")] = 0,
 ) -> Response:
     """Erase questions and texts; the log, which has ids and scores, stays."""
-    return as_json({"erased": await engine.erase_texts(name, time.time() - older_than)})
+    return as_json({"erased": await engine.retention.erase_texts(name, time.time() - older_than)})

@@ -1,0 +1,89 @@
+"""What has happened in a stream: its rounds, its charts, and its log as a file."""
+
+import asyncio
+import dataclasses
+import functools
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+from shortlist.errors import UnknownRound
+from shortlist.logs import IgnoreCheck
+from shortlist.logs.reading import LoggedRound
+from shortlist.rounds.subgroups import Subgroup, subgroups_of
+from shortlist.service.engine.export import export_extent, export_page
+from shortlist.service.engine.insight import logged_part, look_at_silence
+from shortlist.service.engine.pages import Asked, Page, open_numbers, read_page
+from shortlist.service.engine.rounds import Round, Seen, comparing, with_texts
+from shortlist.service.engine.shelf import Shelf
+from shortlist.service.store import Reader, Text
+
+__all__ = ["History"]
+
+#: How many of the last rounds are looked at to see who answers.
+_LAST: Final = 2_000
+
+
+class History:
+    """Reads what has happened.
+
+    Parameters
+    ----------
+    shelf
+        Where streams are found.
+    """
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    async def rounds(self, name: str, asked: Asked) -> Page:
+        """Return rounds with their texts and what was compared; fewer than asked for where they are large."""
+        stream = await self._shelf.fresh(name)
+        waiting = open_numbers(stream, asked) if asked.only_open else None
+        rows, following = await self._shelf.read_of(stream, lambda reader: read_page(reader, stream.id, asked, waiting))
+        return Page([(*row, comparing(stream.rounds, row[0])) for row in rows], following)
+
+    async def round(self, name: str, round_id: str) -> Seen:
+        """Return one round."""
+        stream = await self._shelf.stream(name)
+
+        def read(reader: Reader) -> list[tuple[Round, Text | None]]:
+            lists = [entry for entry in reader.rounds(stream.id, [round_id]) if entry.is_list]
+            return with_texts(reader, stream.id, lists)
+
+        rows = await self._shelf.read_of(stream, read)
+        if not rows:
+            raise UnknownRound(f"round {round_id} of stream {name} was never shown")
+        return (*rows[0], comparing(stream.rounds, rows[0][0]))
+
+    async def series(self, name: str) -> dict[str, Any]:
+        """Return a stream's history in a few hundred points, and how often which score was chosen."""
+        stream = await self._shelf.fresh(name)
+        return {"points": stream.series.points(), "chosen": dataclasses.asdict(stream.series.chosen)}
+
+    async def subgroups(self, name: str) -> list[Subgroup]:
+        """Return coverage after the fact, by each value of each tag."""
+        stream = await self._shelf.fresh(name)
+        return subgroups_of([stream.rounds.subgroups.state])
+
+    async def silence(self, name: str) -> IgnoreCheck:
+        """Return who answers and who does not, of the last rounds that had time for it."""
+        stream = await self._shelf.fresh(name)
+        patience = min(stream.settings.patience, _LAST)
+        after: int | None = max(0, stream.number - 2 * (_LAST + patience))
+        rounds = list[LoggedRound]()
+        while after is not None:  # in parts: others want to read, too
+            part, after = await self._shelf.read_of(
+                stream, functools.partial(logged_part, stream_id=stream.id, after=after)
+            )
+            rounds += part
+        return await asyncio.to_thread(look_at_silence, rounds, patience)
+
+    async def export(self, name: str, form: str) -> AsyncIterator[str]:
+        """Yield a stream's log as text, page by page."""
+        stream = await self._shelf.stream(name)
+        extent = await self._shelf.read_of(stream, lambda reader: export_extent(reader, name))
+        after: int | None = 0
+        while after is not None:
+            page = functools.partial(export_page, extent=extent, after=after, form=form)
+            text, after = await self._shelf.read_of(stream, page)
+            yield text

@@ -1,0 +1,79 @@
+"""Closing rounds that have waited too long, and erasing what people read."""
+
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from shortlist.errors import ConflictingStream, ShortlistError, UnknownStream
+from shortlist.service.engine.shadowing import check_serves
+from shortlist.service.engine.shelf import Shelf
+from shortlist.service.engine.writer import Writer
+from shortlist.service.store import Store
+
+__all__ = ["Retention"]
+
+_log = logging.getLogger("shortlist.service")
+
+
+class Retention:
+    """Closes and erases what is old.
+
+    Parameters
+    ----------
+    store, shelf, writer
+        The log, where streams are found, and what writes.
+    answer_all
+        Takes answers to rounds of a stream, each with the round's id, and returns what came of each.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        shelf: Shelf,
+        writer: Writer,
+        answer_all: Callable[[str, Sequence[Any]], Awaitable[Sequence[tuple[Any, bool] | ShortlistError]]],
+    ) -> None:
+        self._store, self._shelf, self._writer, self._answer_all = store, shelf, writer, answer_all
+
+    async def expire(self, name: str, before: float) -> int:
+        """Close all rounds that were shown before a moment and are still open; return how many were."""
+        stream = await self._shelf.fresh(name)
+        check_serves(stream)
+        numbers = list(stream.open.values())
+        overdue = await self._shelf.read_of(stream, lambda reader: reader.shown_before(stream.id, numbers, before))
+        closed = 0
+        for outcome in await self._answer_all(name, [(round_id, ("expired", None)) for round_id in overdue]):
+            if isinstance(outcome, ShortlistError):
+                raise outcome
+            closed += outcome[1]
+        return closed
+
+    async def erase_texts(self, name: str, before: float) -> int:
+        """Erase what people read in rounds that were shown before a moment; return of how many."""
+        self._writer.check()
+        row = await self._shelf.row(name)
+        async with self._writer.lock:
+            return await self._writer.do(self._store.erase_texts, row.id, before)
+
+    async def retain(self, expire_after: float | None, erase_after: float | None) -> int:
+        """Close rounds, and erase texts, that are older than so many seconds, in all streams.
+
+        Return how often that failed.
+        A stream whose log is damaged keeps its rounds, and counts as failed; its texts are erased all the same.
+        """
+        rows, failed = await self._shelf.read(lambda reader: reader.streams()), 0
+        for row in rows:
+            for work, age in ((self.erase_texts, erase_after), (self.expire, expire_after)):
+                if age is None:
+                    continue
+                try:
+                    await work(row.name, time.time() - age)
+                except UnknownStream:
+                    break  # deleted in the meantime
+                except ConflictingStream:
+                    break  # its rounds are closed with those of the stream that it shadows
+                except Exception:  # noqa: BLE001 - the other streams are not to wait for this one
+                    _log.exception("retention of stream %s has to wait", row.name)
+                    failed += 1
+        return failed
