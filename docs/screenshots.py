@@ -105,7 +105,7 @@ def main() -> None:
             browser = playwright.chromium.launch(executable_path=chromium, args=flags)
             shoot(browser, "http://127.0.0.1:8765")
             browser.close()
-        app.state.engine.end_changes()
+        app.state.engine.hurry()
         server.should_exit = True
         thread.join()
 

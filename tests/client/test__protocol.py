@@ -163,6 +163,32 @@ def test_pauses_grow_and_a_pause_that_is_asked_for_is_kept(dry):
     assert 1.0 <= asked.pauses[0] <= 2.0
 
 
+@pytest.mark.parametrize("asked", ["-5", "nan", "inf", "1e400", "soon", ""])
+def test_a_pause_that_cannot_be_kept_is_chosen_here(dry, asked):
+    later = httpx.Response(503, headers={"Retry-After": asked})
+    assert dry.propose([0.5], later, shown("r", [0])).members == (0,)
+    assert 0 < dry.pauses[0] <= 0.1
+
+
+@pytest.mark.parametrize(
+    "stranger", [[1], None, "x", {}, {"round_id": "r"}, shown("r", ["z"]).json(), {"results": []}, {"results": [1]}]
+)
+def test_the_answer_of_a_stranger_is_no_answer(stranger):
+    """Such as that of a proxy: a search page is shown everything all the same."""
+    for status in (200, 207):
+        answer = httpx.Response(status, json=stranger)
+        dry = Dry("http://host:8000/", "docs", retries=0)
+        with pytest.raises(errors.ServiceError, match="not an answer of this service"):
+            dry.propose([0.5], answer)
+        with pytest.raises(errors.ServiceError, match="not an answer of this service"):
+            dry.propose_many([{"scores": [0.5]}], answer)
+        with pytest.raises(errors.ServiceError, match="not an answer of this service"):
+            dry.answer_many([("r", {"hit": 0})], answer)
+        safe = Dry("http://host:8000/", "docs", retries=0, fallback="everything")
+        assert safe.propose([0.1, 0.9], answer).fallback
+        assert [each.fallback for each in safe.propose_many([{"scores": [0.5]}], answer)] == [True]
+
+
 def test_what_is_answered_with_later_too_often_is_said(dry):
     with pytest.raises(errors.ServiceUnavailable, match="answers 503: the disk is full"):
         dry.summary(*[problem(503, detail="the disk is full")] * 4)
@@ -280,6 +306,21 @@ def test_many_lists_are_shown_without_the_service_too():
     assert all(each.fallback for each in found)
     with pytest.raises(errors.ServiceUnavailable):
         Dry("http://host:8000/", "docs", retries=0).propose_many([{"scores": [0.5]}], LOST)
+
+
+def test_many_lists_wait_for_a_service_that_is_away_only_once():
+    """Those that it has cut stay; the others are not sent, and are taken back like any that are."""
+    dry = Dry("http://host:8000/", "docs", retries=0, fallback="everything")
+    rounds = [{"scores": [0.5], "texts": ["x" * 600_000], "round_id": f"r{i}"} for i in range(4)]
+    found = dry.propose_many(rounds, httpx.Response(207, json={"results": [result("r0", 0)]}), LOST)
+    assert [each.fallback for each in found] == [False, True, True, True]
+    assert len(dry.requests) == 2
+    found = dry.propose_many(rounds[:1], httpx.Response(207, json={"results": [result("r0", 0)]}), DONE)
+    assert (found[0].fallback, dry.requests[-1].method, dry.requests[-1].path) == (
+        False,
+        "DELETE",
+        "/v1/streams/docs/rounds/r1",
+    )
 
 
 def test_a_deletion_whose_answer_was_lost_is_done(dry):

@@ -82,7 +82,7 @@ def running(address, port=None, app=None, **settings):
     finally:
         service.http.close()
         with contextlib.suppress(AttributeError):
-            service.loop.call_soon_threadsafe(service.engine.end_changes)
+            service.loop.call_soon_threadsafe(service.engine.hurry)
         server.should_exit = True
         thread.join()
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from shortlist import errors
 from shortlist._validation import UNNAMED, Array, Member, Scorers, check_below, check_ids, check_table
-from shortlist.errors import InvalidParameter
+from shortlist.errors import InvalidParameter, ServiceError
 from shortlist.rounds.shown import Shown, from_null
 from shortlist.rounds.subgroups import check_tags
 
@@ -74,17 +74,20 @@ class Draft:
         """Return the list as the service has cut it."""
         rows = self.values.tolist()
         score = dict(zip(self.names, rows if self.values.ndim == 1 else map(tuple, rows), strict=True))
-        return Shown(
-            round_id=reply["round_id"],
-            threshold=from_null(reply["threshold"]),
-            members=tuple(reply["members"]),
-            scores=tuple(score[member] for member in reply["members"]),
-            candidates=len(rows),
-            reached=reply["reached"],
-            truncated=reply["truncated"],
-            added=reply["added"],
-            explored=reply["explored"],
-        )
+        try:
+            return Shown(
+                round_id=reply["round_id"],
+                threshold=from_null(reply["threshold"]),
+                members=tuple(reply["members"]),
+                scores=tuple(score[member] for member in reply["members"]),
+                candidates=len(rows),
+                reached=reply["reached"],
+                truncated=reply["truncated"],
+                added=reply["added"],
+                explored=reply["explored"],
+            )
+        except (KeyError, TypeError):
+            raise ServiceError(f"not an answer of this service: {str(reply)[:200]}") from None
 
 
 _PARAMETERS: Final = inspect.signature(Draft).parameters.keys() - {"version"}

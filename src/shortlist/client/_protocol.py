@@ -4,6 +4,7 @@ A call is a generator: it yields requests and pauses, is sent answers and errors
 result. So it is written once, and `Client` and `AsyncClient` differ only in how they wait.
 """
 
+import contextlib
 import dataclasses
 import math
 import random
@@ -155,9 +156,11 @@ class Calls:
         else:
             try:
                 reply = yield from self._send(request, deadline=self._deadline)
-            except (ServiceUnavailable, ServiceError):
+                shown = draft.shown(reply)
+            except ServiceError:
                 return self._everything(draft)
             yield from self._take_back()
+            return shown
         return draft.shown(reply)
 
     def _everything(self, draft: Draft) -> Shown:
@@ -171,17 +174,20 @@ class Calls:
         deadline = math.inf if self._fallback is None else self._deadline
         for part in in_parts([draft.body for draft in drafts]):
             mine = drafts[len(results) : len(results) + len(part)]
+            request = Request("POST", self._path("rounds:batch"), {"rounds": part})
             try:
-                reply = yield from self._send(
-                    Request("POST", self._path("rounds:batch"), {"rounds": part}), deadline=deadline
-                )
-            except (ServiceUnavailable, ServiceError):
+                reply = yield from self._send(request, deadline=deadline)
+                results += [
+                    _error(each["problem"]) if each.get("problem") else draft.shown(each)
+                    for draft, each in zip(mine, _results(reply, len(part)), strict=True)
+                ]
+            except ServiceError:
                 if self._fallback is None:
                     raise
-                results += [self._everything(draft) for draft in mine]
-                continue
-            for draft, each in zip(mine, reply["results"], strict=True):
-                results.append(_error(each["problem"]) if each.get("problem") else draft.shown(each))
+                # The others are not sent: each part would take as long to fail.
+                return results + [self._everything(draft) for draft in drafts[len(results) :]]
+        if self._fallback is not None:
+            yield from self._take_back()
         return results
 
     def _take_back(self) -> Call[None]:
@@ -251,7 +257,8 @@ class Calls:
         found: list[ShortlistError | None] = []
         for part in in_parts(listed):
             reply = yield from self._send(Request("POST", self._path("feedback"), {"answers": part}))
-            found += [_error(each["problem"]) if each.get("problem") else None for each in reply["results"]]
+            results = _results(reply, len(part))
+            found += [_error(each["problem"]) if each.get("problem") else None for each in results]
         return found
 
     def _summary(self) -> Call[dict[str, Any]]:
@@ -319,13 +326,31 @@ def _plain_score(score: Any) -> Any:
     return score
 
 
-def _read(answer: httpx.Response, *, repeated: bool) -> Any:
+class _Reply(dict[str, Any]):
+    """An answer: what a stranger answers, such as a proxy, may lack what is asked for."""
+
+    def __missing__(self, name: str) -> Any:
+        raise ServiceError(f"not an answer of this service, for it has no {name!r}: {str(self)[:200]}")
+
+
+def _results(reply: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    """Return the results of so many items."""
+    results = reply["results"]
+    if not isinstance(results, list) or len(results) != count or not all(isinstance(each, dict) for each in results):
+        raise ServiceError(f"not an answer of this service, for it does not have {count} results: {str(reply)[:200]}")
+    return results
+
+
+def _read(answer: httpx.Response, *, repeated: bool) -> _Reply | None:
     """Return the JSON of an answer, or raise what it says."""
     if answer.is_success:
-        try:
-            return answer.json() if answer.content else None
-        except ValueError:
-            raise ServiceError(f"not an answer of this service: {answer.text[:200]!r}") from None
+        if answer.status_code == 204:
+            return None
+        with contextlib.suppress(ValueError):
+            document = answer.json()
+            if isinstance(document, dict):
+                return _Reply(document)
+        raise ServiceError(f"not an answer of this service: {answer.text[:200]!r}")
     if repeated and answer.status_code == 404:
         return None  # the first try had come through
     raise _error(_problem(answer) | {"status": answer.status_code})
@@ -358,8 +383,9 @@ def _error(problem: dict[str, Any]) -> ShortlistError:
 
 
 def _asked_pause(answer: Any) -> float | None:
-    """Return the pause that the service asks for."""
+    """Return the pause that the service asks for, if it can be kept."""
     try:
-        return float(answer.headers["Retry-After"]) * random.uniform(0.5, 1.0)
+        seconds = float(answer.headers["Retry-After"])
     except (AttributeError, KeyError, ValueError):
         return None
+    return seconds * random.uniform(0.5, 1.0) if 0 <= seconds < math.inf else None

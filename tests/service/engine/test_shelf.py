@@ -106,6 +106,30 @@ def test_a_stream_that_is_replaced_while_it_is_read(long_log):
     assert asyncio.run(main())["settings"]["coverage"] == 0.8
 
 
+def test_a_stream_that_is_asked_for_while_it_is_deleted_is_gone(long_log, monkeypatch):
+    """Whoever asks meanwhile has it read again; nobody waits for that once it is deleted."""
+    address, _ = long_log
+    asked = threading.Event()
+
+    async def main():
+        async with Engine.open(address) as engine:
+            delete = engine.store.delete_stream
+            monkeypatch.setattr(engine.store, "delete_stream", lambda stream_id: asked.wait(30) and delete(stream_id))
+            deletion = asyncio.create_task(engine.delete_stream("long"))
+            while not engine._writer.lock.locked():
+                await asyncio.sleep(0.01)
+            with pytest.raises(ServiceUnavailable):
+                await engine.summary("long")
+            asked.set()
+            await deletion
+            with pytest.raises(UnknownStream):
+                await engine.summary("long")
+            made, created = await engine.create_stream("long", Settings(coverage=0.8))
+            return made["rounds"], created
+
+    assert asyncio.run(main()) == (0, True)
+
+
 def test_rounds_that_others_have_too_wait_for_these_alone(long_log, monkeypatch):
     """A stream is read that shadows another: that one waits, and no other."""
     address, go_on = long_log
@@ -127,9 +151,10 @@ def test_rounds_that_others_have_too_wait_for_these_alone(long_log, monkeypatch)
 
             monkeypatch.setattr(shelf.Shelf, "find", being_read)
             waiting = asyncio.create_task(engine.answer("leader", "r", "hit", "x"))
+            while not started:
+                await asyncio.sleep(0.01)
             for _ in range(3):
                 await one_round(engine, "short")
-            assert started
             assert not waiting.done()
             go_on.set()
             await waiting
@@ -260,6 +285,50 @@ def test_a_stream_that_is_held_for_too_long_is_refused(postgresql, monkeypatch):
             return (await engine.summary("held"))["rounds"]
 
     assert asyncio.run(main()) == 1
+
+
+def test_a_service_that_is_about_to_stop_waits_for_no_stream(postgresql, monkeypatch):
+    monkeypatch.setattr(writer, "_PATIENCE", 3600.0)
+
+    async def main():
+        async with Engine.open(postgresql) as engine:
+            for name in ("held", "free"):
+                await engine.create_stream(name, Settings(coverage=0.9))
+            with psycopg.connect(postgresql) as other:
+                other.execute("SELECT * FROM streams WHERE name = 'held' FOR UPDATE")
+                held = asyncio.create_task(one_round(engine, "held"))
+                await one_round(engine, "free")
+                while not engine._writer._aside:
+                    await asyncio.sleep(0.01)
+                engine.hurry()
+                with pytest.raises(ServiceUnavailable, match="stream held is held by another process"):
+                    await asyncio.wait_for(held, 30)
+                await one_round(engine, "free")  # what can be written still is
+
+    asyncio.run(main())
+
+
+def test_all_requests_of_a_stream_wait_for_it_together(postgresql, monkeypatch):
+    """However many they are, it is looked for once in each try."""
+    for module in (shelf, store_log):
+        monkeypatch.setattr(module, "MOST_TAIL", 5)
+
+    async def main():
+        async with Engine.open(postgresql) as one, Engine.open(postgresql) as two:
+            await one.create_stream("a", Settings(coverage=0.9))
+            await two.summary("a")
+            for _ in range(10):
+                await one_round(one, "a")
+            looked, put_aside = [], two._writer._put_aside
+            monkeypatch.setattr(
+                two._writer, "_put_aside", lambda batch, busy: looked.append(busy.places) or put_aside(batch, busy)
+            )
+            await asyncio.gather(*(one_round(two, "a") for _ in range(20)))
+            return looked, (await one.summary("a"))["rounds"]
+
+    looked, rounds = asyncio.run(main())
+    assert rounds == 30
+    assert {len(places) for places in looked} == {20}
 
 
 def test_a_replica_that_is_far_behind_reads_the_stream_again(postgresql, monkeypatch):

@@ -94,6 +94,28 @@ def test_what_is_public_is_limited_too(limited):
     assert limited(path="/healthz", requests=200) == 0
 
 
+def test_a_request_to_switch_to_websockets_is_one_like_any_other(sqlite):
+    """Connections of another protocol have nothing that the service could look at."""
+    port = free_port()
+    arguments = [sys.executable, "-m", "shortlist", "serve", "--database", sqlite, "--port", str(port)]
+    child = subprocess.Popen(arguments, stderr=subprocess.DEVNULL)
+    switch = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    }
+    try:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=20) as http:
+            wait_for(http, child)
+            for path, status in (("/v1/streams", 200), ("/v1/streams/docs/live", 404)):
+                answer = http.get(path, headers=switch)
+                assert (answer.status_code, "streams" in answer.json()) == (status, status == 200)
+    finally:
+        child.terminate()
+        child.wait(30)
+
+
 def test_a_proxy_without_an_address_is_refused():
     with pytest.raises(InvalidParameter, match="trusted_proxy is 'nginx'; give an address"):
         service_commands._proxies(["127.0.0.1", "nginx"])

@@ -119,7 +119,7 @@ class Engine:
 
     async def close(self) -> None:
         """Take nothing new, write what is there, and let go of the database."""
-        self.end_changes()
+        self.hurry()
         await self._overview.close()
         await self._shelf.end()
         await self._writer.close()
@@ -231,6 +231,7 @@ class Engine:
             try:
                 await self._writer.do(self.store.delete_stream, row.id)
                 deleted = True
+                self._shelf.give_up(name)  # somebody may have asked for it meanwhile
                 self._memory.damaged.pop(row.id, None)
             finally:
                 if stream is not None:  # if it failed, whether it is gone is not known: it is read again
@@ -354,9 +355,14 @@ class Engine:
         """Yield a stream's summary now and whenever it has changed, None now and then; end when closing."""
         return self._telling.changes(name, pause=pause)
 
-    def end_changes(self) -> None:
-        """End `changes` for all who listen: the service is about to stop."""
+    def hurry(self) -> None:
+        """Keep nobody waiting, for the service is about to stop: end `changes` for all who listen.
+
+        Requests that have to wait for a stream are refused.
+        """
         self._telling.end()
+        self._shelf.hurry()
+        self._writer.hurry()
 
     async def check(self) -> None:
         """Raise unless the database answers, is where it was, and takes writes if it lately did not."""

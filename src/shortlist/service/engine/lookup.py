@@ -162,7 +162,7 @@ class Lookup:
 
     async def _bring_in(self, commands: Sequence[Command]) -> None:
         """Bring the commands' streams into memory: some may have left it while the commands waited."""
-        for place, command in enumerate(commands):
+        for command in commands:
             stream = command.stream
             if self._memory.by_id.get(stream.id) is stream or stream.deleted or stream.id in self._memory.damaged:
                 continue
@@ -174,7 +174,8 @@ class Lookup:
                 stream.deleted = True
                 continue
             if found is None:
-                raise Busy({place}, _BEING_READ.format(stream.name))
+                places = {place for place, each in enumerate(commands) if each.stream.name == stream.name}
+                raise Busy(places, _BEING_READ.format(stream.name))
             if found.id == stream.id:
                 command.stream = found
             else:

@@ -63,9 +63,13 @@ class Shelf:
         self._turns = asyncio.Semaphore(_AT_A_TIME)
         self._ending = False
 
-    async def end(self) -> None:
+    def hurry(self) -> None:
         """Stop reading what takes long."""
         self._ending = True
+
+    async def end(self) -> None:
+        """Stop reading what takes long, and wait until that is done."""
+        self.hurry()
         if self._reading:
             await asyncio.wait(self._reading.values())
 

@@ -87,7 +87,7 @@ class Writer:
         self._aside: list[Request] = []
         self._wake = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="shortlist-writer")
-        self._closing = False
+        self._hurrying = self._closing = False
         self._task = asyncio.create_task(self._run(), name="shortlist-writer")
 
     async def submit(self, command: Command) -> Outcome:
@@ -112,10 +112,15 @@ class Writer:
         """Run something in the thread that writes. The caller holds the lock."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
 
+    def hurry(self) -> None:
+        """Wait for no stream any more: what cannot be written now is refused."""
+        self._hurrying = True
+        self._wake.set()
+
     async def close(self) -> None:
         """Take nothing new, write what is there, keep snapshots, and let go of the database."""
         self._closing = True
-        self._wake.set()
+        self.hurry()
         await self._task
         async with self.lock:
             for stream in list(self._memory.by_id.values()):
@@ -127,7 +132,7 @@ class Writer:
     async def _run(self) -> None:
         again = 0.0  # when those that were put aside are next tried
         while self._waiting or self._aside or not self._closing:
-            if self._aside and (self._closing or time.monotonic() >= again):
+            if self._aside and (self._hurrying or time.monotonic() >= again):
                 batch, self._aside = self._aside, []
                 again = time.monotonic() + _PAUSE
             else:
@@ -136,7 +141,7 @@ class Writer:
                 await self._handle(batch)
                 continue
             self._wake.clear()
-            if self._waiting or self._closing:
+            if self._waiting or self._closing or (self._aside and self._hurrying):
                 continue
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), max(0.0, again - time.monotonic()) if self._aside else None)
@@ -178,7 +183,7 @@ class Writer:
         for place in sorted(busy.places):
             request = batch[place]
             request.until, request.why = request.until or now + _PATIENCE, busy.why
-            if self._closing or now >= request.until:
+            if self._hurrying or now >= request.until:
                 _refuse([request], ServiceUnavailable(busy.why))
             else:
                 self._aside.append(request)

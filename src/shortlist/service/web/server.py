@@ -52,11 +52,11 @@ class Server(uvicorn.Server):
         gc.set_threshold(10_000, 20, 50)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop: end live streams too."""
+        """Stop: end live streams too, and let no request wait for long."""
         super().handle_exit(sig, frame)
         engine = getattr(self._app.state, "engine", None)
         if engine is not None:
-            self._loop.call_soon_threadsafe(engine.end_changes)
+            self._loop.call_soon_threadsafe(engine.hurry)
 
     @property
     def _app(self) -> FastAPI:
@@ -103,6 +103,7 @@ def run(
         timeout_graceful_shutdown=_GRACE,
         server_header=False,
         limit_concurrency=most_connections(),
+        ws="none",  # there are no WebSockets here; a request to switch to them is one like any other
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
     )
