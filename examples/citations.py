@@ -24,7 +24,7 @@ from shortlist.integrations.citations import NOT_FOUND, answer_round, numbered, 
 FETCH = 30
 PROMPT = (
     "Answer the question from the passages below, in one sentence. Cite every passage that you use by its number in "
-    f"brackets, such as [2]. If no passage helps, write {NOT_FOUND} and nothing else."
+    f"brackets, such as [2]. If something is missing that the answer needs, write {NOT_FOUND}."
 )
 
 
@@ -83,8 +83,8 @@ AWKWARD = [
     Awkward("an id nobody gave it", "Five days [doc-99].", "skip"),
     Awkward("no citation", "It takes five days.", "skip"),
     Awkward("nothing at all", "", "skip"),
-    Awkward("a citation, and not found", "NOT FOUND, though [{n}] comes close.", "skip"),
     Awkward("a tool call that cannot be read", called('{{"ids": [{n}'), "skip"),
+    Awkward("a citation, and not found", "NOT FOUND, though [{n}] comes close.", "miss"),
     Awkward("not found, with an apology", "I am sorry: NOT FOUND in these passages.", "miss"),
 ]
 

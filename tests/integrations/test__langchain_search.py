@@ -10,6 +10,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
 from langchain_core.vectorstores import InMemoryVectorStore
 
@@ -311,3 +312,84 @@ def test_the_compressor_behind_an_ensemble_which_writes_no_scores():
     assert shown[0].id == "invoice"
     assert handler.ended[-1] == [each.id for each in shown]
     assert compressor.summary().hits == 1
+
+
+@pytest.mark.parametrize("scores", [["high"], [None, 0.1, 0.2], [0.3, math.nan, 0.1], [[1.0, 2.0]]])
+def test_a_score_that_is_no_number_is_refused_also_among_more_than_fetch_k(scores):
+    pairs = [(Document(f"{i}", id=f"{i}"), score) for i, score in enumerate(scores)]
+    with pytest.raises(InvalidScores, match="of the search 'x' has"):
+        ShortlistRetriever(searches={"x": lambda _: pairs}, lister=Shortlister(), fetch_k=2).invoke("q")
+
+
+@pytest.mark.parametrize(
+    ("score", "words"),
+    [
+        (lambda *_: None, "the scores are None; give one number for each result"),
+        (lambda *_: 0.5, "the scores are 0.5; give one number for each result"),
+        (lambda *_: {"a": ["high"], "b": [0.5]}, "result 0 of the search 'a' has the score 'high'"),
+    ],
+)
+def test_scores_of_a_compressor_that_cannot_be_used_are_refused(score, words):
+    with pytest.raises(InvalidScores, match=words):
+        ShortlistCompressor(lister=Shortlister(), score=score).compress_documents(documents()[:1], "q")
+
+
+def test_a_compressor_takes_none_for_a_score_that_is_missing():
+    compressor = ShortlistCompressor(lister=Shortlister(), score=lambda *_: {"a": [None, 0.2], "b": [0.5, 0.4]})
+    shown = compressor.compress_documents(documents()[:2], "q")
+    assert {each.id: each.metadata["scores"]["a"] for each in shown} == {
+        documents()[0].id: None,
+        documents()[1].id: 0.2,
+    }
+
+
+def test_what_returns_an_awaitable_is_awaited_or_refused():
+    async def search(_):
+        return [(documents()[0], 0.5)]
+
+    class Late:
+        def __call__(self, query):
+            return search(query)
+
+    retriever = ShortlistRetriever(searches={"x": Late()}, lister=Shortlister())
+    assert len(asyncio.run(retriever.ainvoke("q"))) == 1
+    with pytest.raises(InvalidInput, match="has to be awaited: use ainvoke"):
+        retriever.invoke("q")
+    with pytest.raises(InvalidInput, match="it must return pairs"):
+        ShortlistRetriever(searches={"x": lambda _: None}, lister=Shortlister()).invoke("q")
+
+
+def test_a_retriever_that_cuts_by_a_threshold_is_refused():
+    with pytest.raises(ValueError, match="has a score_threshold in its search_kwargs"):
+        ShortlistRetriever(
+            searches={"x": dense().as_retriever(search_kwargs={"score_threshold": 0.5})}, lister=Shortlister()
+        )
+
+
+def test_the_last_round_is_never_one_before_that_of_a_chain():
+    """A chain runs its steps in copies of the context, and what they set is lost."""
+    found = [(documents()[0], 0.5)]
+    retriever = ShortlistRetriever(searches={"x": lambda query: found if query else []}, lister=Shortlister())
+    chain = RunnableLambda(lambda query: query) | retriever
+
+    async def within():
+        await retriever.ainvoke("q")
+        await chain.ainvoke("")
+        return retriever.last_round_id
+
+    retriever.invoke("q")
+    assert chain.invoke("") == []
+    with pytest.raises(InvalidInput, match="give the lister at_least=1"):
+        retriever.miss(retriever.last_round_id)
+    with pytest.raises(InvalidInput, match="give the lister at_least=1"):
+        asyncio.run(within())
+    retriever.invoke("")
+    retriever.miss(retriever.last_round_id)
+    assert retriever.summary().misses == 1
+
+
+def test_what_was_never_shown_is_no_hit():
+    retriever = ShortlistRetriever(searches={"x": dense()}, lister=Shortlister())
+    for item in ("a text", None, documents()[0]):
+        with pytest.raises(InvalidInput, match="was not shown by a ShortlistRetriever"):
+            retriever.hit(item)

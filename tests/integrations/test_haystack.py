@@ -105,3 +105,11 @@ def test_what_is_refused():
         ShortlistFilter().save()
     with pytest.raises(InvalidInput, match="was not shown"):
         ShortlistFilter().hit(Document(content="x"))
+
+
+def test_a_file_that_was_learned_for_another_coverage_is_refused(tmp_path):
+    path = str(tmp_path / "lister.json")
+    ShortlistFilter(coverage=0.9, path=path).save()
+    with pytest.raises(InvalidParameter, match=r"was learned with coverage 0\.9, and coverage is 0\.95"):
+        ShortlistFilter(coverage=0.95, path=path)
+    assert ShortlistFilter(coverage=0.9, path=path).lister.summary().rounds == 0

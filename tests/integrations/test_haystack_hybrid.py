@@ -117,7 +117,7 @@ def test_a_pipeline_is_saved_and_loaded_and_goes_on(tmp_path):
 
 
 def test_what_is_refused():
-    for searches in ("bm25", [], ["a", "a"], ["query"], [""]):
+    for searches in ("bm25", 5, [], [5], [[]], ["a", "a"], ["query"], ["self", "b"], [""]):
         with pytest.raises(InvalidParameter, match="searches is"):
             ShortlistJoiner(searches)
     with pytest.raises(InvalidParameter, match=r"documents of \['bm25'\], and searches are \['bm25', 'dense'\]"):

@@ -19,17 +19,26 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 from shortlist._validation import Member
-from shortlist.errors import InvalidInput, InvalidParameter, InvalidScores
-from shortlist.integrations._candidates import Candidates, SearchResult, distinct, merge
+from shortlist.errors import InvalidInput, InvalidParameter
+from shortlist.integrations._candidates import Candidates, SearchResult, distinct, merge, numbers
 from shortlist.listers import GroupedShortlister, Lister
 from shortlist.rounds.shown import More, Shown, to_null
 
-__all__ = ["Adapter", "Candidates", "FeedbackMixin", "SearchResult", "check_searches"]
+__all__ = ["Adapter", "Candidates", "FeedbackMixin", "SearchResult", "check_searches", "plain_call", "waiting_call"]
 
 Item = TypeVar("Item")
 
 #: Of how many lists the rest is kept, for those who ask for more.
 _KEPT: Final = 1_000
+#: How much of a question and of a document a service is sent.
+_LONGEST: Final = 20_000
+
+
+class _Last:
+    """The last round of a thread or task, as long as no copy of its context has opened a later one."""
+
+    def __init__(self, round_id: Any) -> None:
+        self.round_id, self.is_overtaken = round_id, False
 
 
 class _Kept(NamedTuple):
@@ -67,7 +76,7 @@ class Adapter:
         # The lists that left something out, the last ones last.
         self._kept: OrderedDict[Any, _Kept] = OrderedDict()
         self._lock = threading.Lock()
-        self._last: contextvars.ContextVar[Any] = contextvars.ContextVar("last_round_id", default=None)
+        self._last: contextvars.ContextVar[_Last | None] = contextvars.ContextVar("last_round_id", default=None)
 
     @property
     def is_async(self) -> bool:
@@ -77,26 +86,25 @@ class Adapter:
     @property
     def last_round_id(self) -> Any:
         """The last round of this thread or task: for a list that is empty, and has no document to ask."""
-        return self._last.get()
+        last = self._last.get()
+        if last is not None and last.is_overtaken:
+            raise InvalidInput(
+                "a later list was shown inside a chain or another task, which does not say its round; take round_id "
+                "from the metadata of a document, and give the lister at_least=1, so that no list is empty"
+            )
+        return None if last is None else last.round_id
 
     def sign(self, search: str = "") -> float:
         """Return 1 if larger scores of a search are better, and -1 if they are distances."""
         higher = self._higher_is_better
         return 1.0 if (higher.get(search, True) if isinstance(higher, Mapping) else higher) else -1.0
 
-    def oriented(self, scores: Sequence[float | None], search: str = "") -> list[float]:
+    def oriented(self, scores: Any, search: str = "", *, gaps: bool = False) -> list[float]:
         """Return scores of which larger is better."""
-        values = []
-        for position, score in enumerate(scores):
-            if score is None or score != score:  # noqa: PLR0124 - NaN is for what a search did not return
-                where = f" of the search {search!r}" if search else ""
-                word = "no score" if score is None else "the score nan"
-                raise InvalidScores(f"result {position}{where} has {word}; shortlist needs the score of every result")
-            values.append(self.sign(search) * float(score))
-        return values
+        return [self.sign(search) * value for value in numbers(scores, search, gaps=gaps)]
 
     def merged(
-        self, searches: Mapping[str, SearchResult[Item]], identify: Callable[[Item], tuple[Any, str]]
+        self, searches: Mapping[str, SearchResult[Item]], identify: Callable[[Item], tuple[Any, str | None]]
     ) -> Candidates[Item]:
         """Return what several searches found as one list of candidates; see `merge`."""
         turned = {name: each._replace(scores=self.oriented(each.scores, name)) for name, each in searches.items()}
@@ -109,10 +117,10 @@ class Adapter:
         return Candidates(list(results.items), distinct(ids), {"": values}, below)
 
     def table(
-        self, items: list[Item], ids: Sequence[Any], scores: Mapping[str, Sequence[float]], *, more: bool
+        self, items: list[Item], ids: Sequence[Any], scores: Mapping[str, Any], *, more: bool
     ) -> Candidates[Item]:
         """Return items that have a score by each of several scorers, NaN where one has none, as candidates."""
-        columns = {name: [self.sign(name) * float(value) for value in column] for name, column in scores.items()}
+        columns = {name: self.oriented(column, name, gaps=True) for name, column in scores.items()}
         scored = {name: [value for value in column if not math.isnan(value)] for name, column in columns.items()}
         below = {name: min(column) for name, column in scored.items() if column} if more else {}
         return Candidates(items, distinct(ids), columns, below)
@@ -170,7 +178,9 @@ class Adapter:
         return await asyncio.to_thread(work, *arguments, **named)
 
     def _take(self, candidates: Candidates[Item], shown: Shown) -> tuple[Shown, list[Item]]:
-        self._last.set(shown.round_id)
+        if (before := self._last.get()) is not None:
+            before.is_overtaken = True  # whoever else sees it would take an older round for this one
+        self._last.set(_Last(shown.round_id))
         items = dict(zip(candidates.ids, candidates.items, strict=True))
         scores = candidates.by_member()
         if len(shown.members) < len(items):
@@ -213,9 +223,44 @@ class FeedbackMixin:
         """Return the metadata of something that was shown."""
         raise NotImplementedError
 
+    @staticmethod
+    def _identity_of(item: Any) -> tuple[Any, str | None]:
+        """Return the id of an item, and what it says."""
+        raise NotImplementedError
+
     def _marked(self, shown: Shown, items: list[Any]) -> list[Any]:
         """Return copies of items with the notes of their list in their metadata."""
         raise NotImplementedError
+
+    def _alone(self, items: Sequence[Any], *, complete: bool) -> Candidates[Any]:
+        """Return scored items as candidates."""
+        results = SearchResult(items, [item.score for item in items], more=not complete)
+        return self._adapter.single(results, [self._identity_of(item)[0] for item in items])
+
+    def _joined(self, searches: Mapping[str, Sequence[Any]], *, complete: bool) -> Candidates[Any]:
+        """Return the scored items of several searches as candidates."""
+        results = {
+            name: SearchResult(items, [item.score for item in items], more=not complete)
+            for name, items in searches.items()
+        }
+        return self._adapter.merged(results, self._identity_of)
+
+    def _words(self, candidates: Candidates[Any], query: str | None) -> dict[str, Any]:
+        texts = [self._identity_of(item)[1] for item in candidates.items]
+        return {
+            "question": None if query is None else query[:_LONGEST],
+            "texts": [None if text is None else text[:_LONGEST] for text in texts],
+        }
+
+    def _offer(self, candidates: Candidates[Any], query: str | None) -> tuple[Shown, list[Any]]:
+        """Show a list; return it, and its items with their notes, best first."""
+        shown, items = self._adapter.offer(candidates, **self._words(candidates, query))
+        return shown, self._marked(shown, items)
+
+    async def _offer_async(self, candidates: Candidates[Any], query: str | None) -> tuple[Shown, list[Any]]:
+        """Do the same without blocking the loop."""
+        shown, items = await self._adapter.offer_async(candidates, **self._words(candidates, query))
+        return shown, self._marked(shown, items)
 
     def more(self, round_id: Any, count: int | None = None) -> list[Any]:
         """Show more of a list: the next ones, best first, any of which may then be a `hit`.
@@ -247,14 +292,21 @@ class FeedbackMixin:
             if len({round_id for round_id, _ in each}) != 1:
                 raise InvalidInput("these are not of one list; give those of one round, at least one")
             return each[0][0], [member for _, member in each]
-        notes = self._metadata_of(item)
+        try:
+            notes = self._metadata_of(item)
+        except AttributeError:
+            notes = {}
         if "round_id" not in notes or "member" not in notes:
             raise InvalidInput(f"this was not shown by a {type(self).__name__}: its metadata has no round_id")
         return notes["round_id"], notes["member"]
 
     @property
     def last_round_id(self) -> Any:
-        """The last round of this thread or task; for a list that was empty."""
+        """The last round of this thread or task, for a list that was empty; None if there was none.
+
+        A chain shows its lists in a context of its own. If one has done so since, that is an error, and never the
+        round before.
+        """
         return self._adapter.last_round_id
 
     def summary(self) -> Any:
@@ -305,3 +357,21 @@ def check_searches(what: str, searches: Any, higher_is_better: Any) -> None:
         raise InvalidParameter(
             f"higher_is_better names {min(unknown)!r}, and {what} are {', '.join(map(repr, searches))}"
         )
+
+
+def plain_call(refusal: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    """Call a function, and refuse one that has to be awaited."""
+    result = function(*arguments, **named)
+    if inspect.isawaitable(result):
+        if inspect.iscoroutine(result):
+            result.close()
+        raise InvalidInput(refusal)
+    return result
+
+
+async def waiting_call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    """Call a function without blocking the loop: awaited if it can be, else in a thread."""
+    if inspect.iscoroutinefunction(function):
+        return await function(*arguments, **named)
+    result = await asyncio.to_thread(function, *arguments, **named)
+    return await result if inspect.isawaitable(result) else result

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from shortlist._validation import Member
+from shortlist.errors import InvalidScores
 
-__all__ = ["Candidates", "SearchResult", "content_name", "distinct", "merge"]
+__all__ = ["Candidates", "SearchResult", "content_name", "distinct", "merge", "numbers"]
 
 Item = TypeVar("Item")
 
@@ -76,7 +77,9 @@ class _Positions:
         return len(self.members) - 1
 
 
-def merge(searches: Mapping[str, SearchResult[Item]], identify: Callable[[Item], tuple[Any, str]]) -> Candidates[Item]:
+def merge(
+    searches: Mapping[str, SearchResult[Item]], identify: Callable[[Item], tuple[Any, str | None]]
+) -> Candidates[Item]:
     """Return the candidates of several searches.
 
     Parameters
@@ -91,7 +94,8 @@ def merge(searches: Mapping[str, SearchResult[Item]], identify: Callable[[Item],
     for name, results in searches.items():
         column = columns[name]
         for item, score in zip(results.items, results.scores, strict=True):
-            position = positions.of(*identify(item))
+            identity, content = identify(item)
+            position = positions.of(identity, content or "")
             if position == len(items):
                 items.append(item)
             column[position] = max(score, column.get(position, -math.inf))
@@ -114,3 +118,23 @@ def distinct(ids: Sequence[Any]) -> list[Member]:
     """Return the ids, or positions where they are missing or the same."""
     usable = [identity for identity in ids if is_usable(identity)]
     return list(usable) if len(set(usable)) == len(ids) else list(range(len(ids)))
+
+
+def numbers(scores: Any, search: str = "", *, gaps: bool = False) -> list[float]:
+    """Return scores as numbers, or say which one is none; with `gaps` None and NaN are scores that are missing."""
+    where = f" of the search {search!r}" if search else ""
+    try:
+        given = list(scores)
+    except TypeError:
+        raise InvalidScores(f"the scores{where} are {scores!r}; give one number for each result") from None
+    values = list[float]()
+    for position, score in enumerate(given):
+        try:
+            value = math.nan if score is None else float(score)
+        except (TypeError, ValueError):
+            raise InvalidScores(f"result {position}{where} has the score {score!r}; it must be a number") from None
+        if math.isnan(value) and not gaps:
+            word = "no score" if score is None else "the score nan"
+            raise InvalidScores(f"result {position}{where} has {word}; shortlist needs the score of every result")
+        values.append(value)
+    return values

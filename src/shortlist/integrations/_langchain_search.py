@@ -3,7 +3,7 @@
 import abc
 import asyncio
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -13,7 +13,8 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 
 from shortlist.errors import InvalidInput, InvalidParameter, InvalidScores
-from shortlist.integrations._candidates import SearchResult
+from shortlist.integrations._adapter import plain_call, waiting_call
+from shortlist.integrations._candidates import SearchResult, numbers
 
 __all__ = ["Search", "as_search"]
 
@@ -46,7 +47,9 @@ class Search(abc.ABC):
         """Return the best of what was found; one that does not know `fetch_k` may have left something out before."""
         more = len(pairs) >= self.fetch_k or not knows_k
         if len(pairs) > self.fetch_k:
-            pairs = sorted(pairs, key=lambda pair: -self.sign * pair[1])[: self.fetch_k]
+            values = numbers([pair[1] for pair in pairs], self.name)
+            order = sorted(range(len(pairs)), key=lambda i: -self.sign * values[i])
+            pairs = [pairs[i] for i in order[: self.fetch_k]]
         return SearchResult([pair[0] for pair in pairs], [pair[1] for pair in pairs], more=more)
 
 
@@ -61,6 +64,11 @@ class _Store(Search):
                 raise InvalidParameter(
                     f"search {name!r} has search_type {asked.search_type!r}, which chooses among the results before "
                     "shortlist can; give the vector store itself"
+                )
+            if "score_threshold" in asked.search_kwargs:
+                raise InvalidParameter(
+                    f"search {name!r} has a score_threshold in its search_kwargs, which cuts lists before shortlist "
+                    "can; take it out"
                 )
             self.asked = asked.vectorstore
             self.filters = {key: value for key, value in asked.search_kwargs.items() if key != "k"}
@@ -121,17 +129,14 @@ class _Function(Search):
         self._options = {"k": fetch_k} if self._knows_k else {}
 
     def run(self, query: str, manager: CallbackManagerForRetrieverRun) -> SearchResult[Document]:  # noqa: ARG002
-        if inspect.iscoroutinefunction(self.asked):
-            raise InvalidInput(f"search {self.name!r} has to be awaited: use ainvoke, or a plain function")
-        return self._checked(self.asked(query, **self._options))
+        refusal = f"search {self.name!r} has to be awaited: use ainvoke, or a plain function"
+        return self._checked(plain_call(refusal, self.asked, query, **self._options))
 
     async def run_async(self, query: str, manager: AsyncCallbackManagerForRetrieverRun) -> SearchResult[Document]:  # noqa: ARG002
-        if inspect.iscoroutinefunction(self.asked):
-            return self._checked(await self.asked(query, **self._options))
-        return self._checked(await asyncio.to_thread(self.asked, query, **self._options))
+        return self._checked(await waiting_call(self.asked, query, **self._options))
 
     def _checked(self, pairs: Any) -> SearchResult[Document]:
-        pairs = list(pairs)
+        pairs = list(pairs) if isinstance(pairs, Iterable) else [pairs]
         for pair in pairs:
             if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], Document)):
                 raise InvalidInput(

@@ -5,11 +5,12 @@
     answer_round(lister, shown.round_id, read_citations(answer, shown.members))
 
 Everything that an answer cites is needed, so the lowest of their scores counts (``hit(round_id, [a, b])``). An answer
-that says `NOT FOUND` is a miss. Anything else is `skip`: an answer without a citation, one that cites a label that is
-not in the prompt, one that says both. A model that errs in form has not said that the list lacks something, so that
-is never a miss. Only the standard library is needed.
+that says `NOT FOUND` is a miss, also if it cites something: a part is missing. Anything else is `skip`: an answer
+without a citation, and one that cites a label that is not in the prompt. A model that errs in form has not said that
+the list lacks something, so that is never a miss. Only the standard library is needed.
 """
 
+import inspect
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ from shortlist.listers import Lister
 
 __all__ = ["NOT_FOUND", "Citations", "answer_round", "numbered", "read_citations"]
 
-#: What the prompt asks a model to say when no document helps.
+#: What the prompt asks a model to say when something that it needs is missing.
 NOT_FOUND: Final = "NOT FOUND"
 #: The tool that a model may call instead of writing brackets: ``cite(ids=[...], not_found=false)``.
 _TOOL: Final = "cite"
@@ -49,7 +50,7 @@ class Citations:
     unknown
         What looks like a citation and is no label of the prompt.
     not_found
-        Whether it says that no document helps.
+        Whether it says that something is missing.
     """
 
     cited: tuple[Member, ...] = ()
@@ -59,9 +60,9 @@ class Citations:
     @property
     def answer(self) -> Literal["hit", "miss", "skip"]:
         """What it says about the list."""
-        if self.unknown or self.not_found == bool(self.cited):
-            return "skip"  # nothing, something that is not there, or both of two things
-        return "miss" if self.not_found else "hit"
+        if self.not_found:
+            return "miss"  # also where it cites something: skipped, the rounds that lack a part would not count
+        return "hit" if self.cited and not self.unknown else "skip"
 
 
 def numbered(texts: Iterable[str]) -> str:
@@ -103,10 +104,11 @@ def read_citations(
         From the labels of the prompt to the members of the list: ``{"doc-7": "doc-7"}``. Or the members alone, in the
         order of the prompt, if it numbers them from 1.
     not_found
-        What the prompt asks the model to say when no document helps.
+        What the prompt asks the model to say when something that it needs is missing. In an answer that cites nothing,
+        case and punctuation do not matter.
     tool
         The name of the tool that it may call: its ``ids`` (or ``citations``, ``documents``, ``sources``) are
-        labels, and ``not_found`` says that none helps.
+        labels, and ``not_found`` says that something is missing.
 
     Examples
     --------
@@ -115,16 +117,22 @@ def read_citations(
     >>> read_citations("As [7] says.", ["a", "b", "c"]).answer
     'skip'
     """
+    if not isinstance(not_found, str) or not _plain(not_found):
+        raise InvalidParameter(
+            f"not_found is {not_found!r}; give the words that the prompt asks for, such as {NOT_FOUND}"
+        )
     reader = _Reader(labels)
-    missing = False
+    missing, loosely = False, False
     for part in _parts(answer, tool):
         if isinstance(part, str):
             missing |= not_found in part
+            loosely |= _plain(not_found) in _plain(part)
             reader.text(part)
         else:
-            missing |= bool(part.get("not_found"))
+            missing |= str(part.get("not_found") or "").casefold() not in ("", "false", "no")
             for name in _LISTS:
                 reader.values(part.get(name))
+    missing |= loosely and not reader.cited
     return Citations(tuple(dict.fromkeys(reader.cited)), tuple(dict.fromkeys(reader.unknown)), missing)
 
 
@@ -136,16 +144,21 @@ def answer_round(
     Parameters
     ----------
     lister
-        A Shortlister, or a Client of the service.
+        A Shortlister, or a Client of the service; no AsyncClient.
     round_id
         The list's round.
     citations
         What the answer cites, of the members of that list.
     several
-        ``"all"``: everything cited is needed, and the guarantee is that all of it is in the list. ``"any"``: one of
+        ``"all"``: everything cited is needed, and the guarantee is that all of it is in the list, if the model says so
+        where a part is missing, or if the lister explores (`explore_share`). ``"any"``: one of
         them would have done, and the first one cited stands for it; lists are shorter, and the guarantee is that some
         document is there that a model would cite.
     """
+    if inspect.iscoroutinefunction(lister.hit):
+        raise InvalidParameter(
+            f"lister is {lister!r}, whose answers have to be awaited; give a Client, or await its {citations.answer}"
+        )
     if several not in ("all", "any"):
         raise InvalidParameter(f"several is {several!r}; it must be 'all' or 'any'")
     answer = citations.answer
@@ -168,17 +181,26 @@ def _parts(answer: Any, tool: str) -> Iterator[str | dict[str, Any]]:
     if not isinstance(answer, Mapping):
         raise InvalidParameter(f"answer is a {type(answer).__name__}; give a text, or a message with its tool calls")
     content = answer.get("content")
-    for block in [content] if isinstance(content, str) else content or ():
+    for block in _blocks([content] if isinstance(content, str) else content, "content"):
         if isinstance(block, str):
             yield block
         elif block.get("type") == "tool_use" and block.get("name") == tool:
-            yield dict(block.get("input") or {})
+            yield _arguments(block.get("input"))
         elif isinstance(block.get("text"), str):
             yield block["text"]
-    for call in answer.get("tool_calls") or ():
-        function = call.get("function") or call
-        if function.get("name") == tool:
-            yield _arguments(function.get("arguments"))
+    for call in _blocks(answer.get("tool_calls"), "tool_calls"):
+        function = call if isinstance(call, str) else call.get("function") or call
+        if isinstance(function, Mapping) and function.get("name") == tool:
+            yield _arguments(function.get("arguments", function.get("args")))
+
+
+def _blocks(blocks: Any, where: str) -> list[Any]:
+    """Return the parts of a message, or say that they are none."""
+    if blocks is None:
+        return []
+    if not isinstance(blocks, (list, tuple)) or not all(isinstance(each, (str, Mapping)) for each in blocks):
+        raise InvalidParameter(f"{where} of the answer is {str(blocks)[:80]!r}; give the message as JSON has it")
+    return list(blocks)
 
 
 def _arguments(arguments: Any) -> dict[str, Any]:
@@ -191,12 +213,23 @@ def _arguments(arguments: Any) -> dict[str, Any]:
     return arguments if isinstance(arguments, dict) else {"ids": arguments}
 
 
+def _plain(text: str) -> str:
+    """Return the words of a text, in lower case and without punctuation."""
+    return re.sub(r"[\W_]+", " ", text).strip().casefold()
+
+
 class _Reader:
     """From labels, as a model writes them, to members."""
 
     def __init__(self, labels: Mapping[Any, Member] | Sequence[Member]) -> None:
+        if isinstance(labels, str) or not isinstance(labels, (Mapping, Sequence)):
+            raise InvalidParameter(
+                f"labels is {labels!r}; give the members of the list, or from each label to its member"
+            )
         known = labels if isinstance(labels, Mapping) else dict(enumerate(labels, 1))
         self.labels = {str(label): member for label, member in known.items()}
+        if len(self.labels) < len(known):
+            raise InvalidParameter(f"labels has {list(known)}, of which two read the same; give each its own")
         folded: dict[str, list[Member]] = {}
         for label, member in self.labels.items():
             folded.setdefault(label.casefold(), []).append(member)

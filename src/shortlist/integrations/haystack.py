@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from shortlist.errors import InvalidParameter, needs_extra
-from shortlist.integrations._adapter import Adapter, Candidates, FeedbackMixin, SearchResult, check_searches
+from shortlist.integrations._adapter import Adapter, Candidates, FeedbackMixin, check_searches
 from shortlist.listers import Shortlister
 from shortlist.rounds.shown import to_null
 
@@ -67,9 +67,17 @@ class _Learning(FeedbackMixin):
             from shortlist import Client  # noqa: PLC0415 - needs an extra
 
             return Client(self.url, str(self.stream), self._api_key)
-        if self.path is not None and Path(self.path).exists():
-            return Shortlister.load(self.path)
-        return Shortlister(self.coverage, self.delta, score=self.score)
+        wanted = Shortlister(self.coverage, self.delta, score=self.score)
+        if self.path is None or not Path(self.path).exists():
+            return wanted
+        lister = Shortlister.load(self.path)
+        learned = getattr(lister.policy, "coverage", self.coverage)
+        if learned != self.coverage:
+            raise InvalidParameter(
+                f"{self.path} was learned with coverage {learned:g}, and coverage is {self.coverage:g}: change that "
+                "back, or name another path"
+            )
+        return lister
 
     @property
     def lister(self) -> Any:
@@ -97,9 +105,10 @@ class _Learning(FeedbackMixin):
         component_: Self = default_from_dict(cls, data)
         return component_
 
-    def _result(self, shown: Any, kept: list[Document]) -> dict[str, Any]:
+    @staticmethod
+    def _result(shown: Any, documents: list[Document]) -> dict[str, Any]:
         return {
-            "documents": self._marked(shown, kept),
+            "documents": documents,
             "round_id": shown.round_id,
             "threshold": to_null(shown.threshold),
             "truncated": shown.truncated,
@@ -116,6 +125,10 @@ class _Learning(FeedbackMixin):
     def _metadata_of(item: Any) -> Any:
         return item.meta
 
+    @staticmethod
+    def _identity_of(item: Document) -> tuple[Any, str | None]:
+        return item.id, item.content
+
 
 @component
 class ShortlistFilter(_Learning):
@@ -129,9 +142,9 @@ class ShortlistFilter(_Learning):
     Parameters
     ----------
     coverage, delta, score
-        Of the lister that is made, if there is none at `path` yet.
+        Of the lister that is made, if there is none at `path` yet; the `coverage` of one that exists must be the same.
     path
-        A file for the lister: it is read if it is there, and written by `save` and when the pipeline is saved.
+        A file for the lister: it is read if it exists, and written by `save` and when the pipeline is saved.
     url, stream, api_key
         Use a stream of a running service instead.
     higher_is_better
@@ -155,20 +168,15 @@ class ShortlistFilter(_Learning):
     ) -> None:
         self._set_up(coverage, delta, score, path, url, stream, api_key, higher_is_better, complete)
 
-    def _candidates(self, documents: list[Document]) -> Candidates[Document]:
-        scores: Any = [document.score for document in documents]
-        results = SearchResult(documents, scores, more=not self.complete)
-        return self._adapter.single(results, [document.id for document in documents])
-
     @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
     def run(self, documents: list[Document], query: str | None = None) -> dict[str, Any]:
         """Keep the documents that reach the threshold, best first."""
-        return self._result(*self._adapter.offer(self._candidates(documents), **_words(query, documents)))
+        return self._result(*self._offer(self._alone(documents, complete=self.complete), query))
 
     @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
     async def run_async(self, documents: list[Document], query: str | None = None) -> dict[str, Any]:
         """Do the same without blocking the loop."""
-        return self._result(*await self._adapter.offer_async(self._candidates(documents), **_words(query, documents)))
+        return self._result(*await self._offer_async(self._alone(documents, complete=self.complete), query))
 
 
 @component
@@ -185,7 +193,7 @@ class ShortlistJoiner(_Learning):
     searches
         The names of its inputs: ``["bm25", "dense"]`` are connected as ``"shortlist.bm25"`` and ``"shortlist.dense"``.
     coverage, delta, score
-        Of the lister that is made, if there is none at `path` yet.
+        Of the lister that is made, if there is none at `path` yet; the `coverage` of one that exists must be the same.
     path
         A file for the lister: it is read if it exists, and written by `save` and when the pipeline is saved.
     url, stream, api_key
@@ -213,8 +221,9 @@ class ShortlistJoiner(_Learning):
         higher_is_better: bool | Mapping[str, bool] = True,
         complete: bool = False,
     ) -> None:
-        self.searches = list(searches)
-        if isinstance(searches, str) or len(set(self.searches)) < len(self.searches) or "query" in self.searches:
+        self.searches = list(searches) if isinstance(searches, Sequence) and not isinstance(searches, str) else []
+        names = {each for each in self.searches if isinstance(each, str)}
+        if not names or len(names) < len(self.searches) or names & {"query", "self"}:
             raise InvalidParameter(f"searches is {searches!r}; give a list of different names, none of them 'query'")
         check_searches("searches", dict.fromkeys(self.searches), higher_is_better)
         self._set_up(coverage, delta, score, path, url, stream, api_key, higher_is_better, complete)
@@ -225,29 +234,14 @@ class ShortlistJoiner(_Learning):
             raise InvalidParameter(
                 f"there are documents of {sorted(documents)}, and searches are {sorted(self.searches)}; connect each"
             )
-        results: dict[str, SearchResult[Document]] = {}
-        for name in self.searches:
-            scores: Any = [document.score for document in documents[name]]
-            results[name] = SearchResult(documents[name], scores, more=not self.complete)
-        return self._adapter.merged(results, _identity)
+        return self._joined({name: documents[name] for name in self.searches}, complete=self.complete)
 
     @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
     def run(self, query: str | None = None, **documents: list[Document]) -> dict[str, Any]:
         """Keep the documents that reach the threshold, best first."""
-        candidates = self._candidates(documents)
-        return self._result(*self._adapter.offer(candidates, **_words(query, candidates.items)))
+        return self._result(*self._offer(self._candidates(documents), query))
 
     @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
     async def run_async(self, query: str | None = None, **documents: list[Document]) -> dict[str, Any]:
         """Do the same without blocking the loop."""
-        candidates = self._candidates(documents)
-        return self._result(*await self._adapter.offer_async(candidates, **_words(query, candidates.items)))
-
-
-def _identity(document: Document) -> tuple[Any, str]:
-    return document.id, document.content or ""
-
-
-def _words(query: str | None, documents: list[Document]) -> dict[str, Any]:
-    texts = [None if document.content is None else document.content[:20_000] for document in documents]
-    return {"question": None if query is None else query[:20_000], "texts": texts}
+        return self._result(*await self._offer_async(self._candidates(documents), query))

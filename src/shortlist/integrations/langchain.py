@@ -9,12 +9,20 @@ retriever.miss(documents[0].metadata["round_id"]) # or: none of these
 """
 
 import asyncio
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from shortlist.errors import InvalidInput, InvalidScores, needs_extra
-from shortlist.integrations._adapter import Adapter, Candidates, FeedbackMixin, SearchResult, check_searches
+from shortlist.integrations._adapter import (
+    Adapter,
+    Candidates,
+    FeedbackMixin,
+    SearchResult,
+    check_searches,
+    plain_call,
+    waiting_call,
+)
+from shortlist.integrations._candidates import numbers
 
 needs_extra("the LangChain adapter", "langchain", "langchain_core")
 
@@ -40,6 +48,10 @@ class _Marking(FeedbackMixin):
     @staticmethod
     def _metadata_of(item: Any) -> Any:
         return item.metadata
+
+    @staticmethod
+    def _identity_of(item: Document) -> tuple[Any, str]:
+        return item.id, item.page_content
 
 
 class ShortlistRetriever(_Marking, BaseRetriever):
@@ -89,15 +101,14 @@ class ShortlistRetriever(_Marking, BaseRetriever):
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
         results = {name: search.run(query, run_manager) for name, search in self._searches.items()}
-        candidates = self._adapter.merged(results, _identity)
-        return self._marked(*self._adapter.offer(candidates, **_words(query, candidates)))
+        return self._offer(self._adapter.merged(results, self._identity_of), query)[1]
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
     ) -> list[Document]:
         each = await asyncio.gather(*(search.run_async(query, run_manager) for search in self._searches.values()))
-        candidates = self._adapter.merged(dict(zip(self._searches, each, strict=True)), _identity)
-        return self._marked(*await self._adapter.offer_async(candidates, **_words(query, candidates)))
+        candidates = self._adapter.merged(dict(zip(self._searches, each, strict=True)), self._identity_of)
+        return (await self._offer_async(candidates, query))[1]
 
 
 class ShortlistCompressor(_Marking, BaseDocumentCompressor):
@@ -140,11 +151,9 @@ class ShortlistCompressor(_Marking, BaseDocumentCompressor):
         callbacks: Callbacks | None = None,  # noqa: ARG002 - nothing else is called
     ) -> Sequence[Document]:
         """Keep the documents that reach the threshold, best first."""
-        if inspect.iscoroutinefunction(self.score):
-            raise InvalidInput("score has to be awaited: use acompress_documents, or a plain function")
-        scores = self.score(query, documents) if callable(self.score) else self._written(self.score, documents)
-        candidates = self._candidates(documents, scores)
-        return self._marked(*self._adapter.offer(candidates, **_words(query, candidates)))
+        score, refusal = self.score, "score has to be awaited: use acompress_documents, or a plain function"
+        scores = plain_call(refusal, score, query, documents) if callable(score) else self._written(score, documents)
+        return self._offer(self._candidates(documents, scores), query)[1]
 
     async def acompress_documents(
         self,
@@ -153,14 +162,9 @@ class ShortlistCompressor(_Marking, BaseDocumentCompressor):
         callbacks: Callbacks | None = None,  # noqa: ARG002
     ) -> Sequence[Document]:
         """Do the same without blocking the loop."""
-        if not callable(self.score):
-            scores = self._written(self.score, documents)
-        elif inspect.iscoroutinefunction(self.score):
-            scores = await self.score(query, documents)
-        else:
-            scores = await asyncio.to_thread(self.score, query, documents)
-        candidates = self._candidates(documents, scores)
-        return self._marked(*await self._adapter.offer_async(candidates, **_words(query, candidates)))
+        score = self.score
+        scores = await waiting_call(score, query, documents) if callable(score) else self._written(score, documents)
+        return (await self._offer_async(self._candidates(documents, scores), query))[1]
 
     @staticmethod
     def _written(key: str, documents: Sequence[Document]) -> list[float]:
@@ -175,21 +179,16 @@ class ShortlistCompressor(_Marking, BaseDocumentCompressor):
 
     def _candidates(self, documents: Sequence[Document], scores: Any) -> Candidates[Document]:
         ids = [document.id for document in documents]
-        columns = scores if isinstance(scores, Mapping) else {"": scores}
+        several = isinstance(scores, Mapping)
+        columns = {
+            name: numbers(each, name, gaps=several) for name, each in (scores if several else {"": scores}).items()
+        }
         for name, column in columns.items():
             if len(column) != len(documents):
                 raise InvalidScores(
                     f"score returned {len(column)} numbers{f' called {name!r}' if name else ''} for {len(documents)} "
                     "documents; it must return one for each"
                 )
-        if not isinstance(scores, Mapping):
-            return self._adapter.single(SearchResult(documents, scores, more=not self.complete), ids)
-        return self._adapter.table(list(documents), ids, scores, more=not self.complete)
-
-
-def _identity(document: Document) -> tuple[Any, str]:
-    return document.id, document.page_content
-
-
-def _words(query: str, candidates: Candidates[Document]) -> dict[str, Any]:
-    return {"question": query[:20_000], "texts": [document.page_content[:20_000] for document in candidates.items]}
+        if several:
+            return self._adapter.table(list(documents), ids, columns, more=not self.complete)
+        return self._adapter.single(SearchResult(documents, columns[""], more=not self.complete), ids)

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shortlist.errors import InvalidParameter, needs_extra
-from shortlist.integrations._adapter import Adapter, FeedbackMixin, SearchResult, check_searches
+from shortlist.integrations._adapter import Adapter, FeedbackMixin, check_searches
 
 needs_extra("the LlamaIndex adapter", "llama-index", "llama_index")
 
@@ -45,6 +45,10 @@ class _Marking(FeedbackMixin):
     @staticmethod
     def _metadata_of(item: Any) -> Any:
         return item.node.metadata
+
+    @staticmethod
+    def _identity_of(item: NodeWithScore) -> tuple[Any, str]:
+        return item.node_id, item.node.get_content(metadata_mode=MetadataMode.NONE)
 
 
 class ShortlistPostprocessor(_Marking, BaseNodePostprocessor):
@@ -80,21 +84,16 @@ class ShortlistPostprocessor(_Marking, BaseNodePostprocessor):
         """Return the name that LlamaIndex writes down."""
         return "ShortlistPostprocessor"
 
-    def _candidates(self, nodes: list[NodeWithScore]) -> Any:
-        scores: Any = [node.score for node in nodes]
-        return self._adapter.single(
-            SearchResult(nodes, scores, more=not self.complete), [node.node_id for node in nodes]
-        )
-
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        return self._marked(*self._adapter.offer(self._candidates(nodes), **_words(query_bundle, nodes)))
+        return self._offer(self._alone(nodes, complete=self.complete), _question(query_bundle))[1]
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        return self._marked(*await self._adapter.offer_async(self._candidates(nodes), **_words(query_bundle, nodes)))
+        candidates = self._alone(nodes, complete=self.complete)
+        return (await self._offer_async(candidates, _question(query_bundle)))[1]
 
 
 class ShortlistFusionRetriever(_Marking, BaseRetriever):
@@ -143,27 +142,15 @@ class ShortlistFusionRetriever(_Marking, BaseRetriever):
         self.retrievers, self.lister, self.complete = dict(retrievers), lister, complete
         self._adapter = Adapter(lister, higher_is_better=higher_is_better)
 
-    def _candidates(self, nodes: list[list[NodeWithScore]]) -> Any:
-        results: dict[str, SearchResult[NodeWithScore]] = {
-            name: SearchResult(each, [node.score for node in each], more=not self.complete)  # type: ignore[misc]
-            for name, each in zip(self.retrievers, nodes, strict=True)
-        }
-        return self._adapter.merged(results, _identity)
-
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        candidates = self._candidates([each.retrieve(query_bundle) for each in self.retrievers.values()])
-        return self._marked(*self._adapter.offer(candidates, **_words(query_bundle, candidates.items)))
+        nodes = {name: each.retrieve(query_bundle) for name, each in self.retrievers.items()}
+        return self._offer(self._joined(nodes, complete=self.complete), query_bundle.query_str)[1]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         nodes = await asyncio.gather(*(each.aretrieve(query_bundle) for each in self.retrievers.values()))
-        candidates = self._candidates(nodes)
-        return self._marked(*await self._adapter.offer_async(candidates, **_words(query_bundle, candidates.items)))
+        candidates = self._joined(dict(zip(self.retrievers, nodes, strict=True)), complete=self.complete)
+        return (await self._offer_async(candidates, query_bundle.query_str))[1]
 
 
-def _identity(node: NodeWithScore) -> tuple[Any, str]:
-    return node.node_id, node.node.get_content(metadata_mode=MetadataMode.NONE)
-
-
-def _words(query: QueryBundle | None, nodes: list[NodeWithScore]) -> dict[str, Any]:
-    texts = [node.node.get_content(metadata_mode=MetadataMode.NONE)[:20_000] for node in nodes]
-    return {"question": None if query is None else query.query_str[:20_000], "texts": texts}
+def _question(query: QueryBundle | None) -> str | None:
+    return None if query is None else query.query_str
