@@ -116,7 +116,7 @@ def test_a_stream_that_is_asked_for_while_it_is_deleted_is_gone(long_log, monkey
             delete = engine.store.delete_stream
             monkeypatch.setattr(engine.store, "delete_stream", lambda stream_id: asked.wait(30) and delete(stream_id))
             deletion = asyncio.create_task(engine.delete_stream("long"))
-            while not engine._writer.lock.locked():
+            while not engine._writer.lock.locked():  # noqa: ASYNC110 - there is nothing to wait for
                 await asyncio.sleep(0.01)
             with pytest.raises(ServiceUnavailable):
                 await engine.summary("long")
@@ -151,7 +151,7 @@ def test_rounds_that_others_have_too_wait_for_these_alone(long_log, monkeypatch)
 
             monkeypatch.setattr(shelf.Shelf, "find", being_read)
             waiting = asyncio.create_task(engine.answer("leader", "r", "hit", "x"))
-            while not started:
+            while not started:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
             for _ in range(3):
                 await one_round(engine, "short")
@@ -298,7 +298,7 @@ def test_a_service_that_is_about_to_stop_waits_for_no_stream(postgresql, monkeyp
                 other.execute("SELECT * FROM streams WHERE name = 'held' FOR UPDATE")
                 held = asyncio.create_task(one_round(engine, "held"))
                 await one_round(engine, "free")
-                while not engine._writer._aside:
+                while not engine._writer._aside:  # noqa: ASYNC110
                     await asyncio.sleep(0.01)
                 engine.hurry()
                 with pytest.raises(ServiceUnavailable, match="stream held is held by another process"):

@@ -9,7 +9,6 @@ import time
 import httpx
 import pytest
 
-import shortlist
 from shortlist.errors import ConflictingAnswer, StoreUnavailable
 from shortlist.rounds.events import Fitted, kind_of
 from shortlist.service.engine import Engine, Settings, verify
@@ -239,8 +238,7 @@ def test_a_snapshot_that_cannot_be_kept_stops_nobody(sqlite, monkeypatch, caplog
                 raise MemoryError
 
             monkeypatch.setattr(Store, "save_snapshot", fail)
-            with pytest.raises(shortlist.errors.ServiceUnavailable):
-                await play(engine, 20)
+            await play(engine, 20)  # it is read again from the log each time, and who asks does not notice
             monkeypatch.undo()
             await play(engine, 20)
             await engine.check()

@@ -48,9 +48,12 @@ class DatabaseFile:
         """Say that a connection ends or begins: SQLite itself may take the journal away and make another."""
         self._journal = None
 
-    def check(self) -> None:
-        """Raise if the file, or its journal, is not the one that was opened; then it raises from now on."""
-        if not self._is_lost:
+    def check(self, *, look: bool = True) -> None:
+        """Raise if the file, or its journal, is not the one that was opened; then it raises from now on.
+
+        Without a `look`, raise if that is known already.
+        """
+        if look and not self._is_lost:
             opened, journal = map(_identity, self._paths)
             self._is_lost = opened != self._opened or self._journal not in (None, journal)
             self._journal = journal

@@ -297,6 +297,8 @@ class Store:
         """Return the writing connection, in a transaction."""
         assert self._writing is not None  # noqa: S101 - a store that was opened for reading is never handed on
         if self._connection is None:
+            if self._file is not None:
+                self._file.check(look=False)  # what is committed is looked at
             with database.translated():
                 self._connection = self._writing.connect()
                 try:
