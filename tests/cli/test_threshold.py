@@ -5,6 +5,7 @@ import csv
 import numpy as np
 import pytest
 
+import shortlist as package
 from shortlist import threshold_from_labels
 from tests.cli.command import refused, shortlist
 
@@ -58,6 +59,20 @@ def test_a_row_per_result_says_what_it_costs(folder):
     assert number(apart) == pytest.approx(1 - exact, abs=1e-4)
     assert number(apart) > 1 - exact
     assert "is at most this far away" in apart.stdout
+    assert f"show those that are less than {number(apart):g} away" in apart.stdout
+    assert "as_retriever" not in apart.stdout  # LangChain compares scores of which larger is better
+
+
+def test_the_lines_that_it_prints_run(folder):
+    path, lists = folder
+    known = {"shortlist": package, "true_scores": lists[:, 0], "lists": lists, "right": [0] * len(lists)}
+    for words in (["true.csv"], ["results.csv", "--scorer", "dense"]):
+        printed = shortlist("threshold", *words, cwd=path).stdout.splitlines()
+        lines = [line.strip() for line in printed if line.strip().startswith("lister")]
+        assert len(lines) == 2
+        exec("\n".join(lines), known)
+        assert known["lister"].summary().shadow
+        assert known["lister"].threshold > -np.inf
 
 
 def test_what_there_is_no_number_for(folder):

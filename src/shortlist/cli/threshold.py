@@ -128,18 +128,28 @@ def _say(console: Console, labelled: LabelledThreshold, examples: _Examples, dis
     needed = examples_needed(labelled.coverage, labelled.delta)
     console.print(f"{needed:,} examples are enough for a first number; more of them bring it closer to the best one.\n")
     fetch = 50 if examples.candidates is None else examples.candidates.shape[1]
+    _lines(console, number, fetch, distances)
+    raw, known = (', score="raw"', "true_scores") if examples.candidates is None else ("", "lists, right")
+    sign = ", with a minus sign before every distance" if distances else ""
+    console.print(f"Or let it learn from here, with the same examples{sign}, in shadow mode first:\n")
+    console.print(escape(f"  lister = shortlist.Shortlister(coverage={labelled.coverage:g}{raw}, shadow=True)"))
+    console.print(escape(f"  lister.warm_start({known})\n"))
+
+
+def _lines(console: Console, number: str, fetch: int, distances: bool) -> None:
+    """Print what to change in a search."""
+    if distances:
+        console.print(f"What to change: fetch {fetch} results, and show those that are less than {number} away.\n")
+        return
     before = 'retriever = store.as_retriever(search_kwargs={"k": 4})'
     kwargs = f'{{"k": {fetch}, "score_threshold": {number}}}'
-    console.print("What to change, in LangChain for example (shadow mode first, then let it learn):\n")
+    console.print("What to change, in LangChain for example, if the examples' scores are its relevance scores:\n")
     console.print(escape(f"  - {before}"))
     console.print(
         escape(
             f'  + retriever = store.as_retriever(search_type="similarity_score_threshold", search_kwargs={kwargs})\n'
         )
     )
-    start = 'score="raw").warm_start(scores)' if examples.candidates is None else ").warm_start(lists, right)"
-    lister = f"Shortlister(coverage={labelled.coverage:g}{', ' if examples.candidates is None else ''}{start}"
-    console.print(escape(f"To let it learn from here, with the same examples: {lister}\n"))
 
 
 def _candidates(examples: _Examples) -> str:
