@@ -175,7 +175,7 @@ def test_check_names_servers_and_what_is_wrong_with_them(tmp_path, monkeypatch):
     result = CliRunner().invoke(app, ["mcp", str(config), "--check"])
     assert result.exit_code == 1
     assert "No such file or directory: 'nonesuch'" in result.output
-    assert "1 servers away" in result.output
+    assert "1 of 2 servers away" in result.output
     assert not (tmp_path / "tools.state").exists()  # it only looks
 
 

@@ -81,6 +81,9 @@ async def _check(settings: "Config") -> None:
         total = sum(tool.tokens for tool in upstreams.tools())
         count = len(upstreams.tools())
     console.print(table)
-    console.print(f"{count} tools, about {total:,} tokens of schemas; {away} servers away", highlight=False)
+    console.print(
+        f"{count} tools, about {total:,} tokens of schemas; {away} of {len(settings.servers)} servers away",
+        highlight=False,
+    )
     if away:
         raise typer.Exit(1)

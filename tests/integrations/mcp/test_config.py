@@ -105,6 +105,28 @@ def test_what_cannot_be_used_is_named(document, message, tmp_path):
         read_config(written(tmp_path, document))
 
 
+def test_a_gateway_that_would_start_itself_is_refused(tmp_path, monkeypatch):
+    """As when the client's file is copied after shortlist was put into it."""
+    path = tmp_path / "config.json"
+    (tmp_path / "other").mkdir()
+
+    def of(*args, **more):
+        return {"mcpServers": {"files": STDIO, "shortlist": {"command": "shortlist", "args": list(args), **more}}}
+
+    monkeypatch.chdir(tmp_path)
+    for document in (
+        of("mcp", str(path)),
+        of("mcp", "config.json"),
+        of("-m", "shortlist", "mcp", "../config.json", cwd="other"),
+    ):
+        path.write_text(json.dumps(document))
+        with pytest.raises(InvalidParameter, match="server shortlist is this gateway with this same file"):
+            read_config(path)
+    for document in (of("mcp", "other.json"), of("--config", "config.json"), of("mcp")):
+        path.write_text(json.dumps(document))
+        assert len(read_config(path).servers) == 2
+
+
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(MissingFile, match="there is no such file"):
         read_config(tmp_path / "none.json")

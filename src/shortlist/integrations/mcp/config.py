@@ -202,7 +202,7 @@ def read_config(path: str | os.PathLike[str]) -> Config:
     folder = source.parent
     times = ("timeout", "start_timeout", "refresh")
     shared: dict[str, float] = {key: _seconds(section[key], key) for key in times if key in section}
-    listed = [_server(name, server, shared, folder) for name, server in servers.items() if not _is_off(server)]
+    listed = [_server(name, server, shared, source) for name, server in servers.items() if not _is_off(server)]
     if not listed:
         raise InvalidParameter(f"all servers in {path} are disabled; there is nothing to find tools in")
     state = section.get("state", f"{source.stem}.state")
@@ -218,7 +218,7 @@ def read_config(path: str | os.PathLike[str]) -> Config:
     )
 
 
-def _server(name: str, server: Any, shared: dict[str, float], folder: Path) -> Server:
+def _server(name: str, server: Any, shared: dict[str, float], source: Path) -> Server:
     server = _object(server, name)
     if not re.fullmatch(r"[\w.-]+", name) or "__" in name:
         raise InvalidParameter(
@@ -232,20 +232,33 @@ def _server(name: str, server: Any, shared: dict[str, float], folder: Path) -> S
         args = server.get("args", [])
         if not isinstance(args, list):
             raise InvalidParameter(f"server {name}: args is {args!r}; it must be a list of texts")
-        return StdioServer(
+        stdio = StdioServer(
             name=name,
             command=_text(server["command"], f"{name}.command"),
             args=tuple(_text(each, f"{name}.args") for each in args),
             env=_texts(server.get("env", {}), f"{name}.env"),
-            cwd=folder / _text(server["cwd"], f"{name}.cwd") if "cwd" in server else None,
+            cwd=source.parent / _text(server["cwd"], f"{name}.cwd") if "cwd" in server else None,
             **times,
         )
+        if _starts(stdio, source):
+            raise InvalidParameter(
+                f"server {name} is this gateway with this same file, {source}: it would start itself without end; "
+                "take it out, and keep it in the file of your client only"
+            )
+        return stdio
     if "url" not in server:
         raise InvalidParameter(f"server {name} has neither a command nor a url; give it one of them")
     if server.get("type") == "sse":
         raise InvalidParameter(f"server {name} speaks server-sent events, which MCP has dropped; use its HTTP address")
     url = _address(server["url"], f"{name}.url")
     return HttpServer(name=name, url=url, headers=_texts(server.get("headers", {}), f"{name}.headers"), **times)
+
+
+def _starts(server: StdioServer, source: Path) -> bool:
+    """Whether a server is a gateway of the file that it stands in."""
+    folder = server.cwd or Path.cwd()
+    after = zip(server.args, server.args[1:], strict=False)
+    return any(word == "mcp" and (folder / file).resolve() == source.resolve() for word, file in after)
 
 
 def _service(section: dict[str, Any]) -> ServiceStream:
