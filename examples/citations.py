@@ -5,6 +5,8 @@ Run: python examples/citations.py                                           # of
 
 The scripted model cites the right passage, or says NOT FOUND; 40 of its 200 answers are awkward in form. A real one is
 asked the same questions (`--rounds`), with the key in OPENAI_API_KEY if it needs one.
+
+Needs the extra service, and client with `--url`.
 """
 
 import argparse

@@ -1,6 +1,8 @@
 """Haystack: BM25 and embeddings in one pipeline, with a score and a cut-off that are learned, beside rank fusion.
 
 Run: python examples/hybrid_haystack.py [--rounds 2000] [--squad FILE]
+
+Needs the extras haystack and service.
 """
 
 from typing import Any

@@ -2,7 +2,7 @@
 
 Run: python examples/hybrid_langchain.py [--rounds 2000] [--squad FILE]
 
-Needs langchain-community, langchain-classic and rank_bm25.
+Needs the extras langchain and service, langchain-community, langchain-classic and rank_bm25.
 """
 
 import re

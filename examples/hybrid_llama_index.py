@@ -2,7 +2,7 @@
 
 Run: python examples/hybrid_llama_index.py [--rounds 2000] [--squad FILE]
 
-Needs llama-index-retrievers-bm25.
+Needs the extras llama-index and service, and llama-index-retrievers-bm25.
 """
 
 from typing import Any
