@@ -186,6 +186,27 @@ def test_streams_leave_memory_and_come_back_as_they_were(address, read):
     assert [(found.problems, found.rounds) for found in verify(read(address))] == [([], 20)] * 10
 
 
+def test_a_stream_that_another_process_has_deleted_leaves_memory(postgresql):
+    """There is nothing to keep a snapshot of, and whoever needs the room goes on."""
+    noticed = []
+
+    async def main():
+        async with (
+            Engine.open(postgresql, stream_limit=1, notice=noticed.append) as one,
+            Engine.open(postgresql) as two,
+        ):
+            for name in ("a", "b"):
+                await one.create_stream(name, Settings(coverage=0.9))
+            await one_round(one, "a")
+            await two.delete_stream("a")
+            await one_round(one, "b")
+            await one_round(one, "b")
+            return one.in_memory
+
+    assert asyncio.run(main()) == ["b"]
+    assert "commit failed" not in noticed
+
+
 def test_a_stream_that_somebody_listens_to_stays(sqlite):
     async def main():
         async with Engine.open(sqlite, stream_limit=2) as engine:

@@ -8,7 +8,14 @@ import stat
 
 import pytest
 
-from shortlist.errors import DamagedFile, DatabaseInUse, InvalidParameter, MissingFile, UnwritableFile
+from shortlist.errors import (
+    DamagedFile,
+    DatabaseInUse,
+    InvalidParameter,
+    MissingFile,
+    StoreUnavailable,
+    UnwritableFile,
+)
 from shortlist.service.store import Store, Text, check_chain, text_digest
 from shortlist.service.store.restoring import restore
 from tests.service.store.entries import hit, listed
@@ -56,6 +63,20 @@ def test_copying_a_backup_over_a_database_destroys_it(crashed):
     shutil.copy(backup, address.removeprefix("sqlite:///"))
     with pytest.raises(Exception, match=r"malformed|assert|event"):
         assert events(address) == 5
+
+
+def test_a_backup_that_was_copied_over_a_database_is_not_opened(crashed, tmp_path):
+    address, backup = crashed
+    place = tmp_path / "crashed" / "log.db"
+    assert events(address) == 299  # the pair that belongs together is; and its journal is then gone
+    shutil.copy(backup, place)
+    (tmp_path / "crashed" / "log.db-wal").write_bytes(b"of another" * 1000)
+    with pytest.raises(StoreUnavailable, match=r"log\.db is a copy, and .*log\.db-wal is of the database .* restore"):
+        Store(address)
+    assert place.read_bytes() == backup.read_bytes()
+    (tmp_path / "crashed" / "log.db-wal").unlink()
+    Store(address).close()
+    assert events(address) == 5
 
 
 def test_a_backup_is_put_back_and_what_was_there_is_kept(crashed, tmp_path):

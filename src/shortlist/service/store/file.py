@@ -12,13 +12,15 @@ from pathlib import Path
 
 from shortlist.errors import InvalidParameter, StoreUnavailable
 
-__all__ = ["BESIDE", "DatabaseFile"]
+__all__ = ["BESIDE", "DatabaseFile", "check_journal"]
 
 _log = logging.getLogger("shortlist.service")
 
 #: What SQLite keeps beside a database, by the end of its name.
 BESIDE = ("-wal", "-shm", "-journal")
 _OWNER = 0o600
+#: What the header of a database says that has no journal (``-wal``): the versions of format that write and read it.
+_WITHOUT_JOURNAL = b"\x01\x01"
 
 
 class DatabaseFile:
@@ -35,6 +37,7 @@ class DatabaseFile:
                 os.close(os.open(self._real, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OWNER))
         except OSError as error:
             raise InvalidParameter(f"{path} cannot be written: {error.strerror}; give another --database") from None
+        check_journal(path)
         for each in (self._real, *(Path(f"{self._real}{end}") for end in BESIDE)):
             # What SQLite makes later beside it, gets its mode. One that is somebody else's is left as it is.
             with contextlib.suppress(OSError):
@@ -68,6 +71,26 @@ class DatabaseFile:
                 "the database file was deleted, moved or replaced while it was in use; nothing can be stored until the "
                 "service is started again, with its file or a restored backup"
             )
+
+
+def check_journal(path: Path) -> None:
+    """Refuse a copy that was put in the place of a database whose journal is still there: SQLite would destroy it.
+
+    A file with such a journal says so in its header; a backup is complete in itself, and says that it has none.
+    """
+    journal = Path(f"{os.path.realpath(path)}-wal")
+    try:
+        if not journal.stat().st_size:
+            return
+        with path.open("rb") as file:
+            versions = file.read(20)[18:]
+    except OSError:
+        return  # whoever opens it says why it cannot be
+    if versions == _WITHOUT_JOURNAL:
+        raise StoreUnavailable(
+            f"{path} is a copy, and {journal} is of the database that was there before: put the copy back with "
+            f"`shortlist restore`, or move that file and {journal.name[:-4]}-shm away"
+        )
 
 
 def _identity(path: str) -> tuple[int, int] | None:

@@ -265,13 +265,21 @@ class Store:
             plain.close()
 
     def save_snapshot(self, stream_id: int, snapshot: Snapshot, *, keep: int = 2) -> None:
-        """Keep a snapshot, and of the older ones all but the last."""
+        """Keep a snapshot, and of the older ones all but the last; none of a stream that is gone."""
         connection = self._begun()
         with self._or_rollback():
             mine = snapshots.c.stream_id == stream_id
-            sealed = snapshot._replace(chain=_chain_at(connection, stream_id, snapshot.number))
+            chain = _chain_at(connection, stream_id, snapshot.number)
+            if chain is None:
+                self.rollback()
+                return
+            sealed = snapshot._replace(chain=chain)
             connection.execute(snapshots.delete().where(mine, snapshots.c.number == snapshot.number))
-            connection.execute(snapshots.insert().values(stream_id=stream_id, **sealed._asdict()))
+            try:
+                connection.execute(snapshots.insert().values(stream_id=stream_id, **sealed._asdict()))
+            except sa.exc.IntegrityError:  # another process was faster, or has deleted the stream
+                self.rollback()
+                return
             kept = sa.select(snapshots.c.number).where(mine).order_by(snapshots.c.number.desc()).limit(keep)
             numbers = connection.execute(kept).scalars().all()
             connection.execute(snapshots.delete().where(mine, snapshots.c.number < min(numbers)))
@@ -337,9 +345,11 @@ class Store:
             yield Reader(connection)
 
 
-def _chain_at(connection: sa.Connection, stream_id: int, number: int) -> str:
-    """Return a stream's chained hash up to an event; others may have written more."""
-    row = connection.execute(sa.select(streams).where(streams.c.id == stream_id)).one()
+def _chain_at(connection: sa.Connection, stream_id: int, number: int) -> str | None:
+    """Return a stream's chained hash up to an event; others may have written more, or deleted it: then None."""
+    row = connection.execute(sa.select(streams).where(streams.c.id == stream_id)).one_or_none()
+    if row is None:
+        return None
     if row.last_number == number:
         return str(row.chain)
     mine = snapshots.c.stream_id == stream_id, snapshots.c.number <= number
