@@ -27,8 +27,10 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CallToolResult
 
 import shortlist
-from shortlist.integrations.mcp import Gateway, Ranking, RoundLog, SavedLister, Tool, report, saved_summary
+from shortlist.integrations.mcp import Gateway, Ranking, SavedLister, Tool
 from shortlist.integrations.mcp.config import DEFAULTS
+from shortlist.integrations.mcp.log import RoundLog, report
+from shortlist.integrations.mcp.state import saved_summary
 
 TASKS, LONG, LAST, TOP = 500, 5_000, 1_000, 10
 HTTP: Final = "web"

@@ -11,13 +11,15 @@ import sys
 from pathlib import Path
 
 import anyio
+import httpx2
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from typer.testing import CliRunner
 
 from shortlist.cli import app
 from shortlist.errors import InvalidParameter, MissingExtra
-from shortlist.integrations.mcp import report, saved_summary
+from shortlist.integrations.mcp.log import report
+from shortlist.integrations.mcp.state import saved_summary
 from tests.cli.command import refused, shortlist
 from tests.integrations.mcp.servers import process, until
 from tests.service.running import free_port
@@ -119,7 +121,8 @@ def test_over_http(tmp_path):
 
     async def main():
         words = [sys.executable, "-m", "shortlist", "mcp", str(config), "--http", str(port)]
-        running = await anyio.open_process(words, stdin=None, stderr=None)
+        with (tmp_path / "stderr").open("wb") as errors:
+            running = await anyio.open_process(words, stdin=None, stderr=errors)
         try:
             with anyio.fail_after(60):
                 while True:
@@ -131,6 +134,12 @@ def test_over_http(tmp_path):
             async with Client(f"http://127.0.0.1:{port}/mcp") as client:
                 found = (await client.call_tool("find_tools", {"task": "read a file"})).structured_content
                 assert found["tools"][0]["name"] == "files__read_file"
+                call = {"round": found["round"], "name": "files__read_file", "arguments": {"path": "junk"}}
+                assert not (await client.call_tool("call_tool", call)).is_error
+            async with httpx2.AsyncClient() as http:
+                for header in ({"Host": "rebound.example:80"}, {"Origin": "http://page.example"}, {"Origin": "null"}):
+                    reply = await http.post(f"http://127.0.0.1:{port}/mcp", headers=header, json={})
+                    assert reply.status_code in (403, 421), header
         finally:
             running.terminate()
             await running.wait()
@@ -138,6 +147,10 @@ def test_over_http(tmp_path):
 
     anyio.run(main)
     assert report(tmp_path / "tools.state" / "log.jsonl").rounds == 1
+    errors = (tmp_path / "stderr").read_text()
+    assert "Failed to parse" in errors  # what a server says that is no message, without the message
+    assert "Traceback" not in errors
+    assert "secret" not in errors
 
 
 def test_errors_are_one_line(tmp_path):

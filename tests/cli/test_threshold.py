@@ -40,6 +40,7 @@ def test_a_row_per_example(folder):
     assert "in 90% of questions or more" in done.stdout
     assert "29 examples are enough for a first number" in done.stdout
     assert f'"score_threshold": {done.stdout.splitlines()[0].split()[-1]}' in done.stdout
+    assert "it compares what similarity_search_with_relevance_scores returns" in done.stdout
     assert "at delta 0.01 each" in done.stdout
     curve = [line.split() for line in done.stdout.splitlines() if line.strip().startswith(("0.8 ", "0.9 ", "0.99 "))]
     chosen = threshold_from_labels(lists[:, 0], 0.8, choices=5).threshold
@@ -59,8 +60,10 @@ def test_a_row_per_result_says_what_it_costs(folder):
     assert number(apart) == pytest.approx(1 - exact, abs=1e-4)
     assert number(apart) > 1 - exact
     assert "is at most this far away" in apart.stdout
-    assert f"show those that are less than {number(apart):g} away" in apart.stdout
-    assert "as_retriever" not in apart.stdout  # LangChain compares scores of which larger is better
+    # LangChain's score_threshold keeps what is larger, so a distance must not be pasted there.
+    assert "similarity_score_threshold" not in apart.stdout
+    assert f"if pair[1] <= {apart.stdout.splitlines()[0].split()[-1]}]" in apart.stdout
+    assert "lister.warm_start(-lists, right)" in apart.stdout
 
 
 def test_the_lines_that_it_prints_run(folder):
@@ -85,3 +88,12 @@ def test_what_there_is_no_number_for(folder):
     done = shortlist("threshold", "absent.csv", cwd=path)
     assert done.returncode == 0, done.stderr
     assert "No number covers 90%: the right answer is missing from more of the 100 examples" in done.stdout
+
+
+def test_numbers_at_the_edge_of_floats(tmp_path):
+    """Strictly on the safe side, and of six digits; also where the score itself has no more than that."""
+    for score in ("5e-324", "1e308", "-1e-310", "0", "0.55", "0.0003", "1"):
+        (tmp_path / "edge.csv").write_text("true_score\n" + f"{score}\n" * 40)
+        assert number(shortlist("threshold", "edge.csv", cwd=tmp_path)) < float(score)
+        if not score.startswith("-"):
+            assert number(shortlist("threshold", "edge.csv", "--distances", cwd=tmp_path)) > float(score)

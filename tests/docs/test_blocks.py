@@ -26,7 +26,7 @@ import typer
 
 import shortlist
 from shortlist.cli import app
-from shortlist.integrations.mcp import read_config
+from shortlist.integrations.mcp.config import read_config
 from shortlist.lab.tasks import write_scores
 from tests.docs.pages import PAGES, ROOT, blocks, lines
 from tests.service.conftest import start_postgresql

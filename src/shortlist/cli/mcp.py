@@ -13,7 +13,7 @@ from rich.table import Table
 from shortlist.errors import needs_extra
 
 if TYPE_CHECKING:
-    from shortlist.integrations.mcp import Config
+    from shortlist.integrations.mcp.config import Config
 
 __all__ = ["mcp"]
 
@@ -38,11 +38,15 @@ def mcp(
     needs_extra("the gateway for agents", "mcp", "mcp")
     import anyio  # noqa: PLC0415 - comes with the extra
 
-    from shortlist.integrations.mcp import read_config, serve_http, serve_stdio  # noqa: PLC0415 - needs the extra
+    from shortlist.integrations.mcp.config import read_config  # noqa: PLC0415 - needs the extra
+    from shortlist.integrations.mcp.server import serve_http, serve_stdio  # noqa: PLC0415 - needs the extra
 
     settings = read_config(config)
     # Standard output belongs to the protocol.
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="shortlist: %(message)s")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(_in_one_line)
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, format="shortlist: %(message)s")
+    logging.getLogger("mcp").setLevel(logging.ERROR)
     if summary:
         _print_summary(settings)
     elif check:
@@ -54,9 +58,16 @@ def mcp(
         anyio.run(serve_stdio, settings)
 
 
+def _in_one_line(record: logging.LogRecord) -> bool:
+    """Leave out tracebacks, which have parts of messages in them, and so of arguments and results."""
+    record.exc_info = record.exc_text = None
+    return True
+
+
 def _print_summary(settings: "Config") -> None:
     """Print what the log says, and what is waited for."""
-    from shortlist.integrations.mcp import report, saved_summary  # noqa: PLC0415 - needs the extra
+    from shortlist.integrations.mcp.log import report  # noqa: PLC0415 - needs the extra
+    from shortlist.integrations.mcp.state import saved_summary  # noqa: PLC0415 - needs the extra
 
     for line in report(settings.state / "log.jsonl").lines():
         typer.echo(line)
@@ -68,7 +79,7 @@ def _print_summary(settings: "Config") -> None:
 
 async def _check(settings: "Config") -> None:
     """Print each server with its tools, or with what is wrong."""
-    from shortlist.integrations.mcp import Upstreams  # noqa: PLC0415 - needs the extra
+    from shortlist.integrations.mcp.upstream import Upstreams  # noqa: PLC0415 - needs the extra
 
     table = Table("server", "tools", "tokens of schemas, about", "problem")
     console = Console()

@@ -1,6 +1,7 @@
 """The command that answers "which score_threshold?" from labelled examples: `threshold`."""
 
 import math
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -127,29 +128,33 @@ def _say(console: Console, labelled: LabelledThreshold, examples: _Examples, dis
         )
     needed = examples_needed(labelled.coverage, labelled.delta)
     console.print(f"{needed:,} examples are enough for a first number; more of them bring it closer to the best one.\n")
+    _change(console, labelled.coverage, number, examples, distances)
+
+
+def _change(console: Console, coverage: float, number: str, examples: _Examples, distances: bool) -> None:
+    """Print the lines to change."""
     fetch = 50 if examples.candidates is None else examples.candidates.shape[1]
-    _lines(console, number, fetch, distances)
-    raw, known = (', score="raw"', "true_scores") if examples.candidates is None else ("", "lists, right")
-    sign = ", with a minus sign before every distance" if distances else ""
-    console.print(f"Or let it learn from here, with the same examples{sign}, in shadow mode first:\n")
-    console.print(escape(f"  lister = shortlist.Shortlister(coverage={labelled.coverage:g}{raw}, shadow=True)"))
-    console.print(escape(f"  lister.warm_start({known})\n"))
-
-
-def _lines(console: Console, number: str, fetch: int, distances: bool) -> None:
-    """Print what to change in a search."""
     if distances:
-        console.print(f"What to change: fetch {fetch} results, and show those that are less than {number} away.\n")
-        return
-    before = 'retriever = store.as_retriever(search_kwargs={"k": 4})'
-    kwargs = f'{{"k": {fetch}, "score_threshold": {number}}}'
-    console.print("What to change, in LangChain for example, if the examples' scores are its relevance scores:\n")
-    console.print(escape(f"  - {before}"))
-    console.print(
-        escape(
-            f'  + retriever = store.as_retriever(search_type="similarity_score_threshold", search_kwargs={kwargs})\n'
+        # LangChain's own threshold is one of relevance, which is larger for what is nearer.
+        before = "pairs = store.similarity_search_with_score(question, k=4)"
+        pairs = f"store.similarity_search_with_score(question, k={fetch})"
+        after = f"pairs = [pair for pair in {pairs} if pair[1] <= {number}]"
+        note = "no score_threshold there takes a distance"
+    else:
+        before = 'retriever = store.as_retriever(search_kwargs={"k": 4})'
+        kwargs = f'{{"k": {fetch}, "score_threshold": {number}}}'
+        after = f'retriever = store.as_retriever(search_type="similarity_score_threshold", search_kwargs={kwargs})'
+        note = (
+            "it compares what similarity_search_with_relevance_scores returns, so the examples must have those scores"
         )
-    )
+    console.print(f"What to change, in LangChain for example ({note}):\n")
+    console.print(escape(f"  - {before}"))
+    console.print(escape(f"  + {after}\n"))
+    turned = "-" if distances else ""
+    raw, known = (', score="raw"', "true_scores") if examples.candidates is None else ("", "lists, right")
+    console.print("Or let it learn from here, with the same examples, in shadow mode first:\n")
+    console.print(escape(f"  lister = shortlist.Shortlister(coverage={coverage:g}{raw}, shadow=True)"))
+    console.print(escape(f"  lister.warm_start({turned}{known})"))
 
 
 def _candidates(examples: _Examples) -> str:
@@ -159,10 +164,11 @@ def _candidates(examples: _Examples) -> str:
 
 def _paste(cut: float, distances: bool) -> str:
     """Return a number of six digits that is strictly on the safe side: stores differ in > and >=."""
-    step = 10.0 ** (math.floor(math.log10(abs(cut))) - 5) if cut else 1e-6
-    lower = math.floor(cut / step) * step
-    lower = lower if lower < cut else lower - step
-    return f"{-lower if distances else lower:.6g}"
+    number = Decimal(f"{cut:.5e}")
+    step = Decimal(1).scaleb(number.adjusted() - 5 if number else -6)
+    while float(number) >= cut:  # in decimals: 0.1234, a little less in binary, is printed as 0.1234 again
+        number, step = number - step, 2 * step
+    return f"{float(-number if distances else number):.6g}"
 
 
 def _curve(console: Console, examples: _Examples, delta: float, distances: bool) -> None:

@@ -6,7 +6,9 @@ from contextlib import asynccontextmanager
 import anyio
 from mcp.types import CallToolResult, TextContent
 
-from shortlist.integrations.mcp import StdioServer, Tool, Upstreams
+from shortlist.integrations.mcp import Tool
+from shortlist.integrations.mcp.config import StdioServer
+from shortlist.integrations.mcp.upstream import Upstreams
 
 #: A server of the protocol's handshake era, which most are; without the SDK, so that it starts at once.
 SCRIPT = """
@@ -44,6 +46,8 @@ for line in sys.stdin:
         path = params.get("arguments", {}).get("path", "")
         if path == "die":
             os._exit(3)
+        if path == "junk":
+            print("a secret that is no message", flush=True)
         if path == "hang":
             continue
         if path == "busy":

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from shortlist.errors import InvalidParameter, MissingFile
-from shortlist.integrations.mcp import HttpServer, StdioServer, read_config
-from shortlist.integrations.mcp.config import DEFAULTS
+from shortlist.integrations.mcp.config import DEFAULTS, HttpServer, StdioServer, read_config
 
 STDIO = {"command": "npx", "args": ["-y", "server"]}
 
@@ -84,6 +83,8 @@ def test_our_section(tmp_path):
         ({"mcpServers": {"a": {"url": "ftp://x"}}}, "a.url is 'ftp://x'; it must start with http"),
         ({"mcpServers": {"a": {"url": "http://x", "type": "sse"}}}, "server-sent events"),
         ({"mcpServers": {"a__b": STDIO}}, "server 'a__b': a name has"),
+        ({"mcpServers": {"a_": STDIO}}, "server 'a_': a name has"),  # a___b would be a's _b as well
+        ({"mcpServers": {"a": STDIO}, "shortlist": {"keep": "all"}}, "keep is 'all'"),
         ({"mcpServers": {"a b": STDIO}}, "server 'a b': a name has"),
         ({"mcpServers": {"a": {"command": "x", "disabled": True}}}, "all servers in .* are disabled"),
         ({"mcpServers": {"a": STDIO | {"env": {"K": "${NONE_SUCH}"}}}}, "mcpServers.a.env.K needs the environment"),

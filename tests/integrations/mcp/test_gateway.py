@@ -9,8 +9,9 @@ import pytest
 
 import shortlist
 from shortlist.errors import InvalidParameter, ServiceUnavailable
-from shortlist.integrations.mcp import Found, Gateway, RoundLog, SavedLister
+from shortlist.integrations.mcp import Found, Gateway, SavedLister
 from shortlist.integrations.mcp.config import DEFAULTS
+from shortlist.integrations.mcp.log import RoundLog
 from shortlist.integrations.mcp.tools import Tool
 from tests.integrations.mcp.servers import Scores, Source, make_tools
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from shortlist.errors import UnwritableFile
-from shortlist.integrations.mcp import RoundLog, report
+from shortlist.integrations.mcp.log import RoundLog, report
 
 
 def fill(path, keep=1000):
@@ -79,3 +79,23 @@ def test_a_path_that_cannot_be_used(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UnwritableFile, match="cannot be used for the log"):
         RoundLog(tmp_path / "file" / "log.jsonl")
+
+
+@pytest.mark.parametrize(
+    "line", [b'{"do": "find"}', b'{"do": "find", "round": "1", "first": []}', b'{"do": "call"}', b"\xff"]
+)
+def test_a_line_that_was_changed_is_left_out(line, tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(line + b"\n")
+    RoundLog(path).close()
+    assert report(path).rounds == 0
+
+
+def test_lists_shown_without_a_lister_each_have_their_own_figures(tmp_path):
+    log = RoundLog(tmp_path / "log.jsonl")
+    for count in (2, 4):
+        names = [f"t{i}" for i in range(count)]
+        log.add("find", "none", first=names, rest=[], of=count, explored=False, all_tokens=count, tokens=count)
+    log.close()
+    figures = report(tmp_path / "log.jsonl")
+    assert (figures.rounds, figures.tools, figures.listed) == (2, 6, 6)

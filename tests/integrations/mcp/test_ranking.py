@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from shortlist.errors import InvalidParameter, ServiceUnavailable
-from shortlist.integrations.mcp import Embeddings, Ranking, Tool, make_embed
+from shortlist.integrations.mcp import Ranking, Tool
+from shortlist.integrations.mcp.config import Embeddings
+from shortlist.integrations.mcp.ranking import make_embed
 
 PATH = {"properties": {"path": {"description": "the folder"}}}
 TOOLS = [
@@ -141,7 +143,8 @@ def address():
 def test_an_address(address):
     ranking = Ranking(make_embed(Embeddings(url=address, model="m", headers={"X-Key": "k"})))
     assert scores("send", ranking=ranking)["embedding"].shape == (3,)
-    with pytest.raises(ServiceUnavailable, match="gave no embeddings"):
+    ranking = Ranking(make_embed(Embeddings(url=f"{address}?key=secret", model="m", headers={"X-Key": "k"})))
+    with pytest.raises(ServiceUnavailable, match=r"^127\.0\.0\.1 gave no embeddings: status 500$"):  # and no key
         scores("fail", ranking=ranking)
     with pytest.raises(ServiceUnavailable, match="gave no embeddings"):
         scores("x", ranking=Ranking(make_embed(Embeddings(url="http://127.0.0.1:9/none"))))
@@ -153,3 +156,44 @@ def test_vectors_of_another_length_are_noticed():
 
     with pytest.raises(ServiceUnavailable, match="differ in length"):
         scores("x", ranking=Ranking(embed))
+
+
+def test_vectors_of_another_length_are_noticed_also_among_tools_and_asked_for_again():
+    lengths = [2, 2, 3, 3, 3, 3]
+
+    async def embed(texts):
+        return np.ones((len(texts), lengths.pop(0)))
+
+    async def main():
+        ranking = Ranking(embed)
+        await ranking.scores("x", TOOLS[:1])
+        with pytest.raises(ServiceUnavailable, match="differ in length"):
+            await ranking.scores("x", TOOLS[:2])
+        assert (await ranking.scores("x", TOOLS[:2]))["embedding"].shape == (2,)
+
+    anyio.run(main)
+
+
+def test_tasks_at_the_same_time_may_have_other_tools():
+    """A server dies while another task waits for its embeddings."""
+    waits = anyio.Event()
+
+    async def embed(texts):
+        if texts == ["slow"]:
+            await waits.wait()
+        return np.ones((len(texts), 2))
+
+    async def main():
+        ranking, shapes = Ranking(embed), []
+
+        async def slow():
+            shapes.append((await ranking.scores("slow", TOOLS))["embedding"].shape)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(slow)
+            await anyio.wait_all_tasks_blocked()
+            await ranking.scores("fast", TOOLS[:1])
+            waits.set()
+        assert shapes == [(len(TOOLS),)]
+
+    anyio.run(main)

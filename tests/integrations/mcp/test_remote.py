@@ -9,7 +9,9 @@ import pytest
 import shortlist
 from shortlist import Lister
 from shortlist.errors import ConflictingStream, ServiceUnavailable
-from shortlist.integrations.mcp import Gateway, RemoteLister, ServiceStream
+from shortlist.integrations.mcp import Gateway
+from shortlist.integrations.mcp.config import ServiceStream
+from shortlist.integrations.mcp.remote import RemoteLister
 from tests.integrations.mcp.servers import Scores, Source, make_tools
 from tests.service.running import free_port, running
 

@@ -11,15 +11,11 @@ from mcp import Client, MCPError
 
 import shortlist
 from shortlist.errors import InvalidParameter
-from shortlist.integrations.mcp import (
-    Config,
-    Gateway,
-    ServiceStream,
-    create_server,
-    opened,
-    report,
-    saved_summary,
-)
+from shortlist.integrations.mcp import Gateway, create_server
+from shortlist.integrations.mcp.config import Config, ServiceStream
+from shortlist.integrations.mcp.log import report
+from shortlist.integrations.mcp.server import opened
+from shortlist.integrations.mcp.state import saved_summary
 from tests.integrations.mcp.servers import Scores, Source, make_tools, process
 from tests.service.running import running
 
@@ -144,6 +140,24 @@ def test_a_second_gateway_on_the_same_folder_has_tools_and_learns_nothing(tmp_pa
         assert "uses a copy of what was learned, and learns nothing" in caplog.text
         assert saved_summary(tmp_path / "state").rounds == 1
         assert report(tmp_path / "state" / "log.jsonl").rounds == 1
+
+    anyio.run(main)
+
+
+def test_a_round_of_a_copy_is_none_of_the_lister(tmp_path):
+    """The second gateway is started again after the first has ended; its agent still has the round of the copy."""
+
+    async def main():
+        config = Config(servers=(process(tmp_path),), state=tmp_path / "state")
+        async with opened(config) as first, opened(config) as second, Client(first) as one, Client(second) as other:
+            await one.call_tool("find_tools", {"task": "write a file"})
+            found = (await other.call_tool("find_tools", {"task": "read a file"})).structured_content
+        call = {"round": found["round"], "name": "files__read_file", "arguments": {"path": "x"}}
+        async with opened(config) as server, Client(server) as client:
+            result = await client.call_tool("call_tool", call)
+            assert "call find_tools first" in result.content[0].text
+        summary = saved_summary(tmp_path / "state")
+        assert (summary.rounds, summary.hits, summary.misses) == (1, 0, 0)
 
     anyio.run(main)
 

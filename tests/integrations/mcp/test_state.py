@@ -17,7 +17,8 @@ from shortlist.errors import (
     UnknownRound,
     UnwritableFile,
 )
-from shortlist.integrations.mcp import SavedLister, copied_lister, saved_summary, state
+from shortlist.integrations.mcp import SavedLister, state
+from shortlist.integrations.mcp.state import copied_lister, saved_summary
 
 SETTINGS = {"coverage": 0.8, "explore_share": 0.5, "fit_rounds": 5, "keep": 100}
 
@@ -159,6 +160,24 @@ def test_a_disk_that_is_full_for_a_while(tmp_path, monkeypatch):
             saved.propose([0.1, 0.2])
         monkeypatch.setattr(os, "fsync", real)
         saved.propose([0.1, 0.2])
+        last = saved.summary()
+    assert saved_summary(tmp_path) == last
+
+
+def test_a_disk_that_takes_a_part_of_a_line(tmp_path, monkeypatch):
+    """A write may be shorter than asked for, without an error; the next line must not be glued to it."""
+
+    class Short:
+        def __init__(self, *words, **options):
+            self.file = open(*words, **options)  # noqa: PTH123, SIM115 - as it is opened there
+            self.fileno, self.close = self.file.fileno, self.file.close
+
+        def write(self, line):
+            return self.file.write(line[:10])
+
+    monkeypatch.setattr(state, "open", Short, raising=False)
+    with SavedLister(tmp_path, **SETTINGS) as saved:
+        play(saved, 3)
         last = saved.summary()
     assert saved_summary(tmp_path) == last
 

@@ -12,7 +12,8 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Too
 from mcp.types import CallToolResult, ListToolsResult, TextContent, Tool
 
 from shortlist.errors import ServiceUnavailable
-from shortlist.integrations.mcp import HttpServer, StdioServer, Upstreams
+from shortlist.integrations.mcp.config import HttpServer, StdioServer
+from shortlist.integrations.mcp.upstream import Upstreams
 from tests.integrations.mcp.servers import connected, process, until
 
 

@@ -208,7 +208,8 @@ def read_config(path: str | os.PathLike[str]) -> Config:
     state = section.get("state", f"{source.stem}.state")
     return Config(
         servers=tuple(listed),
-        settings={**DEFAULTS} | {key: section[key] for key in _LISTER if key in section},
+        settings={**DEFAULTS, "keep": check_count("keep", section.get("keep", DEFAULTS["keep"]))}
+        | {key: section[key] for key in _LISTER if key in section},
         shadow=_flag(section.get("shadow", False), "shadow"),
         state=folder / _text(state, "state"),
         service=None if "service" not in section else _service(_object(section["service"], "service")),
@@ -220,10 +221,10 @@ def read_config(path: str | os.PathLike[str]) -> Config:
 
 def _server(name: str, server: Any, shared: dict[str, float], source: Path) -> Server:
     server = _object(server, name)
-    if not re.fullmatch(r"[\w.-]+", name) or "__" in name:
+    if not re.fullmatch(r"[\w.-]+", name) or "__" in name or name.endswith("_"):
         raise InvalidParameter(
-            f"server {name!r}: a name has letters, digits, single underscores, dots and hyphens; tools are called "
-            "name__tool"
+            f"server {name!r}: a name has letters, digits, dots, hyphens and single underscores, none at its end; "
+            "tools are called name__tool"
         )
     times = shared | {
         key: _seconds(server[key], f"{name}.{key}") for key in ("timeout", "start_timeout") if key in server

@@ -152,8 +152,8 @@ class Gateway:
             return self._show(NO_ROUND, None, await self._best_first(task, tools), (), tools, explored=False)
         if shown.fallback:  # the service was away or slow, and shows everything
             return self._show(NO_ROUND, None, shown.members, (), tools, explored=False)
-        explored = bool(shown.explored)
-        return self._show(str(shown.round_id), shown.round_id, shown.members, rest, tools, explored=explored)
+        explored, name = bool(shown.explored), f"{self._rounds.prefix}{shown.round_id}"
+        return self._show(name, shown.round_id, shown.members, rest, tools, explored=explored)
 
     def _show(
         self,

@@ -24,6 +24,12 @@ __all__ = ["Counted", "Report", "Round", "RoundLog", "report"]
 #: What became of a call: its tool was in the list; it was not, and its score is known all the same; it was not even
 #: among the candidates; the round had been called in before; it is closed; it could not be counted.
 Counted = Literal["hit", "measured miss", "miss", "again", "closed", "not counted"]
+#: What lines of each kind have, besides those that name the round.
+_FACTS: Final[Mapping[Any, set[str]]] = {
+    "find": {"round", "id", "of", "first", "rest", "explored", "all_tokens", "tokens"},
+    "more": {"round", "shown", "tokens"},
+    "call": {"round", "tool", "counted"},
+}
 #: Those that answer a round.
 _ANSWERS: Final = ("hit", "measured miss", "miss")
 
@@ -59,10 +65,12 @@ class RoundLog:
         The file that lines are added to; None: they are only remembered.
     keep
         How many rounds are remembered.
+    prefix
+        What the names of rounds begin with.
     """
 
-    def __init__(self, path: Path | None = None, keep: int = 1_000) -> None:
-        self._path, self._keep = path, keep
+    def __init__(self, path: Path | None = None, keep: int = 1_000, prefix: str = "") -> None:
+        self._keep, self.prefix = keep, prefix
         self._rounds: OrderedDict[str, Round] = OrderedDict()
         self._file: int | None = None
         if path is None:
@@ -104,6 +112,7 @@ class RoundLog:
         if line["do"] == "find":
             first, rest = line["first"], line.get("rest", ())
             self._rounds[name] = Round(line["id"], frozenset(first), {*first, *rest})
+            self._rounds.move_to_end(name)
             if len(self._rounds) > self._keep:
                 self._rounds.popitem(last=False)
         elif name in self._rounds and line["do"] == "more":
@@ -119,12 +128,12 @@ class RoundLog:
 
 
 def read_log(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a log; one that was cut off is left out."""
-    with contextlib.suppress(FileNotFoundError), path.open(encoding="utf-8") as file:
+    """Yield the lines of a log; one that was cut off or changed is left out."""
+    with contextlib.suppress(FileNotFoundError), path.open(encoding="utf-8", errors="replace") as file:
         for text in file:
             with contextlib.suppress(ValueError):
                 line = json.loads(text)
-                if isinstance(line, dict) and line.get("do") in ("find", "more", "call"):
+                if isinstance(line, dict) and line.keys() >= _FACTS.get(line.get("do"), {"do", ""}):
                     yield line
 
 
@@ -205,14 +214,14 @@ def report(path: Path, last: int | None = None) -> Report:
             continue
         found = finds[name]
         if line["do"] == "find":
-            figures.rounds += 1
-            figures.explored += bool(found["explored"])
-            figures.tools += found["of"]
-            figures.listed += len(found["first"])
-            figures.shown += len(found["first"]) + len(found["rest"])
-            figures.tokens_all += found["all_tokens"]
-            figures.tokens_listed += found["tokens"]
-            figures.tokens_shown += found["all_tokens"] if found["rest"] else found["tokens"]
+            figures.rounds += 1  # of this line: lists that were shown without a lister have one name for all
+            figures.explored += bool(line["explored"])
+            figures.tools += line["of"]
+            figures.listed += len(line["first"])
+            figures.shown += len(line["first"]) + len(line["rest"])
+            figures.tokens_all += line["all_tokens"]
+            figures.tokens_listed += line["tokens"]
+            figures.tokens_shown += line["all_tokens"] if line["rest"] else line["tokens"]
         elif line["do"] == "more":
             expanded.add(name)
             figures.shown += len(line["shown"])

@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
 
 import anyio
 import anyio.to_thread
@@ -74,16 +75,18 @@ class Ranking:
 
     async def _cosines(self, embed: Embed, task: str, tools: Sequence[Tool]) -> Array:
         texts = [f"{tool.name}: {tool.description}"[:_LONGEST] for tool in tools]
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        # Of tools that are gone nothing is kept; another task may do the same meanwhile, with other tools.
+        vectors = {text: vector for text, vector in self._vectors.items() if text in set(texts)}
+        new = [text for text in dict.fromkeys(texts) if text not in vectors]
         for start in range(0, len(new), _AT_ONCE):
             batch = new[start : start + _AT_ONCE]
-            self._vectors.update(zip(batch, _normed(await embed(batch), len(batch)), strict=True))
+            vectors.update(zip(batch, _normed(await embed(batch), len(batch)), strict=True))
         (of_task,) = _normed(await embed([task[:_LONGEST]]), 1)
-        table = np.stack([self._vectors[text] for text in texts])
-        self._vectors = {text: self._vectors[text] for text in texts}  # of tools that are gone nothing is kept
-        if table.shape[1:] != of_task.shape:
+        if any(vector.shape != of_task.shape for vector in vectors.values()):
+            self._vectors = {}  # of another model, perhaps: the next task asks for all of them
             raise ServiceUnavailable("the embeddings of the task and of the tools differ in length; use one model")
-        cosines: Array = table @ of_task
+        self._vectors = vectors
+        cosines: Array = np.stack([vectors[text] for text in texts]) @ of_task
         return cosines
 
 
@@ -116,6 +119,8 @@ def make_embed(settings: Embeddings) -> Embed:
 
 
 def _remote(settings: Embeddings) -> Embed:
+    host = urlsplit(str(settings.url)).hostname
+
     async def embed(texts: list[str]) -> Array:
         body: dict[str, Any] = {"input": texts} if settings.model is None else {"model": settings.model, "input": texts}
         try:
@@ -123,8 +128,10 @@ def _remote(settings: Embeddings) -> Embed:
                 answer = await http.post(str(settings.url), json=body)
             answer.raise_for_status()
             return np.array([each["embedding"] for each in answer.json()["data"]], dtype=np.float64)
+        except httpx2.HTTPStatusError as error:  # its own words have the whole address, where a key may be
+            raise ServiceUnavailable(f"{host} gave no embeddings: status {error.response.status_code}") from None
         except (httpx2.HTTPError, LookupError, TypeError, ValueError) as error:
-            raise ServiceUnavailable(f"{settings.url} gave no embeddings: {type(error).__name__}: {error}") from error
+            raise ServiceUnavailable(f"{host} gave no embeddings: {type(error).__name__}: {error}") from error
 
     return embed
 

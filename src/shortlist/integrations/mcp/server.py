@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import Any, Final
+from uuid import uuid4
 
 import uvicorn
 from mcp import MCPError
@@ -24,7 +25,7 @@ from mcp.types import Tool as ToolDescription
 
 import shortlist
 from shortlist.errors import FolderInUse, InvalidParameter, ShortlistError
-from shortlist.integrations.mcp.config import Config
+from shortlist.integrations.mcp.config import DEFAULTS, Config
 from shortlist.integrations.mcp.gateway import Found, Gateway, error_result
 from shortlist.integrations.mcp.log import RoundLog
 from shortlist.integrations.mcp.ranking import Ranking, make_embed
@@ -35,6 +36,8 @@ from shortlist.integrations.mcp.upstream import Upstreams
 __all__ = ["create_server", "opened", "serve_http", "serve_stdio"]
 
 _log = logging.getLogger("shortlist.mcp")
+
+_HOST: Final = "127.0.0.1"
 
 #: How a host is told what to do with three tools.
 _INSTRUCTIONS: Final = (
@@ -163,7 +166,9 @@ def _kept(config: Config) -> Iterator[tuple[Any, RoundLog]]:
         learns, lister = False, copied_lister(config.state, **config.settings)
     with contextlib.ExitStack() as stack:
         stack.callback(getattr(lister, "close", lambda: None))
-        log = RoundLog(config.state / "log.jsonl" if learns else None, int(config.settings["keep"]))
+        keep = config.settings.get("keep", DEFAULTS["keep"])
+        # An agent may outlive a gateway: the rounds of a copy must not be taken for those of the lister.
+        log = RoundLog(config.state / "log.jsonl", keep) if learns else RoundLog(None, keep, f"copy-{uuid4().hex[:8]}-")
         stack.callback(log.close)
         yield lister, log
 
@@ -199,25 +204,28 @@ async def serve_stdio(config: Config) -> None:
         await server.run(reading, writing, server.create_initialization_options())
 
 
-async def serve_http(config: Config, port: int, host: str = "127.0.0.1") -> None:
-    """Serve over HTTP at ``/mcp``, until the process is told to stop.
+async def serve_http(config: Config, port: int) -> None:
+    """Serve over HTTP at ``/mcp``, to this machine alone, until the process is told to stop.
+
+    There are no keys. A web page can reach this machine too, by a name that is made to point here, so requests must ask
+    for it by its address or as localhost, and must not come from a page of another host.
 
     Parameters
     ----------
     config
         The settings.
-    port, host
+    port
         Where to listen.
     """
     listening = socket.socket()
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, port))
+        listening.bind((_HOST, port))
     except OSError as error:
         listening.close()
-        raise InvalidParameter(f"port {port} of {host} cannot be used: {error.strerror}; give another one") from None
+        raise InvalidParameter(f"port {port} of {_HOST} cannot be used: {error.strerror}; give another one") from None
     with listening:
         async with opened(config) as server:
-            app = server.streamable_http_app(host=host)
+            app = server.streamable_http_app(host=_HOST)
             settings = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
             await uvicorn.Server(settings).serve(sockets=[listening])

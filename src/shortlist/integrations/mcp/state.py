@@ -114,7 +114,7 @@ class SavedLister:
             result = getattr(self._lister, verb)(**arguments)
             line = json.dumps([verb, _plain(arguments)], separators=(",", ":"), default=_item) + "\n"
             try:
-                self._journal.write(line.encode())
+                self._write(line.encode())
                 os.fsync(self._journal.fileno())
             except OSError as error:
                 self._is_behind = True  # the next save has it
@@ -127,6 +127,11 @@ class SavedLister:
                 except ShortlistError as error:
                     _log.warning("%s; the journal goes on", error)
             return result
+
+    def _write(self, line: bytes) -> None:
+        """Add a line to the journal; a disk that fills up takes a part of it, and says so at the next one."""
+        while line and self._journal is not None:
+            line = line[self._journal.write(line) :]
 
     def propose(
         self,
