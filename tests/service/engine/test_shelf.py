@@ -319,7 +319,7 @@ def test_a_service_that_is_about_to_stop_waits_for_no_stream(postgresql, monkeyp
                 other.execute("SELECT * FROM streams WHERE name = 'held' FOR UPDATE")
                 held = asyncio.create_task(one_round(engine, "held"))
                 await one_round(engine, "free")
-                while not engine._writer._aside:  # noqa: ASYNC110
+                while not engine.waiting:  # noqa: ASYNC110
                     await asyncio.sleep(0.01)
                 engine.hurry()
                 with pytest.raises(ServiceUnavailable, match="stream held is held by another process"):
