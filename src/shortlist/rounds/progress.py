@@ -48,8 +48,9 @@ class Record(Mapping[str, Any]):
         return len(self._names())
 
     @classmethod
-    def _names(cls) -> list[str]:
-        return [each.name for each in dataclasses.fields(cls)]  # type: ignore[arg-type]
+    @functools.cache
+    def _names(cls) -> tuple[str, ...]:
+        return tuple(each.name for each in dataclasses.fields(cls))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ _PATIENCE: Final = 5.0
 #: After how many streams others get their turn.
 _PART: Final = 20
 #: How many summaries are kept of streams that are not in memory.
-_MOST: Final = 2_000
+_MOST: Final = 10_000
 
 
 class Overviewed(NamedTuple):
@@ -59,6 +59,8 @@ class Overview:
         #: The streams that are to be read.
         self._wanted: dict[int, StreamRow] = {}
         self._reading: asyncio.Task[None] | None = None
+        # Opened when it is first needed, which takes as long as reading dozens of streams.
+        self._store: Store | None = None
         self._ending = False
 
     async def look(self, rows: Iterable[StreamRow]) -> Overviewed:
@@ -108,19 +110,27 @@ class Overview:
                 task.result()
 
     async def _read_all(self) -> None:
-        store = await asyncio.to_thread(self._open_store)
         try:
+            if self._store is None:
+                self._store = await asyncio.to_thread(self._open_store)
             while self._wanted and not self._ending:
                 row = self._wanted.pop(next(iter(self._wanted)))
                 if not self._is_missing(row):
                     continue  # somebody has asked for it in the meantime
                 try:
-                    self._keep(row.id, await asyncio.to_thread(self._summary_of, store, row))
+                    self._keep(row.id, await asyncio.to_thread(self._summary_of, self._store, row))
                 except DamagedLog as error:
                     if row.id not in self._memory.by_id:
                         self._memory.damaged[row.id] = error
+        except ShortlistError:
+            await self._let_go()
+            raise
         finally:
             self._reading = None
+
+    async def _let_go(self) -> None:
+        store, self._store = self._store, None
+        if store is not None:
             await asyncio.to_thread(store.close)
 
     def _keep(self, stream_id: int, summary: tuple[int, dict[str, Any] | None]) -> None:
@@ -134,6 +144,7 @@ class Overview:
         self._ending = True
         if self._reading is not None:
             await asyncio.wait({self._reading})
+        await self._let_go()
 
     def _summary_of(self, store: Store, row: StreamRow) -> tuple[int, dict[str, Any] | None]:
         """Return the number of a stream's last event, and its summary, as the log gives them."""
