@@ -154,7 +154,7 @@ def _change(console: Console, coverage: float, number: str, examples: _Examples,
     raw, known = (', score="raw"', "true_scores") if examples.candidates is None else ("", "lists, right")
     console.print("Or let it learn from here, with the same examples, in shadow mode first:\n")
     console.print(escape(f"  lister = shortlist.Shortlister(coverage={coverage:g}{raw}, shadow=True)"))
-    console.print(escape(f"  lister.warm_start({turned}{known})"))
+    console.print(escape(f"  lister.warm_start({turned}{known})\n"))
 
 
 def _candidates(examples: _Examples) -> str:
