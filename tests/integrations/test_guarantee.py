@@ -87,7 +87,7 @@ def haystack(lister, table):
     with tempfile.TemporaryDirectory() as folder:  # it makes its lister, or reads it
         path = f"{folder}/lister.json"
         lister.save(path)
-        component = ShortlistFilter(path=path)
+        component = ShortlistFilter(lister.policy.coverage, path=path)
 
     def ask(i):
         found = zip(*search(table[i], FETCH_K), strict=True)
@@ -143,7 +143,7 @@ def haystack_several(lister, tables):
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/lister.json"
         lister.save(path)
-        joiner = ShortlistJoiner(["dense", "bm25"], path=path)
+        joiner = ShortlistJoiner(["dense", "bm25"], lister.policy.coverage, path=path)
 
     def documents(scores):
         found = zip(*search(scores, FEW), strict=True)
