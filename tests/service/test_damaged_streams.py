@@ -62,10 +62,10 @@ def test_a_database_that_is_away_for_a_moment_is_not_damage(sqlite, monkeypatch)
         service.make()
         service.play()
     with running(sqlite) as service:
-        real, lost = Reader.page, sa.exc.OperationalError("SELECT", {}, Exception("server closed the connection"))
-        monkeypatch.setattr(Reader, "page", lambda *_, **__: (_ for _ in ()).throw(lost))
+        real, lost = Reader.numbers, sa.exc.OperationalError("SELECT", {}, Exception("server closed the connection"))
+        monkeypatch.setattr(Reader, "numbers", lambda *_, **__: (_ for _ in ()).throw(lost))
         assert service.http.get("/v1/streams/docs").status_code == 503
-        monkeypatch.setattr(Reader, "page", real)
+        monkeypatch.setattr(Reader, "numbers", real)
         assert service.http.get("/v1/streams/docs").json()["hits"] == 3
         assert service.http.get("/v1/streams").json()["damaged"] == []
 

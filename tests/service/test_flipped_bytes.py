@@ -24,7 +24,7 @@ HARMLESS = {
     "heartbeat.1",
     "snapshots.2",  # one of another version is not used
     "sqlite_sequence.1",  # a higher one: ids are left out
-    "schema",  # its text alone, such as the case of a letter: what SQLite reads in it is the same
+    "schema",  # white space, and the text of the table that is Alembic's
 }
 
 
