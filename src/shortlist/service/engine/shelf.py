@@ -90,16 +90,10 @@ class Shelf:
         if known is not None:
             return known
         row = await self.row(name)
-        if row.id in self._memory.damaged:
-            raise self._memory.damaged[row.id]
-        if await self._behind(row) > MOST_TAIL:
+        if row.id not in self._memory.damaged and await self._behind(row) > MOST_TAIL:
             self._started(name)
             return None
-        try:
-            self._memory.add(*await self.read(lambda reader: load(reader, row)))
-        except DamagedLog as error:
-            self._memory.damaged[row.id] = error
-            raise
+        self._memory.add(*await self._loaded(row))
         return self._memory.by_name[name]
 
     async def fresh(self, name: str) -> LoggedStream:
@@ -174,20 +168,21 @@ class Shelf:
 
     async def _load(self, name: str) -> LoggedStream:
         while True:
-            row = await self.row(name)
-            if row.id in self._memory.damaged:
-                raise self._memory.damaged[row.id]
-            try:
-                stream, snapshot = await self._loaded(row)
-            except DamagedLog as error:
-                self._memory.damaged[row.id] = error
-                raise
-            taken = await self._take(stream, snapshot)
+            taken = await self._take(*await self._loaded(await self.row(name)))
             if taken is not None:
                 return taken
 
     async def _loaded(self, row: StreamRow) -> tuple[LoggedStream, int]:
         """Return a stream as its log gives it, and the number of the snapshot that it was read from."""
+        if row.id in self._memory.damaged:
+            raise self._memory.damaged[row.id]
+        try:
+            return await self._loaded_anew(row)
+        except DamagedLog as error:
+            self._memory.damaged[row.id] = error
+            raise
+
+    async def _loaded_anew(self, row: StreamRow) -> tuple[LoggedStream, int]:
         behind = await self._behind(row)
         if behind <= MOST_TAIL:
             return await self.read(lambda reader: load(reader, row))

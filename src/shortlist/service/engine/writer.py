@@ -53,9 +53,8 @@ class Request:
 
     command: Command
     future: asyncio.Future[Outcome]
-    #: Until when it is tried, once it had to be put aside, and why it had to be.
+    #: Until when it is tried, once it had to be put aside.
     until: float | None = None
-    why: str = ""
 
 
 class Writer:
@@ -155,7 +154,7 @@ class Writer:
         held = {request.command.stream.name for request in self._aside}
         for request in batch:
             if request.command.stream.name in held:
-                request.until, request.why = time.monotonic() + _PATIENCE, self._aside[0].why
+                request.until = time.monotonic() + _PATIENCE
                 self._aside.append(request)
         return [request for request in batch if request.command.stream.name not in held]
 
@@ -182,7 +181,7 @@ class Writer:
         now = time.monotonic()
         for place in sorted(busy.places):
             request = batch[place]
-            request.until, request.why = request.until or now + _PATIENCE, busy.why
+            request.until = request.until or now + _PATIENCE
             if self._hurrying or now >= request.until:
                 _refuse([request], ServiceUnavailable(busy.why))
             else:
