@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PASSES ?= 5
 
 .DEFAULT_GOAL := help
-.PHONY: help install reproduce quick coverage test test-models check format tables lists hybrid budget people agents field soak bench benchservice docs figures screenshots serve demo release clean
+.PHONY: help install reproduce quick coverage test test-models check format tables exact lists hybrid budget people labeling agents field soak bench benchservice docs reference figures screenshots serve demo release clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,7 +20,7 @@ $(STAMP): requirements/dev.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(STAMP)
 
-install: $(STAMP)  ## Create .venv with the pinned versions
+install: $(STAMP)  ## Create .venv with pinned versions (every other target does this first)
 
 # The main job needs little: where the developers' environment is not there, one of its own is made.
 REPRODUCE := $(if $(wildcard $(STAMP)),$(VENV),.reproduce)
@@ -31,7 +31,7 @@ REPRODUCE := $(if $(wildcard $(STAMP)),$(VENV),.reproduce)
 	.reproduce/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/reproduce.txt  # complete
 	@touch $@
 
-reproduce: $(REPRODUCE)/.installed  ## Run the main job
+reproduce: $(REPRODUCE)/.installed  ## Reproduce the paper: the main job
 	PYTHONPATH=src $(REPRODUCE)/bin/python -m shortlist reproduce
 
 # The library: rooms, and what is tested at the top but for the examples and the command.
@@ -47,12 +47,12 @@ test: $(STAMP)  ## Run the test suite
 coverage: $(STAMP)  ## Measure which branches of the core and the engine the tests take; fails below 95 %
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal --cov --cov-report=term tests/boundaries tests/policies tests/scores tests/rounds tests/listers tests/logs tests/test_*.py tests/service/engine tests/service/store --ignore=tests/test_examples.py
 
-check: $(STAMP)  ## Format, lint, types, layers: seconds
+check: $(STAMP)  ## Format, lint, types, layers, words: seconds
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-
+	$(BIN)/python tools/house_words.py
 format: $(STAMP)  ## Format the code and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -60,7 +60,10 @@ format: $(STAMP)  ## Format the code and fix what can be fixed
 tables: $(STAMP)  ## Compute the tables of regret in README and theory again, from thousands of runs
 	$(BIN)/python tools/tables.py
 
-lists: $(STAMP)  ## Measure list lengths beside fixed scores, top-k and rank fusion: a minute
+exact: $(STAMP)  ## Compute the exact regret of boundaries, simulate it, and search the best one: five minutes
+	$(BIN)/python tools/exact.py
+
+lists: $(STAMP)  ## Measure list lengths, compared with fixed scores, top-k and rank fusion: a minute
 	$(BIN)/python tools/lists.py
 
 hybrid: $(STAMP)  ## Measure hybrid search in three frameworks, with SQUAD=FILE: ten minutes
@@ -71,6 +74,9 @@ budget: $(STAMP)  ## Choose the constants of the error budget, and write the tab
 
 people: $(STAMP)  ## Measure users who only click, expand, cite and err, for docs/explanation/people.md: half an hour
 	$(BIN)/python tools/people.py
+
+labeling: $(STAMP)  ## Measure labeling with 1,000 classes, with NAMES=FILE, for docs/how-to/labelling.md: a minute
+	$(BIN)/python tools/labeling.py $(or $(NAMES),--pages)
 
 agents: $(STAMP)  ## Measure the gateway for agents, with servers that die and a kill, for docs/how-to/too-many-tools.md: a minute
 	$(BIN)/python tools/agents.py
@@ -99,16 +105,19 @@ test-models: .models/.installed  ## Run the tests that need torch
 	.bench/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/bench.txt
 	@touch $@
 
-bench: .bench/.installed  ## Measure speed, memory and coverage beside other libraries; writes benchmarks/results.md
+bench: .bench/.installed  ## Measure speed, memory and coverage, compared with other libraries; writes benchmarks/results.md
 	.bench/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall .
 	.bench/bin/python benchmarks/run.py --passes $(PASSES)
 
 benchservice: $(STAMP)  ## Measure the service, as ratios in one run
 	$(BIN)/python benchmarks/service.py
 
-docs: $(STAMP)  ## Build the site into site/: strictly, without the network
+docs: $(STAMP)  ## Build the site into site/, strictly and offline
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "open site/index.html; its examples run in make test"
+
+reference: $(STAMP)  ## Write docs/reference/api.md, the API for readers of the repository
+	$(BIN)/python tools/api_reference.py
 
 figures: $(STAMP)  ## Draw the figures of README and docs again
 	$(BIN)/python docs/figures.py
@@ -116,7 +125,7 @@ figures: $(STAMP)  ## Draw the figures of README and docs again
 screenshots: $(STAMP)  ## Take the pictures of the pages again
 	$(BIN)/python docs/screenshots.py
 
-demo: $(STAMP)  ## Service, page and a corpus, with nothing to configure
+demo: $(STAMP)  ## Run the demo: service, page and a corpus, with nothing to configure
 	$(BIN)/shortlist demo
 
 serve: $(STAMP)  ## Run the service on port 8000

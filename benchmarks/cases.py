@@ -362,7 +362,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Timed]]]:
 
 
 def measure(name: str, build: Callable[[], Timed], runner: pyperf.Runner) -> None:
-    """Let pyperf time one case, in seconds a round."""
+    """Let pyperf time one case, in seconds per round."""
     built: list[Timed] = []
 
     def time_func(loops: int) -> float:
@@ -385,10 +385,10 @@ def main() -> None:
     runner = pyperf.Runner(add_cmdline_args=lambda command, args: command.extend(["--case", args.case]))
     runner.argparser.add_argument("--case", required=True)
     args = runner.parse_args()
-    known = dict(cases())
-    if args.case not in known:
+    timed = dict(cases())
+    if args.case not in timed:
         raise SystemExit(f"there is no case {args.case!r}; --list names them")
-    measure(args.case, known[args.case], runner)
+    measure(args.case, timed[args.case], runner)
 
 
 if __name__ == "__main__":

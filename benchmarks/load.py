@@ -23,7 +23,7 @@ class Tally:
 
     @property
     def rate(self) -> float:
-        """Acknowledged requests a second."""
+        """Acknowledged requests per second."""
         return len(self.latencies) / self.seconds
 
     def quantile(self, share: float) -> float:
@@ -55,13 +55,13 @@ class Connection:
 def bodies_of(count: int, candidates: int, seed: int) -> list[tuple[bytes, bytes]]:
     """Return lists, each with its right answer, as bodies of requests; the round's id is yet to come."""
     rng = random.Random(seed)
-    made = []
+    bodies = []
     for _ in range(count):
         scores = [round(rng.random(), 6) for _ in range(candidates)]
         right = rng.choices(range(candidates), [score**8 for score in scores])[0]
         listed = [{"id": f"doc-{i}", "score": score} for i, score in enumerate(scores)]
-        made.append((json.dumps({"candidates": listed}).encode()[:-1], f"doc-{right}".encode()))
-    return made
+        bodies.append((json.dumps({"candidates": listed}).encode()[:-1], f"doc-{right}".encode()))
+    return bodies
 
 
 async def _client(host: str, port: int, stream: str, number: int, until: float, tally: Tally, candidates: int) -> None:

@@ -4,7 +4,7 @@ All see the same thing: a stream of true scores in [0, 1], and want a *lower lim
 scores reach. What differs is each library's own idea of an update; where it wants residuals, the
 forecast is 1, and the residual is how far the score is below it.
 
-None of these libraries was made for semi-bandit feedback, and none claims to be: they are told the
+None of these libraries was designed for semi-bandit feedback, and none claims to be: they are given the
 right answer in every round. ``exact`` says whether the limit is the quantile of everything reported
 so far, or an approximation or another quantity.
 """
@@ -92,20 +92,20 @@ class Crepes:
         from crepes import ConformalClassifier
 
         self.classifier = ConformalClassifier()
-        self.known = 1.0 - scores
+        self.distances = 1.0 - scores
         self.classes = np.array([0])
 
     def limit(self) -> float:
         # predict_set_online wants the right answers beforehand; between rounds, this is its limit.
-        allowed = int((1.0 - COVERAGE) * (len(self.known) + 1))
-        return 1.0 - float(np.sort(self.known)[-allowed]) if allowed else -np.inf
+        allowed = int((1.0 - COVERAGE) * (len(self.distances) + 1))
+        return 1.0 - float(np.sort(self.distances)[-allowed]) if allowed else -np.inf
 
     def learn(self, score: float) -> None:
-        self.known = np.append(self.known, 1.0 - score)
+        self.distances = np.append(self.distances, 1.0 - score)
 
     def online(self, scores: NDArray[np.float64]) -> None:
-        """Take a block of rounds, all answers known: its own online call, which keeps nothing for the next."""
-        self.classifier.fit(self.known)
+        """Take a block of rounds, all answers revealed: its own online call, which keeps nothing for the next."""
+        self.classifier.fit(self.distances)
         self.classifier.predict_set_online(
             (1.0 - scores)[:, None],
             self.classes,

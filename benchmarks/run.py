@@ -29,7 +29,7 @@ OFTEN = ("import shortlist", "import numpy", "replay numba", "replay reference",
 
 
 def time_case(name: str, folder: Path) -> list[float]:
-    """Return the seconds a round of one case, as pyperf measured them in a fresh process."""
+    """Return the seconds per round of one case, as pyperf measured them in a fresh process."""
     path = folder / "case.json"
     path.unlink(missing_ok=True)
     values = ["--values", "1", "--warmups", "0"] if name in ONCE else ["--values", "3", "--warmups", "1"]
@@ -74,7 +74,7 @@ def time_all(passes: int, only: str) -> dict[str, list[float]]:
                 progress.print(f"case {i + 1} of {len(plan)}: {name}")
             times[name].setdefault(number, []).extend(time_case(name, Path(folder)))
             progress.advance(task)
-    return {name: [sorted(values)[len(values) // 2] for values in found.values()] for name, found in times.items()}
+    return {name: [sorted(values)[len(values) // 2] for values in passes.values()] for name, passes in times.items()}
 
 
 def script(name: str, *words: str) -> str:
@@ -99,8 +99,8 @@ def main() -> None:
         return
     memory = json.loads(script("memory.py"))
     script("unreported.py", str(HERE / "unreported.csv"))
-    found = {"date": time.strftime("%Y-%m-%d"), "passes": args.passes, "times": times, "memory": memory}
-    (HERE / "results.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    results = {"date": time.strftime("%Y-%m-%d"), "passes": args.passes, "times": times, "memory": memory}
+    (HERE / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     write_report()
     print(f"benchmarks/results.md written after {(time.time() - started) / 60:.0f} minutes")
 

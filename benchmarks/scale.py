@@ -33,7 +33,7 @@ HERE = Path(__file__).parent
 FIGURES = HERE.parent / "docs" / "figures"
 STYLE = HERE.parent / "docs" / "house.mplstyle"
 
-#: What PostgreSQL would do at every commit if replicas were told instead of asking.
+#: What PostgreSQL would do at every commit if replicas were notified instead of polling.
 NOTIFY = """
 CREATE OR REPLACE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN PERFORM pg_notify('shortlist', ''); RETURN NULL; END $$;
@@ -114,7 +114,7 @@ def measure_size(passes: int) -> list[dict[str, Any]]:
     sizes = [10**k for k in range(4, 9)]
     policy, scores = AnytimeSPS(0.9), np.random.default_rng(0).random(sizes[-1])
     replay(policy, scores[:1000])
-    found: dict[int, list[float]] = {size: [] for size in sizes}
+    timings: dict[int, list[float]] = {size: [] for size in sizes}
     for turn in range(passes):
         for size in sizes:
             print(f"  pass {turn + 1} of {passes}, 10^{len(str(size)) - 1} rounds", file=sys.stderr, flush=True)
@@ -122,19 +122,19 @@ def measure_size(passes: int) -> list[dict[str, Any]]:
             start = time.perf_counter()
             for _ in range(repeats):
                 replay(policy, scores[:size])
-            found[size].append((time.perf_counter() - start) / repeats)
+            timings[size].append((time.perf_counter() - start) / repeats)
     return [
         {"rounds": size, "seconds": statistics.median(times), "least": min(times), "most": max(times)}
-        for size, times in found.items()
+        for size, times in timings.items()
     ]
 
 
-def draw(found: list[dict[str, Any]]) -> None:
+def draw(rows: list[dict[str, Any]]) -> None:
     """Draw cost against size, and what it is a round."""
     import matplotlib.pyplot as plt
 
-    sizes = np.array([row["rounds"] for row in found])
-    seconds = np.array([row["seconds"] for row in found])
+    sizes = np.array([row["rounds"] for row in rows])
+    seconds = np.array([row["seconds"] for row in rows])
     with plt.style.context(STYLE):
         figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.4))
         left.loglog(sizes, sizes * seconds[-1] / sizes[-1], color="#BBBBBB", linestyle=(0, (4, 3)), linewidth=1.2)
@@ -144,8 +144,8 @@ def draw(found: list[dict[str, Any]]) -> None:
         right.semilogx(sizes, seconds / sizes * 1e9, "o-", color="#0072B2")
         right.vlines(
             sizes,
-            [row["least"] / row["rounds"] * 1e9 for row in found],
-            [row["most"] / row["rounds"] * 1e9 for row in found],
+            [row["least"] / row["rounds"] * 1e9 for row in rows],
+            [row["most"] / row["rounds"] * 1e9 for row in rows],
             color="#0072B2",
             alpha=0.35,
             linewidth=4,
@@ -164,16 +164,16 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=3)
     options = parser.parse_args()
     path = HERE / "scale.json"
-    found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    results = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     if options.only != "size":
-        found["replicas"] = measure_replicas(options.seconds, options.turns)
+        results["replicas"] = measure_replicas(options.seconds, options.turns)
     if options.only != "replicas":
-        found["size"] = measure_size(options.turns)
-        draw(found["size"])
-    found["date"] = time.strftime("%Y-%m-%d")
-    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        results["size"] = measure_size(options.turns)
+        draw(results["size"])
+    results["date"] = time.strftime("%Y-%m-%d")
+    path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     for kind in ("replicas", "size"):
-        for row in found.get(kind, []):
+        for row in results.get(kind, []):
             print(
                 "  ".join(
                     f"{key} {value:,.4g}" if isinstance(value, float) else f"{key} {value}"

@@ -52,9 +52,9 @@ def slow_disk() -> None:
     """Make every commit cost as much as on a slow disk."""
     quick = Store.append
 
-    def append(store: Store, new: Sequence[Entry], written: Sequence[Text] = ()) -> None:
+    def append(store: Store, new: Sequence[Entry], written: Sequence[Text] = (), *more: Any) -> None:
         time.sleep(SLOW)
-        quick(store, new, written)
+        quick(store, new, written, *more)
 
     Store.append = append  # type: ignore[assignment, method-assign]
 
@@ -113,13 +113,13 @@ def measure(kind: str, port: int, seconds: float) -> tuple[Tally, float]:
 
 
 async def _batches(port: int, turns: int) -> tuple[float, float]:
-    """Return lists a second in batches of 1,000, and one by one, both on one connection that is kept open."""
+    """Return lists per second in batches of 1,000, and one by one, both on one connection that is kept open."""
     connection = Connection(*await asyncio.open_connection("127.0.0.1", port))
-    made = [body for body, _ in bodies_of(1000, 20, seed=0)]
+    bodies = [body for body, _ in bodies_of(1000, 20, seed=0)]
     seconds = {"batch": 0.0, "single": 0.0}
     counts = {"batch": 0, "single": 0}
     for turn in range(turns):
-        named = [body + f',"round_id":"b{turn}-{i}"}}'.encode() for i, body in enumerate(made)]
+        named = [body + f',"round_id":"b{turn}-{i}"}}'.encode() for i, body in enumerate(bodies)]
         began = time.perf_counter()
         status, _ = await connection.send(
             "POST", "/v1/streams/batches/rounds:batch", b'{"rounds":[' + b",".join(named) + b"]}"
@@ -137,9 +137,9 @@ async def _batches(port: int, turns: int) -> tuple[float, float]:
     return counts["batch"] / seconds["batch"], counts["single"] / seconds["single"]
 
 
-def _expect(status: int, wanted: int) -> None:
-    if status != wanted:
-        raise SystemExit(f"the service answered {status}, not {wanted}")
+def _expect(status: int, expected: int) -> None:
+    if status != expected:
+        raise SystemExit(f"the service answered {status}, not {expected}")
 
 
 def measure_batches(port: int, turns: int) -> tuple[float, float]:
@@ -156,7 +156,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--database")
     options = parser.parse_args()
-    found: dict[str, dict[str, float]] = {}
+    figures: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         kinds = ("bare", "durable", "slow", "slow-single")
         ports: dict[str, int] = {}
@@ -174,7 +174,7 @@ def main() -> None:
                 totals[kind].errors += tally.errors
         together, singly = measure_batches(ports["durable"], 2 * options.turns)
         for kind, tally in totals.items():
-            found[kind] = {
+            figures[kind] = {
                 "rate": tally.rate,
                 "p50": tally.quantile(0.5),
                 "p99": tally.quantile(0.99),
@@ -182,11 +182,11 @@ def main() -> None:
                 "errors": len(tally.errors),
             }
             print(
-                f"{kind:12} {tally.rate:8,.0f} requests/s   p50 {found[kind]['p50']:6.1f} ms"
-                f"   p99 {found[kind]['p99']:6.1f} ms   {commits[kind] * 1000:5.0f} commits/1,000 requests"
+                f"{kind:12} {tally.rate:8,.0f} requests/s   p50 {figures[kind]['p50']:6.1f} ms"
+                f"   p99 {figures[kind]['p99']:6.1f} ms   {commits[kind] * 1000:5.0f} commits/1,000 requests"
                 f"   {len(tally.errors)} errors"
             )
-    ratio = {kind: found[kind]["rate"] for kind in kinds}
+    ratio = {kind: figures[kind]["rate"] for kind in kinds}
     least = 0.5 if options.database else 0.6
     print(f"durable / bare: {ratio['durable'] / ratio['bare']:.2f} (at least {least})")
     times = together / singly

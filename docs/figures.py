@@ -6,7 +6,6 @@ Each figure is a function of its name. Figures of the page come from `screenshot
 
 import argparse
 import contextlib
-import tempfile
 from bisect import insort
 from collections.abc import Callable
 from functools import cache
@@ -22,7 +21,6 @@ from numpy.typing import NDArray
 
 import shortlist
 from shortlist.boundaries import Quantile
-from shortlist.lab.figures import draw_all
 from shortlist.lab.run import run
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import AuctionTask, load_task
@@ -38,8 +36,7 @@ Array = NDArray[np.float64]
 @cache
 def passages() -> Array:
     """Return 10,570 questions, each with the scores of 51 passages, the right one first."""
-    scores: Any = load_task("retrieval")
-    return np.asarray(scores.scores.candidate_scores, dtype=float)
+    return load_task("retrieval").scores.lists
 
 
 def questions(rounds: int, seed: int = 0) -> Array:
@@ -216,7 +213,7 @@ def shadow() -> Figure:
 
 
 def warm_start() -> Figure:
-    """List lengths with and without labelled examples."""
+    """List lengths with and without labeled examples."""
     figure, axes = plt.subplots()
     for examples in (0, 300, 3000):
         lister, sizes = shortlist.Shortlister(coverage=0.9), []
@@ -226,11 +223,11 @@ def warm_start() -> Figure:
             shown = lister.propose(scores)
             sizes.append(len(shown.members))
             reply(lister, shown)
-        axes.plot(*smooth(sizes, 100), label=f"{examples:,} labelled examples")
+        axes.plot(*smooth(sizes, 100), label=f"{examples:,} labeled examples")
     axes.set(
         xlabel="round",
         ylabel="passages shown",
-        title="A warm start: labelled lists for score and threshold",
+        title="A warm start: labeled lists for score and threshold",
         ylim=(0, None),
     )
     axes.legend()
@@ -288,11 +285,11 @@ def crossing() -> Figure:
         ("SPS (paper), 2/T", shortlist.DKW(horizon), "C1", 0),
     )
     figure, (upper, lower) = plt.subplots(2, 1, sharex=True, figsize=(7.0, 4.6), height_ratios=(3, 1))
-    for name, boundary, colour, nudge in rules:
+    for name, boundary, color, nudge in rules:
         exact = np.array([shortlist.crossing_probability(boundary, 0.9, int(n)) for n in rounds])
         axes, shown = (lower if exact[-1] < 1e-20 else upper), exact > 0
-        axes.plot(rounds[shown], exact[shown], color=colour)
-        axes.annotate(name, (1, exact[-1]), (6, nudge - 3), xycoords=("axes fraction", "data"), color=colour,
+        axes.plot(rounds[shown], exact[shown], color=color)
+        axes.annotate(name, (1, exact[-1]), (6, nudge - 3), xycoords=("axes fraction", "data"), color=color,
                       textcoords="offset points")  # fmt: skip
     for level, words, above in ((0.05, "guaranteed: 0.05", 3), (2 / horizon, "guaranteed: 2/T", -11)):
         upper.axhline(level, color="0.4", ls="--", lw=1)
@@ -351,23 +348,50 @@ def dropped() -> Figure:
 
 _LISTERS: Final = (tutorial, late, silence, drift, groups, nested, shadow, warm_start, scores)
 _THEORY: Final = (reserve_price, crossing, boundaries, dropped)
-#: Every figure that is drawn here, but the headline, which is the experiment's own.
-FIGURES: Final[dict[str, Callable[[], Figure]]] = {figure.__name__: figure for figure in _LISTERS + _THEORY}
 
 
-def headline(out: Path) -> None:
-    """Run the experiment on retrieval and keep its headline figure."""
+def headline() -> Figure:
+    """Compare what people do today with the learned score, on hybrid search: the last tenth of 10,000 rounds."""
     results = run(Spec(tasks=("retrieval",), policies=("sps",)), with_sweeps=False)
-    with tempfile.TemporaryDirectory() as folder:
-        draw_all(results, Path(folder))
-        (out / "headline.png").write_bytes((Path(folder) / "headline.png").read_bytes())
+
+    def length(variant: str) -> float:
+        return float(np.mean([row.last_tenth for row in results.list_rows if row.variant == variant]))
+
+    bars = {
+        "fixed similarity threshold\n(best one, known in hindsight)": float((passages() >= optimum()).sum(1).mean()),
+        "fixed top-k by similarity\n(best k, known in hindsight)": length("top-k"),
+        "reciprocal rank fusion,\ncutoff learned": length("rrf"),
+        "fixed top-k of rank fusion\n(best k, known in hindsight)": length("top-k-rrf"),
+        "shortlist: weights and cutoff\nlearned from the picks": length("auto-all"),
+    }
+    rows = sorted(bars.items(), key=lambda row: row[1])
+    figure, axes = plt.subplots(figsize=(8.0, 3.7))
+    for height, (name, value) in enumerate(rows):
+        ours = name.startswith("shortlist")
+        axes.barh(height, value, height=0.62, color="C0" if ours else "0.72")
+        weight = "bold" if ours else "normal"
+        axes.text(value + 0.12, height, f"{value:.1f}", va="center", weight=weight, color="0.15")
+    axes.set_yticks(range(len(rows)), [name for name, _ in rows])
+    axes.get_yticklabels()[0].set_fontweight("bold")
+    axes.tick_params(axis="y", length=0, labelcolor="0.15")
+    axes.spines["left"].set_visible(False)
+    axes.grid(visible=False, axis="y")
+    axes.grid(visible=True, axis="x")
+    axes.set(xlim=(0, 1.12 * rows[-1][1]), xlabel="passages per question, of 51 found by the search")
+    figure.suptitle(
+        "Passages it takes to include the right one 9 times in 10", x=0.01, ha="left", weight="bold", size=12
+    )
+    return figure
+
+
+#: Every figure that is drawn here.
+FIGURES: Final[dict[str, Callable[[], Figure]]] = {
+    figure.__name__: figure for figure in (headline, *_LISTERS, *_THEORY)
+}
 
 
 def draw(name: str, out: Path) -> None:
     """Draw one figure into a folder."""
-    if name == "headline":
-        headline(out)
-        return
     with mpl.rc_context(), plt.style.context(STYLE):
         figure = FIGURES[name]()
         figure.savefig(out / f"{name}.png")
@@ -376,7 +400,7 @@ def draw(name: str, out: Path) -> None:
 
 def main() -> None:
     """Draw everything, or what is asked for."""
-    names = ["headline", *FIGURES]
+    names = list(FIGURES)
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*names, []], help="which; all of them otherwise")
     mpl.use("agg")

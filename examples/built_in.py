@@ -35,12 +35,12 @@ def vector(score: float) -> list[float]:
 
 
 def _fixed(coverage: float, length: Length, settings: Sequence[float]) -> tuple[float, float]:
-    """Return the best fixed setting with that coverage, found with all answers at hand, and its mean list length."""
+    """Return the best fixed setting with that coverage, chosen in hindsight, and its mean list length."""
     best, shortest = settings[0], float("inf")
     for setting in settings:
         lengths = [length(scores, setting) for scores, _ in questions()]
-        places = [int(np.count_nonzero(scores > scores[right])) for scores, right in questions()]
-        covered = np.mean([place < shown for place, shown in zip(places, lengths, strict=True)])
+        ranks = [int(np.count_nonzero(scores > scores[right])) for scores, right in questions()]
+        covered = np.mean([rank < shown for rank, shown in zip(ranks, lengths, strict=True)])
         if covered >= coverage and np.mean(lengths) < shortest:
             best, shortest = setting, float(np.mean(lengths))
     return best, shortest

@@ -66,7 +66,7 @@ AWKWARD = [
     Awkward("a tool call", called('{{"ids": [{n}]}}'), "hit"),
     Awkward("a tool call with brackets", called('{{"citations": ["[{n}]"]}}'), "hit"),
     Awkward(
-        "blocks of content",
+        "content blocks",
         {"content": [{"type": "text", "text": "Five days."}, {"type": "tool_use", "name": "cite", "input": "{n}"}]},
         "hit",
     ),
@@ -111,8 +111,8 @@ def numbers(right: int, count: int) -> dict[str, int]:
 
 
 def table() -> str:
-    """Return what becomes of each awkward answer, of five passages with the second one right: for the page."""
-    lines = ["| | the answer | becomes |", "|---|---|---|"]
+    """Return what each awkward answer counts as, with five passages of which the second is right: for the page."""
+    lines = ["| | the answer | counts as |", "|---|---|---|"]
     for each in AWKWARD:
         answer = filled(each.answer, numbers(2, 5))
         words = answer if isinstance(answer, str) else json.dumps(answer.get("tool_calls") or answer["content"])
@@ -173,13 +173,13 @@ def run(corpus: Corpus, rounds: int, url: str | None, model: str) -> None:
     script, outcomes, shown_lengths = Scripted(), Counter[tuple[str, str]](), []
     for number, (question, right) in enumerate(corpus.ask(rounds)):
         scores = vectors @ np.array(corpus.embed([question])[0])
-        found = np.argsort(-scores, kind="stable")[:FETCH]
-        ids = [names[i] for i in found]
-        shown = lister.propose(scores[found], ids, truncated_below=float(scores[found[-1]]))
+        best = np.argsort(-scores, kind="stable")[:FETCH]
+        ids = [names[i] for i in best]
+        shown = lister.propose(scores[best], ids, truncated_below=float(scores[best[-1]]))
         shown_lengths.append(len(shown.members))
         if url is None:
-            place = shown.members.index(right) + 1 if right in shown.members else None
-            kind, answer = script.answer(number, place, len(shown.members))
+            position = shown.members.index(right) + 1 if right in shown.members else None
+            kind, answer = script.answer(number, position, len(shown.members))
         else:
             kind, answer = model, ask_service(url, model, question, [corpus.texts[str(m)] for m in shown.members])
         outcomes[kind, answer_round(lister, shown.round_id, read_citations(answer, shown.members))] += 1
@@ -199,7 +199,7 @@ def main() -> None:
     parser.add_argument("--model", default="model")
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--passages", type=int, help="the first so many of the standard library")
-    parser.add_argument("--table", action="store_true", help="print what becomes of each awkward answer")
+    parser.add_argument("--table", action="store_true", help="print what each awkward answer counts as")
     options = parser.parse_args()
     if options.table:
         print(table())

@@ -61,15 +61,15 @@ class Corpus:
 def standard_library(passages: int | None = None) -> Corpus:
     """Return the documentation of Python's standard library."""
     documentation = StandardLibrary()
-    known = list(zip(documentation.names, documentation.texts, strict=True))[:passages]
+    named = list(zip(documentation.names, documentation.texts, strict=True))[:passages]
     questions = []
-    for name, _ in known:
+    for name, _ in named:
         parts = (inspect.getdoc(pydoc.locate(name)) or "").split("\n\n")[1:]
         later = [" ".join(part.split()) for part in parts]
         sentence = next((part for part in later if len(part.split()) > 6 and not part.startswith((">>>", "-"))), None)
         if sentence is not None:
             questions.append((sentence[:200], name))
-    return Corpus({name: f"{name} {text}" for name, text in known}, questions, coverage=0.7)
+    return Corpus({name: f"{name} {text}" for name, text in named}, questions, coverage=0.7)
 
 
 def squad(path: str) -> Corpus:
@@ -124,11 +124,11 @@ class Outcome:
     def report(self, name: str) -> None:
         """Print list lengths at equal coverage."""
         last = len(self.auto) // 2
-        found = self.figures(last)
+        figures = self.figures(last)
         print(f"{name}: passages per question in the last {last:,} rounds, coverage {self.coverage:.0%} asked for")
-        print(f"  auto, both searches (coverage {found['auto_coverage']:.1%})            {found['auto']:6.2f}")
-        print(f"  RRF, its threshold learned (coverage {found['rrf_coverage']:.1%})     {found['rrf']:6.2f}")
-        print(f"  RRF, the best top-k (coverage {found['top_k_coverage']:.1%}, in hindsight) {found['top_k']:3.0f}")
+        print(f"  auto, both searches (coverage {figures['auto_coverage']:.1%})            {figures['auto']:6.2f}")
+        print(f"  RRF, its threshold learned (coverage {figures['rrf_coverage']:.1%})     {figures['rrf']:6.2f}")
+        print(f"  RRF, the best top-k (coverage {figures['top_k_coverage']:.1%}, in hindsight) {figures['top_k']:3.0f}")
 
 
 def play(corpus: Corpus, rounds: int, auto: Show, rrf: Show, fused: Callable[[str], list[str]]) -> Outcome:

@@ -24,13 +24,13 @@ def main() -> None:
     for scores, right in questions():
         passages = [Document(id=str(i), content="…", embedding=vector(s)) for i, s in enumerate(scores.tolist())]
         store.write_documents(passages, policy=DuplicatePolicy.OVERWRITE)
-        found = pipeline.run({"retriever": {"query_embedding": [1.0, 0.0]}})["shortlist"]
-        clicked = next((document for document in found["documents"] if document.id == str(right)), None)
+        result = pipeline.run({"retriever": {"query_embedding": [1.0, 0.0]}})["shortlist"]
+        clicked = next((document for document in result["documents"] if document.id == str(right)), None)
         if clicked is not None:
             component.hit(clicked)
         else:
-            component.miss(found["round_id"])
-        shown.append(len(found["documents"]))
+            component.miss(result["round_id"])
+        shown.append(len(result["documents"]))
         hits.append(clicked is not None)
     before_and_after("Haystack", shown, hits)
 

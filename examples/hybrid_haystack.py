@@ -1,4 +1,4 @@
-"""Haystack: BM25 and embeddings in one pipeline, with a score and a cut-off that are learned, beside rank fusion.
+"""Haystack: BM25 and embeddings in one pipeline, with a score and a cutoff that are learned, beside rank fusion.
 
 Run: python examples/hybrid_haystack.py [--rounds 2000] [--squad FILE]
 
@@ -20,8 +20,8 @@ def pipelines(corpus: Corpus) -> tuple[Pipeline, Pipeline]:
     """Return hybrid search with a learned score, and with rank fusion."""
     store = InMemoryDocumentStore(embedding_similarity_function="cosine")
     vectors = corpus.embed(list(corpus.texts.values()))
-    known = zip(corpus.texts.items(), vectors, strict=True)
-    store.write_documents([Document(id=name, content=text, embedding=vector) for (name, text), vector in known])
+    embedded = zip(corpus.texts.items(), vectors, strict=True)
+    store.write_documents([Document(id=name, content=text, embedding=vector) for (name, text), vector in embedded])
     both = Pipeline(), Pipeline()
     for pipeline in both:
         pipeline.add_component("bm25", InMemoryBM25Retriever(store, top_k=FETCH_K))
@@ -51,9 +51,9 @@ def run(corpus: Corpus, rounds: int) -> Outcome:
         if pipeline is rrf:
             fused[:] = [document.id for document in result["joiner"]["documents"]]
         shown, component = result["shortlist"], pipeline.get_component("shortlist")
-        known = {document.id: document for document in shown["documents"]}
+        by_id = {document.id: document for document in shown["documents"]}
         miss = lambda: component.miss(shown["round_id"])  # noqa: E731
-        return list(known), lambda right: miss() if right is None else component.hit(known[right])
+        return list(by_id), lambda right: miss() if right is None else component.hit(by_id[right])
 
     return play(corpus, rounds, lambda q: show(auto, q), lambda q: show(rrf, q), lambda _: fused)
 

@@ -1,4 +1,4 @@
-"""LangChain: BM25 and a vector store together, with a score and a cut-off that are learned, beside rank fusion.
+"""LangChain: BM25 and a vector store together, with a score and a cutoff that are learned, beside rank fusion.
 
 Run: python examples/hybrid_langchain.py [--rounds 2000] [--squad FILE]
 

@@ -1,4 +1,4 @@
-"""LlamaIndex: BM25 and a vector index together, with a score and a cut-off that are learned, beside rank fusion.
+"""LlamaIndex: BM25 and a vector index together, with a score and a cutoff that are learned, beside rank fusion.
 
 Run: python examples/hybrid_llama_index.py [--rounds 2000] [--squad FILE]
 
@@ -39,8 +39,8 @@ class Embedded(BaseEmbedding):
 
 def answering(adapter: Any, nodes: list[NodeWithScore]) -> Any:
     """Return the names of nodes, and how to answer their list."""
-    known, round_id = {node.node_id: node for node in nodes}, adapter.last_round_id
-    return list(known), lambda right: adapter.miss(round_id) if right is None else adapter.hit(known[right])
+    by_id, round_id = {node.node_id: node for node in nodes}, adapter.last_round_id
+    return list(by_id), lambda right: adapter.miss(round_id) if right is None else adapter.hit(by_id[right])
 
 
 def run(corpus: Corpus, rounds: int) -> Outcome:

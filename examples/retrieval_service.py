@@ -34,12 +34,12 @@ def passages() -> tuple[list[str], list[str], dict[int, str]]:
     """Return names and texts, and for some of them a question: a later sentence of the same documentation."""
     corpus = Corpus()
     asked = {}
-    for place, name in enumerate(corpus.names):
+    for position, name in enumerate(corpus.names):
         item = pydoc.locate(name)
         later = [" ".join(part.split()) for part in (inspect.getdoc(item) or "").split("\n\n")[1:]]
         sentence = next((part for part in later if len(part.split()) > 6 and not part.startswith((">>>", "-"))), None)
         if sentence is not None:
-            asked[place] = sentence[:200]
+            asked[position] = sentence[:200]
     return corpus.names, [f"{name} {text}" for name, text in zip(corpus.names, corpus.texts, strict=True)], asked
 
 
@@ -119,25 +119,25 @@ def main() -> None:
     names, texts, asked = passages()
     embed = embedder(options.embed, texts)
     search = searcher(options.index, embed(texts))
-    places = list(asked)
-    queries = embed([asked[place] for place in places])
+    positions = list(asked)
+    queries = embed([asked[position] for position in positions])
     rng = np.random.default_rng(0)
     shown, hits, started = [], [], time.perf_counter()
     with service() as url, Client(url, "python-docs", retries=40, scorer_version=options.embed) as client:
         client.create(coverage=0.7, score="raw")  # the threshold below is then a cosine similarity
-        for number in rng.choice(len(places), size=options.questions):
-            found, scores = search(queries[number])
+        for number in rng.choice(len(positions), size=options.questions):
+            best, scores = search(queries[number])
             listed = client.propose(
                 scores,
-                [names[place] for place in found],
-                texts=[texts[place] for place in found],
-                question=asked[places[number]],
+                [names[position] for position in best],
+                texts=[texts[position] for position in best],
+                question=asked[positions[number]],
                 truncated_below=min(scores),
             )
-            right = names[places[number]]
-            if right in listed.members:  # the person clicks on it
+            right = names[positions[number]]
+            if right in listed.members:  # the user clicks on it
                 client.hit(listed.round_id, right)
-            else:  # also where the search had cut it off: the service knows, and counts it as low
+            else:  # even if the search left it out: truncated_below reports that
                 client.miss(listed.round_id)
             shown.append(len(listed.members))
             hits.append(right in listed.members)

@@ -134,7 +134,7 @@ def test_one_scorer_with_a_name_is_a_number_for_each_candidate():
         (iter([0.5]), "scores are of type list_iterator"),
         ({"a": [0.5, math.nan]}, r"scores\[1\] is nan"),  # with one scorer such a candidate has none at all
         ({}, "scorers are"),
-        ({1: [0.5], 2: [0.25]}, "their names must be texts"),
+        ({1: [0.5], 2: [0.25]}, "their names must be strings"),
         ({"a": [0.5], "b": [0.25, 0.5]}, "there are 1 scores of 'a' and 2 of 'b'"),
         ({"a": [0.5], "b": ["x"]}, "the scores of 'b' have the shape"),
         ({"a": [0.5], "b": [[0.25]]}, "the scores of 'b' have the shape"),
@@ -184,7 +184,7 @@ def test_what_a_search_left_out_is_one_number_for_each_scorer():
             check.check_below(bound, ("bm25", "dense"))
 
 
-def test_labelled_lists():
+def test_labeled_lists():
     tables, places, names = check.check_lists([{"b": [1.0, 2.0], "a": [3.0, 4.0]}, {"a": [5.0], "b": [6.0]}], [1, -1])
     assert ([table.tolist() for table in tables], places, names) == (
         [[[1.0, 3.0], [2.0, 4.0]], [[6.0, 5.0]]],
@@ -194,7 +194,7 @@ def test_labelled_lists():
     assert check.check_lists(np.zeros((2, 3, 2)), [0, 2], ["a", "b"])[2] == ("a", "b")
     for lists, right, message in (
         ([], [], "lists are empty"),
-        ({"a": [0.5]}, [0], "lists are empty, or no lists"),
+        ({"a": [0.5]}, [0], "lists are empty, or not lists"),
         ([[0.5]], [0, 1], "give the position of the right candidate in each of the 1 lists"),
         ([[0.5]], [0.0], r"right\[0\] is 0.0; it must be a position, or several if all are needed"),
         ([[0.5]], [[0, -1]], r"right\[0\] is \[0, -1\], and list 0 has the positions 0 to 0"),

@@ -1,5 +1,7 @@
 """The tree of errors, and what it says of an extra that is missing."""
 
+import json
+
 import pytest
 
 import shortlist
@@ -34,5 +36,28 @@ def test_every_error_has_a_name_of_its_own_over_http():
 
 def test_an_extra_that_is_missing_is_named_and_nothing_is_imported():
     needs_extra("this", "nothing", "math", "json")
-    with pytest.raises(MissingExtra, match=r"this needs no_such_module, .*pip install 'shortlist\[fast\]'"):
+    with pytest.raises(MissingExtra, match=r"this needs no_such_module, .*pip install '.*\[fast\]'"):
         needs_extra("this", "fast", "math", "no_such_module")
+
+
+@pytest.mark.parametrize(
+    ("source", "command"),
+    [
+        ({"url": "file:///somewhere/shortlist", "dir_info": {}}, "pip install '/somewhere/shortlist[service]'"),
+        (
+            {"url": "file:///somewhere/shortlist.whl", "archive_info": {}},
+            "pip install 'shortlist[service] @ file:///somewhere/shortlist.whl'",
+        ),
+        (None, "pip install 'shortlist[service]'"),
+    ],
+)
+def test_the_command_that_installs_an_extra_is_for_where_the_package_came_from(monkeypatch, source, command):
+    class Installed:
+        def read_text(self, _name):
+            return None if source is None else json.dumps(source)
+
+    monkeypatch.setattr("shortlist.errors.__file__", "/env/lib/python3/site-packages/shortlist/errors.py")
+    monkeypatch.setattr("importlib.metadata.distribution", lambda _: Installed())
+    with pytest.raises(MissingExtra) as raised:
+        needs_extra("the service", "service", "no_such_module")
+    assert str(raised.value).endswith(command)

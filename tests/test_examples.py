@@ -9,6 +9,8 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+import nbclient
+import nbformat
 import numpy as np
 import pytest
 
@@ -140,3 +142,33 @@ def test_citations_of_any_service(corpus, monkeypatch, capsys):
     assert (path, key, body["model"]) == ("/v1/chat/completions", "Bearer a key", "small")
     assert "[1] " in body["messages"][1]["content"]
     assert re.search(r"^small +3 +0 +0$", capsys.readouterr().out, re.MULTILINE)
+
+
+def outputs(notebook):
+    """What each cell of a notebook prints or returns, as text; what is printed may come in several parts."""
+    texts = [
+        "".join(
+            each["text"] if each["output_type"] == "stream" else each["data"]["text/plain"]
+            for each in cell.get("outputs", [])
+            if each["output_type"] != "display_data"
+        )
+        for cell in notebook.cells
+    ]
+    return [text for text in texts if text]
+
+
+@pytest.mark.filterwarnings("ignore")  # of the notebook's machinery
+def test_the_notebook_runs_and_says_what_it_said(tmp_path):
+    """In ten cells; what each prints or returns is what the file has, and a summary and a frame are tables."""
+    stored = nbformat.read(EXAMPLES / "own_scores.ipynb", as_version=4)
+    again = nbformat.reads(nbformat.writes(stored), as_version=4)
+    for cell in again.cells:
+        if cell.cell_type == "code":
+            cell.update(outputs=[], execution_count=None)
+    nbclient.NotebookClient(again, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert len(stored.cells) == 10
+    assert outputs(again) == outputs(stored)
+    assert len(outputs(again)) == 5
+    shown = [each.get("data", {}) for cell in again.cells for each in cell.get("outputs", [])]
+    assert ["text/html" in each for each in shown].count(True) == 2
+    assert ["image/png" in each for each in shown].count(True) == 1

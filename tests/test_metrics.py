@@ -1,5 +1,6 @@
 """Metrics against their definitions, written out."""
 
+import functools
 import math
 from fractions import Fraction
 
@@ -45,6 +46,50 @@ def test_regret_is_the_sum_of_reward_lost(population, thresholds, coverage):
     assert result[-1] == pytest.approx(expected, abs=1e-9)
     doubled = metrics.regret(thresholds, population, coverage, lambda1=0.2, lambda2=20.0)
     assert doubled == pytest.approx(2 * result)
+
+
+@given(POPULATION, THRESHOLDS, COVERAGES)
+def test_revenue_is_the_price_times_the_share_that_buys(population, thresholds, coverage):
+    """Brute force: every buyer of the population is asked, at every price and at the optimal one."""
+
+    def brought(price):
+        return sum(max(price, 0.0) for bid in population if bid >= price) / len(population)
+
+    assert metrics.revenue(thresholds, population) == pytest.approx([brought(price) for price in thresholds])
+    best = metrics.optimal_threshold(population, coverage)
+    expected = np.cumsum([brought(best) - brought(price) for price in thresholds])
+    result = metrics.regret(thresholds, population, coverage, reward=metrics.revenue)
+    assert result == pytest.approx(expected, abs=1e-9)
+
+
+@given(POPULATION, THRESHOLDS, COVERAGES)
+def test_regret_takes_any_reward_of_the_miscoverage(population, thresholds, coverage):
+    def psi(share):
+        return -(abs(float(share) - 0.25) ** 1.5)
+
+    def below(cut):
+        return Fraction(sum(score < cut for score in population), len(population))
+
+    best = metrics.optimal_threshold(population, coverage)
+    expected = np.cumsum([psi(below(best)) - psi(below(cut)) for cut in thresholds])
+    result = metrics.regret(
+        thresholds, population, coverage, reward=lambda cuts, law: np.array([psi(g) for g in law.miscoverage(cuts)])
+    )
+    assert result == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_papers_reward_can_be_given_too():
+    thresholds, law = np.linspace(-0.1, 0.4, 30), metrics.Uniform()
+    paper = functools.partial(metrics.reward, coverage=0.9, lambda1=1.0, lambda2=2.0)
+    given_ = metrics.regret(thresholds, law, 0.9, reward=paper)
+    assert given_.tolist() == metrics.regret(thresholds, law, 0.9, lambda1=1.0, lambda2=2.0).tolist()
+
+
+def test_a_reward_that_cannot_be_is_refused():
+    with pytest.raises(InvalidParameter, match="lambda1 and lambda2 are of the paper's reward"):
+        metrics.regret([0.1], metrics.Uniform(), 0.9, reward=metrics.revenue, lambda1=1.0)
+    with pytest.raises(InvalidScores, match=r"shape \(\) for 2 thresholds; it must return one number each"):
+        metrics.regret([0.1, 0.2], metrics.Uniform(), 0.9, reward=lambda cuts, _law: np.sum(cuts))
 
 
 @given(POPULATION, COVERAGES)
@@ -114,9 +159,9 @@ def test_bad_weights_are_refused(weights):
 
 
 def test_shapes_that_do_not_match_are_refused():
-    with pytest.raises(InvalidScores, match="one for each round"):
+    with pytest.raises(InvalidScores, match="one of each per round"):
         metrics.coverage([0.5, 0.5], [0.5])
-    with pytest.raises(InvalidScores, match="one row of candidates for each round"):
+    with pytest.raises(InvalidScores, match="one row of candidates per round"):
         metrics.set_size([0.5, 0.5], [[0.1, 0.6]])
 
 

@@ -108,10 +108,21 @@ def test_the_command_says_which_extra_it_needs():
         "u.find_spec = lambda name, *rest: None if name in ('typer', 'rich') else real(name, *rest)\n"
         "from shortlist.__main__ import main; main()"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "pip install 'shortlist[experiments]'" in done.stderr
-    assert done.stderr.count("\n") == 1
+
+    def run(*arguments):
+        return subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
+
+    for command, extra in (("reproduce", "experiments"), ("serve", "service"), ("keys", "service"), ("mcp", "mcp")):
+        done = run(command)
+        assert done.returncode == 2
+        assert f"pip install '{ROOT}[{extra}]'" in done.stderr  # it is installed from a checkout
+        assert done.stderr.count("\n") == 1
+    assert run("--version").stdout == f"shortlist {shortlist.__version__}\n"
+    for asked in ((), ("--help",)):
+        done = run(*asked)
+        assert done.returncode == 0
+        assert "Run the paper's experiments" in done.stdout
+        assert f"pip install '{ROOT}[experiments]'" in done.stdout
 
 
 def test_versions_agree():

@@ -42,6 +42,7 @@ CROSSING = (
     "service/test_fallback.py",  # the client and a service that hangs
     "service/test_flipped_bytes.py",  # every byte of a database, and `verify`
     "service/test_fuzz.py",
+    "service/test_labeling.py",  # a sorted file, drawn from and in order
     "service/test_load.py",
     "service/test_more.py",  # more of a list, and changed settings, through HTTP and crashes
     "service/test_replicas.py",

@@ -46,7 +46,7 @@ class Agent:
 
     def __init__(self, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
-        self.found = self.answered = self.again = self.failed = 0
+        self.searches = self.answered = self.again = self.failed = 0
         self.seconds: list[float] = []
         self.offered: list[int] = []
 
@@ -55,17 +55,17 @@ class Agent:
         started = time.monotonic()
         answer = await client.call_tool("find_tools", {"task": task.text})
         self.seconds.append(time.monotonic() - started)
-        found: dict[str, Any] = answer.structured_content or {}
-        self.found += 1
-        self.offered.append(len(found["tools"]) + found["hidden"])
-        number, choice = found["round"], self.rng.random()
-        if _has(found, task.right):
+        reply: dict[str, Any] = answer.structured_content or {}
+        self.searches += 1
+        self.offered.append(len(reply["tools"]) + reply["hidden"])
+        number, choice = reply["round"], self.rng.random()
+        if _has(reply, task.right):
             calls = choice < CALLS
         else:
             calls = choice < KNOWS
-            while found["hidden"] and choice > 1 - ASKS and not calls:
-                found = (await client.call_tool("more_tools", {"round": number})).structured_content or {}
-                calls = _has(found, task.right)
+            while reply["hidden"] and choice > 1 - ASKS and not calls:
+                reply = (await client.call_tool("more_tools", {"round": number})).structured_content or {}
+                calls = _has(reply, task.right)
         if calls:
             await self.call(client, number, task.right)
             if self.rng.random() < 0.2:  # the next step of the same task
@@ -82,8 +82,8 @@ class Agent:
         self.again += not first
 
 
-def _has(found: dict[str, Any], name: str) -> bool:
-    return any(tool["name"] == name for tool in found["tools"])
+def _has(reply: dict[str, Any], name: str) -> bool:
+    return any(tool["name"] == name for tool in reply["tools"])
 
 
 def _config(folder: Path, port: int) -> Path:
@@ -109,10 +109,10 @@ async def _gateway(config: Path) -> AsyncIterator[Client]:
 
 async def _killed(client: Client, config: Path, agent: Agent) -> str:
     """Kill the gateway while a call is on its way; return the round of that call."""
-    found = (await client.call_tool("find_tools", {"task": "Describe the table of sales"})).structured_content or {}
-    agent.found += 1
+    reply = (await client.call_tool("find_tools", {"task": "Describe the table of sales"})).structured_content or {}
+    agent.searches += 1
     process = int(await anyio.Path(f"{config}.pid").read_text())
-    number = str(found["round"])
+    number = str(reply["round"])
 
     async def call() -> None:
         try:
@@ -139,7 +139,7 @@ async def _processes(folder: Path) -> dict[str, Any]:
     try:
         async with _gateway(config) as client:
             await _all_there(client)
-            agent.found += 1
+            agent.searches += 1
             for number in range(KILLED):
                 if number == MAIL_DIES:
                     (folder / "mail.down").touch()
@@ -170,8 +170,8 @@ async def _processes(folder: Path) -> dict[str, Any]:
 
 async def _all_there(client: Client) -> None:
     """Wait until the gateway has all tools."""
-    found = (await client.call_tool("find_tools", {"task": "anything"})).structured_content or {}
-    if len(found["tools"]) + found["hidden"] != len(world.ids()):
+    reply = (await client.call_tool("find_tools", {"task": "anything"})).structured_content or {}
+    if len(reply["tools"]) + reply["hidden"] != len(world.ids()):
         raise RuntimeError("a server did not start")
 
 
@@ -199,7 +199,7 @@ def _figures(folder: Path, agent: Agent, before: Any, between: Any) -> dict[str,
         "tokens_all": everything.tokens_all / everything.rounds,
         "tokens_saved": 1 - everything.tokens_listed / everything.tokens_all,
         "tokens_saved_last_200": 1 - last.tokens_listed / last.tokens_all,
-        "acknowledged": {"rounds": agent.found, "answers": agent.answered},
+        "acknowledged": {"rounds": agent.searches, "answers": agent.answered},
         "on_disk": {"rounds": summary.rounds, "answers": summary.hits + summary.misses},
         "answers_at_the_kill": [before.hits + before.misses, between.hits + between.misses],
         "windows": {
@@ -213,7 +213,7 @@ def _figures(folder: Path, agent: Agent, before: Any, between: Any) -> dict[str,
 
 
 class _Here:
-    """The tools of the world, in this process."""
+    """The tools of the simulation, in this process."""
 
     def __init__(self) -> None:
         self._tools = [
@@ -236,14 +236,14 @@ async def _long(seed: int, **settings: Any) -> dict[str, Any]:
     gateway = Gateway(here, lister)
     sizes, covered, tokens = [], [], []
     for task in world.draw(LONG, seed):
-        found = await gateway.find_tools(task.text)
-        has = any(tool.name == task.right for tool in found.tools)
-        sizes.append(len(found.tools))
+        listed = await gateway.find_tools(task.text)
+        has = any(tool.name == task.right for tool in listed.tools)
+        sizes.append(len(listed.tools))
         covered.append(has)
-        tokens.append(sum(tool.tokens for tool in found.tools))
+        tokens.append(sum(tool.tokens for tool in listed.tools))
         choice = rng.random()
         if choice < (CALLS if has else KNOWS + ASKS):
-            await gateway.call_tool(found.round, task.right)
+            await gateway.call_tool(listed.round, task.right)
     every = sum(tool.tokens for tool in here.tools())
     cut = np.array(sizes) < len(here.tools())
     return {
@@ -264,9 +264,9 @@ async def _shadow(folder: Path) -> list[str]:
     with SavedLister(folder, **DEFAULTS) as lister:
         gateway = Gateway(_Here(), lister, shadow=True, log=log)
         for task in world.draw(TASKS):
-            found = await gateway.find_tools(task.text)
+            listed = await gateway.find_tools(task.text)
             if rng.random() < CALLS:
-                await gateway.call_tool(found.round, task.right)
+                await gateway.call_tool(listed.round, task.right)
     log.close()
     return [*report(folder / "log.jsonl").lines(), f"waiting for {saved_summary(folder).waiting_for}"]
 

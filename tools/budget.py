@@ -98,15 +98,15 @@ def stationary(task: str, rounds: int, runs: int, *, every: bool) -> list[Bases]
     """Return the base lists of stationary runs, by the first scorer or by every one."""
     spec = Spec(rounds=rounds, coverage=COVERAGE)
     lists: Lists = lists_of(spec.task(task)) if every else lists_of(spec.task(task)).first
-    found = []
+    bases = []
     for run in range(runs):
         stream = spec.task(task).draw(spec.generator(task, "budget", run), rounds)
         assert stream.candidates is not None  # noqa: S101 - tasks with lists
         rows = stream.candidates[1]
         score, begin = learned(lists, rows, POLICY)
         scored = score_lists(lists, score)
-        found.append(scored.bases(rows, thresholds_of(POLICY, scored.true[rows], begin)))
-    return found
+        bases.append(scored.bases(rows, thresholds_of(POLICY, scored.true[rows], begin)))
+    return bases
 
 
 def longer(runs: Iterable[Bases], rule: Rule) -> Longer:

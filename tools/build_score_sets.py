@@ -86,7 +86,7 @@ def auctions(raw: Path) -> None:
     with data_file("auctions.csv").open("w", newline="", encoding="utf-8") as file:
         file.write(
             "# 10,681 bids in 628 eBay auctions (Cartier wristwatches, Palm Pilots, Xboxes; Jank and Shmueli 2010) "
-            "as distinct values and their counts; five bidders an auction draw from all of them\n"
+            "as distinct values and their counts\n"
         )
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["item", "value", "count"])

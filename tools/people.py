@@ -87,9 +87,9 @@ def annotators(path: Path) -> tuple[list[Case], dict[str, dict[str, float]]]:
         for coverage in (0.98, 0.99):
             for kind, settle in (("as they are", 0.0), ("half settle", 0.5), ("leaning", 0.0)):
                 images = crowd(path, networks, kind)
-                found = images.errors(images.pilot(), coverage)
-                errors[f"{networks} {coverage} {kind}"] = dataclasses.asdict(found)
-                for more in (0.0, found.eps):
+                measured = images.errors(images.pilot(), coverage)
+                errors[f"{networks} {coverage} {kind}"] = dataclasses.asdict(measured)
+                for more in (0.0, measured.eps):
                     run = partial(annotate, images, coverage=coverage, more=more, settle=settle)
                     key = f"{networks} {coverage} {kind} {'more' if more else 'plain'}"
                     cases.append(Case(key, run, 2 if networks == 1 else 1))

@@ -41,7 +41,7 @@ _NETWORKS: Final = {"1": "one", "3": "three, learned score"}
 _KINDS: Final = {
     "as they are": "report a miss",
     "half settle": "half settle for what is shown",
-    "leaning": "report a miss; wrong picks are the networks' favourite",
+    "leaning": "report a miss; wrong picks are the networks' favorite",
 }
 
 
@@ -146,7 +146,7 @@ def facts(figures: Figures) -> str:
 
 def draw_clicks(figures: Figures) -> Figure:
     """Draw coverage against list length, for each way to learn from clicks."""
-    colours = {"best-first": "C1", "explored": "C0", "dropped": "C3", "misses": "0.45"}
+    colors = {"best-first": "C1", "explored": "C0", "dropped": "C3", "misses": "0.45"}
     names = {
         "explored": "explored, random order",
         "best-first": "explored, best first",
@@ -157,7 +157,7 @@ def draw_clicks(figures: Figures) -> Figure:
     figure, axes = plt.subplots(1, 3, figsize=(9.2, 3.7), sharey=True)
     for number, (axis, (share, title)) in enumerate(zip(axes, _CLICK_SHARES.items(), strict=True)):
         axis.axhline(0.9, color="0.4", ls="--", lw=1)
-        for way, colour in colours.items():
+        for way, color in colors.items():
             for reading, marker in markers.items():
                 runs = figures["clicks"].get(f"{way} {reading} {share}")
                 if runs is not None:
@@ -165,7 +165,7 @@ def draw_clicks(figures: Figures) -> Figure:
                     # Where users look at everything the order is the same to them: a rim is left to see.
                     size = 10.0 if (way, reading) == ("best-first", "0.0") else 6.5
                     spread = [[level - min(runs["coverage"])], [max(runs["coverage"]) - level]]
-                    axis.errorbar(at, level, spread, color=colour, marker=marker, ms=size, mec="white", mew=0.7, lw=1.2)
+                    axis.errorbar(at, level, spread, color=color, marker=marker, ms=size, mec="white", mew=0.7, lw=1.2)
         axis.set(xscale="log", xlim=(0.9, 80), ylim=(0.42, 1.03), title=title, xlabel="passages shown, of 51")
         axis.xaxis.set_major_locator(FixedLocator([1, 2, 5, 10, 20, 50]))
         axis.xaxis.set_minor_locator(NullLocator())
@@ -176,7 +176,7 @@ def draw_clicks(figures: Figures) -> Figure:
             )
     axes[0].yaxis.set_major_formatter(PercentFormatter(1.0, 0))
     axes[0].set_ylabel("lists with the right passage")
-    ways = [Line2D([], [], color=colours[way], marker="o", ls="", ms=6.5, label=name) for way, name in names.items()]
+    ways = [Line2D([], [], color=colors[way], marker="o", ls="", ms=6.5, label=name) for way, name in names.items()]
     looks = {"0.0": "users look at everything", "0.5": r"at rank k with $k^{-1/2}$", "1.0": "at rank k with 1/k"}
     shapes = [Line2D([], [], color="0.35", marker=m, ls="", ms=6.5, label=looks[r]) for r, m in markers.items()]
     shapes.append(Line2D([], [], ls="", label=" "))
@@ -187,7 +187,7 @@ def draw_clicks(figures: Figures) -> Figure:
 
 def draw_pages(figures: Figures) -> Figure:
     """Draw what the threshold covers as rounds go by, and how long pages and lists are."""
-    colours = {"everyone": "C0", "half": "C2", "nobody": "0.45", "dropped": "C1"}
+    colors = {"everyone": "C0", "half": "C2", "nobody": "0.45", "dropped": "C1"}
     names = {
         "everyone": "everyone expands",
         "half": "half expand",
@@ -196,10 +196,10 @@ def draw_pages(figures: Figures) -> Figure:
     }
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.6), width_ratios=(1.25, 1))
     rounds = 10_000
-    for key, colour in colours.items():
+    for key, color in colors.items():
         curves = np.array(figures["pages"][key]["curve"])
-        left.fill_between(grid(rounds), curves.min(axis=0), curves.max(axis=0), color=colour, alpha=0.15, lw=0)
-        left.plot(grid(rounds), curves.mean(axis=0), color=colour)
+        left.fill_between(grid(rounds), curves.min(axis=0), curves.max(axis=0), color=color, alpha=0.15, lw=0)
+        left.plot(grid(rounds), curves.mean(axis=0), color=color)
     left.axhline(0.9, color="0.4", ls="--", lw=1)
     left.annotate("target", (54, 0.9), (0, -4), textcoords="offset points", va="top", color="0.35", fontsize=9)
     left.set(xscale="log", xlim=(50, rounds), xlabel="round", title="Right passages that reach the threshold")
@@ -208,23 +208,23 @@ def draw_pages(figures: Figures) -> Figure:
     left.xaxis.set_major_formatter("{x:,.0f}")
     left.yaxis.set_major_locator(MultipleLocator(0.05))
     left.yaxis.set_major_formatter(PercentFormatter(1.0, 0))
-    _bars(right, figures["pages"], colours, names)
+    _bars(right, figures["pages"], colors, names)
     return figure
 
 
-def _bars(axes: Axes, pages: dict[str, Runs], colours: dict[str, str], names: dict[str, str]) -> None:
+def _bars(axes: Axes, pages: dict[str, Runs], colors: dict[str, str], names: dict[str, str]) -> None:
     """Draw mean lengths: the page, and what was shown on request."""
-    bars = {**colours, "uncut": "0.7"}
-    for place, (key, colour) in enumerate(bars.items()):
+    bars = {**colors, "uncut": "0.7"}
+    for row, (key, color) in enumerate(bars.items()):
         first, whole = np.mean(pages[key]["page"]), np.mean(pages[key]["length"])
-        axes.barh(place, first, color=colour, height=0.62)
-        axes.barh(place, whole - first, left=first, color=colour, alpha=0.4, height=0.62)
+        axes.barh(row, first, color=color, height=0.62)
+        axes.barh(row, whole - first, left=first, color=color, alpha=0.4, height=0.62)
         words = f"{first:.1f}" if whole - first < 0.05 else f"{first:.1f} + {whole - first:.1f} on request"
-        axes.annotate(words, (whole, place), (4, 0), textcoords="offset points", va="center", fontsize=9, color="0.25")
+        axes.annotate(words, (whole, row), (4, 0), textcoords="offset points", va="center", fontsize=9, color="0.25")
     axes.set_yticks(range(len(bars)), [*names.values(), "no page limit"])
     axes.tick_params(axis="y", length=0)
-    for tick, colour in zip(axes.get_yticklabels(), bars.values(), strict=True):
-        tick.set_color("0.35" if colour == "0.7" else colour)
+    for tick, color in zip(axes.get_yticklabels(), bars.values(), strict=True):
+        tick.set_color("0.35" if color == "0.7" else color)
     axes.invert_yaxis()
     axes.grid(visible=False)
     axes.set(title="Passages shown per question", xlim=(0, 19))

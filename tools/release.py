@@ -39,12 +39,12 @@ def build() -> tuple[Path, Path]:
 
 def example() -> str:
     """Return the README's first block of Python: its ten lines."""
-    found = re.search(
+    match = re.search(
         r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
-    if found is None:
+    if match is None:
         sys.exit("README.md has no example")
-    return found[1]
+    return match[1]
 
 
 def try_out(wheel: Path) -> None:
@@ -60,12 +60,13 @@ def try_out(wheel: Path) -> None:
         if there != ["numpy", "shortlist"]:
             sys.exit("the wheel must need numpy alone")
         print(f"   {run(python, '-I', '-W', 'error', '-c', example(), cwd=folder).strip()}")
-        told = subprocess.run(  # noqa: S603 - our own command
-            [folder / "env" / "bin" / "shortlist"], capture_output=True, text=True, check=False, cwd=folder
+        print(f"   {run(folder / 'env' / 'bin' / 'shortlist', '--version', cwd=folder).strip()}")
+        result = subprocess.run(  # noqa: S603 - our own command
+            [folder / "env" / "bin" / "shortlist", "serve"], capture_output=True, text=True, check=False, cwd=folder
         )
-        if told.returncode != 2 or told.stderr.count("\n") != 1:
-            sys.exit(f"without extras the command must say in one line what it needs:\n{told.stderr}")
-        print(f"   {told.stderr.strip()}")
+        if result.returncode != 2 or result.stderr.count("\n") != 1:
+            sys.exit(f"without extras the command must say in one line what it needs:\n{result.stderr}")
+        print(f"   {result.stderr.strip()}")
 
 
 def main() -> None:

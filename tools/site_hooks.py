@@ -55,7 +55,7 @@ def on_page_markdown(markdown: str, page: Any, **_rest: Any) -> str:
 
 def on_page_content(content: str, **_rest: Any) -> str:
     """Turn TeX into MathML."""
-    return _MATH.sub(lambda found: mathml(html.unescape(found[2]), block=found[1] == "div"), content)
+    return _MATH.sub(lambda match: mathml(html.unescape(match[2]), block=match[1] == "div"), content)
 
 
 def mathml(tex: str, *, block: bool) -> str:

@@ -39,11 +39,11 @@ def _has_constructor(cls: griffe.Class) -> bool:
 def _add_constructor(module: str, cls: griffe.Class) -> None:
     if cls.docstring is None or "Parameters\n" not in cls.docstring.value:
         return
-    made = getattr(importlib.import_module(module), cls.name)
+    kind = getattr(importlib.import_module(module), cls.name)
     parameters = [griffe.Parameter("self", kind=griffe.ParameterKind.positional_or_keyword)]
-    inherits_fields = hasattr(made, "model_fields")  # pydantic's signature has those of the framework too
-    found = inspect.signature(made).parameters.values()
-    parameters += [_parameter(one) for one in found if one.name in cls.members or not inherits_fields]
+    inherits_fields = hasattr(kind, "model_fields")  # pydantic's signature has those of the framework too
+    own = inspect.signature(kind).parameters.values()
+    parameters += [_parameter(one) for one in own if one.name in cls.members or not inherits_fields]
     constructor = griffe.Function("__init__", parameters=griffe.Parameters(*parameters))
     cls.set_member("__init__", constructor)
 

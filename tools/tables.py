@@ -67,11 +67,11 @@ def measure(settings: dict[str, float], first: int, count: int) -> dict[str, lis
 def uniform_regret(coverage: float, rounds: int, first: int, count: int) -> list[list[float]]:
     """Return the regret of SPS and of AnytimeSPS with the same guarantee, in some runs on uniform scores."""
     policies = (shortlist.SPS(coverage, rounds), shortlist.AnytimeSPS(coverage, 2 / rounds))
-    found = []
+    regrets = []
     for number in range(first, first + count):
         scores = np.random.default_rng([7, number]).random(rounds)
-        found.append([float(regret(shortlist.replay(p, scores), Uniform(), coverage)[-1]) for p in policies])
-    return found
+        regrets.append([float(regret(shortlist.replay(p, scores), Uniform(), coverage)[-1]) for p in policies])
+    return regrets
 
 
 def exact(policy: str, settings: dict[str, float]) -> float | None:

@@ -20,9 +20,9 @@ if (location.protocol === "file:") {
       this.frame = frame;
       this.ready = new Promise((loaded) => frame.addEventListener("load", loaded));
       window.addEventListener("shortlist-worker", ({ data }) => {
-        const told = new MessageEvent("message", { data });
-        if (this.onmessage) this.onmessage(told);
-        this.dispatchEvent(told);
+        const message = new MessageEvent("message", { data });
+        if (this.onmessage) this.onmessage(message);
+        this.dispatchEvent(message);
       });
     }
 

@@ -1,4 +1,4 @@
-"""Show a shortlist instead of everything, keep the right answer in it, learn the cut-off from clicks.
+"""Show a shortlist instead of everything, keep the right answer in it, and learn the cutoff from clicks.
 
 >>> import shortlist
 >>> lister = shortlist.Shortlister(coverage=0.9)

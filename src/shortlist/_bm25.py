@@ -1,7 +1,7 @@
-"""BM25: how well passages fit a question, by the words they share.
+"""BM25: how well passages match a question, by the words they share.
 
 Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009, with k1 = 1.2
-and b = 0.75, and the inverse document frequency that never turns negative. Words are runs of letters
+and b = 0.75, and the variant of inverse document frequency that is never negative. Words are runs of letters
 and digits, in lower case.
 """
 
@@ -40,14 +40,14 @@ class BM25:
         norms = _K1 * (1 - _B + _B * lengths / max(lengths.mean(), 1.0)) if len(passages) else lengths
         self.size = len(passages)
         self._weights: dict[str, tuple[NDArray[np.intp], NDArray[np.float64]]] = {}
-        for word, found in postings.items():
-            where = np.array([number for number, _ in found])
-            counts_of = np.array([count for _, count in found], dtype=np.float64)
-            rarity = math.log(1 + (self.size - len(found) + 0.5) / (len(found) + 0.5))
+        for word, pairs in postings.items():
+            where = np.array([number for number, _ in pairs])
+            counts_of = np.array([count for _, count in pairs], dtype=np.float64)
+            rarity = math.log(1 + (self.size - len(pairs) + 0.5) / (len(pairs) + 0.5))
             self._weights[word] = (where, rarity * counts_of * (_K1 + 1) / (counts_of + norms[where]))
 
     def scores(self, question: str) -> NDArray[np.float64]:
-        """Return how well each passage fits a question."""
+        """Return how well each passage matches a question."""
         totals = np.zeros(self.size)
         for word in _WORD.findall(question.lower()):
             if word in self._weights:
@@ -56,5 +56,5 @@ class BM25:
         return totals
 
     def best(self, question: str, count: int) -> NDArray[np.intp]:
-        """Return the passages that fit best, best first, ties in their order."""
+        """Return the best-matching passages, best first, ties in their original order."""
         return np.argsort(-self.scores(question), kind="stable")[:count]

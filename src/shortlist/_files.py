@@ -1,4 +1,4 @@
-"""Files that are replaced as a whole: whatever happens, the old file or the new one is there."""
+"""Atomic replacement of files: whatever happens, either the old file or the new one is there."""
 
 import contextlib
 import os
@@ -11,10 +11,10 @@ __all__ = ["replace_file", "sync_file", "sync_folder"]
 
 
 def replace_file(target: Path, content: str | bytes | Callable[[Path], object], *, mode: int = 0o666) -> None:
-    """Write a file beside `target`, make it durable, and put it in the place of `target`.
+    """Write a temporary file next to `target`, make it durable, and move it over `target`.
 
-    A link stays a link, and an existing file keeps its mode, and its owner and group where we may set them. If
-    anything fails, `target` is as it was and nothing is left beside it; the error is raised as it is.
+    A symbolic link stays a link, and an existing file keeps its mode, and its owner and group where permitted. If
+    anything fails, `target` is unchanged, nothing is left behind, and the original error is raised.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def replace_file(target: Path, content: str | bytes | Callable[[Path], object], 
     content
         Text, bytes, or a function that writes the file at the path it is given.
     mode
-        The mode of a new file, less the umask: 0o600 for what only its owner may read.
+        The mode of a new file, less the umask: 0o600 for a file that only its owner may read.
     """
     target = Path(os.path.realpath(target))
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
@@ -46,16 +46,16 @@ def replace_file(target: Path, content: str | bytes | Callable[[Path], object], 
     sync_folder(target.parent)
 
 
-def _look_like(temporary: Path, known: os.stat_result) -> None:
-    """Give a file the mode of another one, and its owner and group: a service that may read it still may then."""
+def _look_like(temporary: Path, status: os.stat_result) -> None:
+    """Give a file the mode, owner and group of another one, so that a service that could read it still can."""
     if hasattr(os, "chown"):
-        for owner in (known.st_uid, -1):
+        for owner in (status.st_uid, -1):
             try:
-                os.chown(temporary, owner, known.st_gid)
+                os.chown(temporary, owner, status.st_gid)
             except OSError:
                 continue
             break
-    temporary.chmod(stat.S_IMODE(known.st_mode))
+    temporary.chmod(stat.S_IMODE(status.st_mode))
 
 
 def sync_file(path: Path) -> None:
@@ -65,7 +65,7 @@ def sync_file(path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the renaming durable, where the system lets a folder be synced."""
+    """Make a rename durable, where the system allows a folder to be synced."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -1,8 +1,8 @@
-"""The one loop: a policy and a stream of true scores in, the threshold of every round out.
+"""The replay loop: a policy and a stream of true scores in, the threshold of every round out.
 
-The loop calls the policy's own step. With numba installed (extra ``fast``), loop and step are
-compiled together, the same source, and give the same bits some hundred times as fast; the machine
-code is kept on disk, so that only the first call ever waits for it.
+The loop calls the policy's own step. With numba installed (extra ``fast``), the same loop and step are
+compiled together and give the same bits about a hundred times as fast; the machine code is cached on
+disk, so only the very first call waits for it.
 """
 
 import functools
@@ -30,8 +30,8 @@ def replay(
 ) -> NDArray[np.float64]:
     """Return the threshold in force at each round, with semi-bandit feedback applied inside.
 
-    The same bits as ``policy.update`` round by round, with or without numba. Nothing of a score
-    below the threshold in force reaches the policy.
+    Gives the same bits as ``policy.update`` round by round, with or without numba. The policy learns
+    nothing about a score below the threshold in force except that it missed.
 
     Parameters
     ----------
@@ -41,10 +41,24 @@ def replay(
         The score of the true label in each round, in order; -inf where the true label was not among
         the candidates.
     compiled
-        True or False to use numba or not; by default it is used when it is installed.
+        Whether to use numba; by default it is used if it is installed.
     full_feedback
         Reveal every score to the policy, including those of misses. Most published methods assume this;
         click feedback never provides it. For comparison only.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        The thresholds, one per round.
+
+    Raises
+    ------
+    InvalidParameter
+        If `policy` is not a policy, or numba cannot compile its rule and `compiled` is True.
+    InvalidScores
+        If a true score is NaN or +inf.
+    MissingExtra
+        If `compiled` is True and numba is not installed.
 
     Examples
     --------
@@ -69,7 +83,7 @@ def replay(
         message = f"the rule of {type(policy).__name__} cannot be compiled by numba ({problem})"
         if compiled:
             raise InvalidParameter(f"{message}; use plain numbers, lists and functions, or compiled=False")
-        warnings.warn(f"{message}; it runs uncompiled, some hundred times slower", RuntimeWarning, stacklevel=2)
+        warnings.warn(f"{message}; it runs uncompiled, about a hundred times slower", RuntimeWarning, stacklevel=2)
     plain = thresholds.tolist()
     _loop(functions, stamp="plain")(state.carry, state.constants, scores.tolist(), plain, full_feedback)
     thresholds[:] = plain
@@ -151,7 +165,7 @@ def _compiled_loop(functions: tuple[Function, ...]) -> Loop:
 
 
 def _stamp(parts: list[types.FunctionType]) -> str:
-    """Return a digest of the files that the functions stand in: code, names and constants alike."""
+    """Return a digest of the files that define the functions: code, names and constants alike."""
     import hashlib  # noqa: PLC0415 - slow to import
     from pathlib import Path  # noqa: PLC0415 - likewise
 

@@ -1,16 +1,16 @@
-"""Shares of rounds: how sure one is, and whether they change along the way. Standard library alone."""
+"""Proportions: Wilson's interval and a test for trend. Needs only the standard library."""
 
 import math
 from collections.abc import Sequence
 
 __all__ = ["trend", "wilson"]
 
-#: Ends of the 95 % interval of a normal distribution.
+#: The 97.5th percentile of the standard normal distribution.
 _Z = 1.959963984540054
 
 
 def wilson(hits: int, of: int, z: float = _Z) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share.
+    """Return Wilson's 95 % interval of a proportion.
 
     >>> [round(end, 4) for end in wilson(90, 100)]
     [0.8256, 0.9448]
@@ -24,21 +24,23 @@ def wilson(hits: int, of: int, z: float = _Z) -> tuple[float, float]:
 
 
 def trend(levels: Sequence[float], successes: Sequence[int], totals: Sequence[int]) -> tuple[float, float] | None:
-    """Return the slope of shares along levels, in standard errors, and the p-value of none: Cochran and Armitage.
+    """Return the Cochran-Armitage trend statistic of proportions along levels, and its p-value.
 
     Parameters
     ----------
     levels
-        Where each share stands.
+        The level of each proportion.
     successes, totals
-        How many of how many there are at each level.
+        The counts at each level.
 
     Returns
     -------
     tuple[float, float] | None
-        Above 0 shares rise with the level. The p-value is two-sided. None where there is nothing to compare: one
-        level, or all of one kind.
+        The statistic is in standard errors; above 0, proportions rise with the level. The p-value is two-sided. None if
+        there is nothing to compare: a single level, or all outcomes alike.
 
+    Examples
+    --------
     >>> [round(x, 3) for x in trend([1, 2, 3], [30, 25, 15], [40, 40, 40])]
     [-3.402, 0.001]
     """

@@ -1,11 +1,11 @@
-"""What comes in from outside, checked once: hyper-parameters, scores and ids.
+"""Input validation, done once, at the border: hyper-parameters, scores and ids.
 
 A coverage is the decimal that was written. In floats ``1 - 0.9`` is 0.09999999999999998, so
-``floor(n * (1 - coverage))`` would be one too small at every n = 10, 20, ...; `miss_rate` goes through
+``floor(n * (1 - coverage))`` would be one too small at every n = 10, 20, ...; `miss_rate` uses
 the decimal digits instead.
 
-Scores are float64 from here on. NaN and infinities stop here; the one exception is a *true* score of
--inf, which says that the true label was not among the candidates.
+Scores are float64 from here on. NaN and infinities are refused here; the one exception is a *true* score of
+-inf, which means that the true label was not among the candidates.
 """
 
 import math
@@ -44,9 +44,9 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-#: A candidate: its position in the list passed in, or the id given for it.
+#: A candidate: its position in the list that was passed, or the id given for it.
 Member = int | str
-#: The names of the scorers behind a list's numbers.
+#: The names of the scorers of a list.
 Scorers = tuple[str, ...]
 #: One scorer, without a name.
 UNNAMED: Scorers = ("",)
@@ -66,7 +66,7 @@ def miss_rate(coverage: float) -> "Fraction":
 
 
 def check_probability(name: str, value: Any, example: float) -> float:
-    """Return `value` as a float strictly between 0 and 1, or say what is wrong with it."""
+    """Return `value` as a float strictly between 0 and 1, or raise."""
     number = _number(name, value, f"a number strictly between 0 and 1, for example {example}")
     if not 0.0 < number < 1.0:
         raise InvalidParameter(f"{name} is {value}; it must lie strictly between 0 and 1, for example {name}={example}")
@@ -82,7 +82,7 @@ def check_delta(value: Any) -> float:
 
 
 def check_count(name: str, value: Any, least: int = 1) -> int:
-    """Return `value` as an integer of at least `least`, or say what is wrong with it."""
+    """Return `value` as an integer of at least `least`, or raise."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise InvalidParameter(f"{name} is {value!r}; it must be a whole number of at least {least}")
     count = int(value)
@@ -94,7 +94,7 @@ def check_count(name: str, value: Any, least: int = 1) -> int:
 
 
 def check_number(name: str, value: Any, rule: str, *, above: float = -math.inf) -> float:
-    """Return `value` as a finite float greater than `above`, or say what is wrong with it."""
+    """Return `value` as a finite float greater than `above`, or raise."""
     number = _number(name, value, rule)
     if not math.isfinite(number) or number <= above:
         raise InvalidParameter(f"{name} is {value}; it must be {rule}")
@@ -110,16 +110,14 @@ def _number(name: str, value: Any, rule: str) -> float:
 
 
 def check_scores(scores: ArrayLike, *, allow_empty: bool | None = None) -> NDArray[np.float64]:
-    """Return the scores of one list as floats, or say what is wrong; None where an empty list cannot be allowed."""
+    """Return the scores of one list as floats, or raise; `allow_empty` is None where the caller has no such option."""
     if type(scores) is np.ndarray and scores.ndim == 1 and scores.dtype.char == "d" and scores.size:
         values: Array = scores + 0.0  # a copy, with one zero, not two
         if 0 not in np.isfinite(values).tobytes():  # .all(), at a quarter of its cost
             return values
     raw = _array("scores", scores)
     if raw.ndim != 1:
-        raise InvalidScores(
-            f"scores have the shape {raw.shape}; they must be one-dimensional, one score for each candidate"
-        )
+        raise InvalidScores(f"scores have the shape {raw.shape}; they must be one-dimensional, one score per candidate")
     if raw.size == 0:
         if allow_empty:
             return np.empty(0)
@@ -136,11 +134,11 @@ def check_scores(scores: ArrayLike, *, allow_empty: bool | None = None) -> NDArr
 
 
 def check_scorers(scorers: Any) -> Scorers:
-    """Return the names of scorers, or say what is wrong with them."""
+    """Return the names of scorers, or raise."""
     if isinstance(scorers, str) or not isinstance(scorers, Sequence) or not scorers:
         raise InvalidParameter(f"scorers are {scorers!r}; give a list of their names")
     if not all(isinstance(name, str) and _is_unicode(name) for name in scorers):
-        raise InvalidParameter(f"scorers are {list(scorers)}; their names must be texts")
+        raise InvalidParameter(f"scorers are {list(scorers)}; their names must be strings")
     if len(set(scorers)) < len(scorers):
         raise InvalidParameter(f"scorers are {list(scorers)}; each needs a name of its own")
     return tuple(scorers)
@@ -149,10 +147,10 @@ def check_scorers(scorers: Any) -> Scorers:
 def check_table(
     scores: Any, expected: Scorers | None = None, *, allow_empty: bool | None = None
 ) -> tuple[Array, Scorers]:
-    """Return the scores of one list and the names of their scorers, or say what is wrong.
+    """Return the scores of one list and the names of their scorers, or raise.
 
-    With one scorer that is a number for each candidate; with several a row of numbers, in the order of the names,
-    NaN where a scorer has none. `expected` are the names of the rounds before.
+    With one scorer that is one number per candidate; with several, one row of numbers per candidate, in the order of
+    the names, NaN where a scorer has none. `expected` holds the names used in earlier rounds.
     """
     if type(scores) is np.ndarray and scores.ndim == 1 and expected in (None, UNNAMED):
         return check_scores(scores, allow_empty=allow_empty), UNNAMED
@@ -172,10 +170,9 @@ def check_table(
 
 
 def align_table(values: Array, scorers: Scorers, expected: Scorers) -> Array:
-    """Return a checked table with a column for each scorer of the rounds before, in their order.
+    """Return a checked table with one column per scorer of earlier rounds, in their order.
 
-    A scorer that the list has nothing of is missing for every candidate; one that the rounds before had not is
-    refused.
+    A scorer that is missing from the list is NaN for every candidate; one that earlier rounds did not have is refused.
     """
     if not len(values):
         return np.empty(0) if len(expected) == 1 else np.empty((0, len(expected)))
@@ -189,7 +186,7 @@ def align_table(values: Array, scorers: Scorers, expected: Scorers) -> Array:
 
 
 def _columns(scores: Any, expected: Scorers | None) -> dict[str, Any] | None:
-    """Return the scores by the name of their scorer; None where there is one, without a name."""
+    """Return the scores by name of scorer; None if there is a single, unnamed one."""
     if isinstance(scores, Mapping):
         return dict(scores)
     names = getattr(scores, "columns", None)  # of a data frame
@@ -197,7 +194,7 @@ def _columns(scores: Any, expected: Scorers | None) -> dict[str, Any] | None:
         return {str(name): scores[name] for name in names}
     rows = isinstance(scores, Sequence) and len(scores) > 0 and hasattr(scores[0], "__len__")
     if isinstance(scores, (str, bytes)) or not (rows or hasattr(scores, "ndim")):
-        return None  # a list of numbers, or what `check_scores` refuses
+        return None  # a list of numbers, or something that `check_scores` refuses
     raw = _array("scores", scores)
     if raw.ndim != 2:
         return None
@@ -213,7 +210,7 @@ def _check_expected(names: Scorers, expected: Scorers | None) -> None:
         return
     raise InvalidScores(
         f"the scores are {_in_words(names)}, and those of the first round were {_in_words(expected)}; "
-        "a lister's rounds have the same scorers: make another one for these"
+        "all rounds of a lister must have the same scorers: use another lister for these"
     )
 
 
@@ -259,7 +256,7 @@ def _joined(columns: dict[str, Any], names: Scorers, allow_empty: bool | None) -
 
 
 def check_below(bound: Any, scorers: Scorers) -> float | list[float | None] | None:
-    """Return the score under which candidates were left out: one number, or one for each scorer, None if unknown."""
+    """Return the score below which candidates were left out: one number, or one per scorer; None if unknown."""
     rule = "a finite score, or None"
     if isinstance(bound, Mapping):
         unknown = [name for name in bound if name not in scorers]
@@ -281,9 +278,9 @@ def check_below(bound: Any, scorers: Scorers) -> float | list[float | None] | No
 def check_lists(
     lists: Any, right: Any, scorers: Sequence[str] | None = None
 ) -> tuple[list[Array], list[tuple[int, ...]], Scorers]:
-    """Return labelled lists and the positions of what is right in each, or say what is wrong with them."""
+    """Return labeled lists and the positions of the right candidates in each, or raise."""
     if isinstance(lists, (str, bytes, Mapping)) or not hasattr(lists, "__len__") or not len(lists):
-        raise InvalidScores("lists are empty, or no lists; give the scores of each list, one after the other")
+        raise InvalidScores("lists are empty, or not lists; give a sequence with the scores of each list")
     names = None if scorers is None else check_scorers(scorers)
     tables = []
     for row in lists:
@@ -292,29 +289,29 @@ def check_lists(
             continue
         table, names = check_table(row, names)
         tables.append(table)
-    places = [right] if isinstance(right, (str, bytes, Mapping)) or not isinstance(right, Iterable) else list(right)
-    if len(places) != len(tables):
+    answers = [right] if isinstance(right, (str, bytes, Mapping)) or not isinstance(right, Iterable) else list(right)
+    if len(answers) != len(tables):
         raise InvalidParameter(
-            f"right has {len(places)} entries; give the position of the right candidate in each of the {len(tables)} "
+            f"right has {len(answers)} entries; give the position of the right candidate in each of the {len(tables)} "
             "lists, -1 where it is not among them"
         )
     if names is None:
-        raise InvalidScores("all lists are empty; give some in which there is something")
-    return tables, [_places(i, each, len(tables[i])) for i, each in enumerate(places)], names
+        raise InvalidScores("all lists are empty; give some with candidates in them")
+    return tables, [_positions(i, each, len(tables[i])) for i, each in enumerate(answers)], names
 
 
-def _places(i: int, right: Any, count: int) -> tuple[int, ...]:
-    """Return the positions of what is right in a list, all of them needed; none where it is not among them."""
+def _positions(i: int, right: Any, count: int) -> tuple[int, ...]:
+    """Return the positions of the right candidates in a list, all of them needed; empty if they are not among them."""
     several = right if isinstance(right, (list, tuple)) else [right]
-    if not all(isinstance(place, (int, np.integer)) and not isinstance(place, bool) for place in several):
+    if not all(isinstance(position, (int, np.integer)) and not isinstance(position, bool) for position in several):
         raise InvalidParameter(f"right[{i}] is {right!r}; it must be a position, or several if all are needed")
-    if not all(-1 <= place < count for place in several) or (len(several) > 1 and min(several) < 0):
+    if not all(-1 <= position < count for position in several) or (len(several) > 1 and min(several) < 0):
         raise InvalidParameter(f"right[{i}] is {right!r}, and list {i} has the positions 0 to {count - 1}")
-    return tuple(int(place) for place in several if place >= 0)
+    return tuple(int(position) for position in several if position >= 0)
 
 
 def check_ids(ids: Sequence[Member], count: int) -> list[Member]:
-    """Return one distinct id for each candidate, or say what is wrong with them."""
+    """Return one distinct id per candidate, or raise."""
     if isinstance(ids, (str, bytes, dict, set, frozenset)) or not (
         hasattr(ids, "__iter__") and hasattr(ids, "__len__")
     ):
@@ -328,9 +325,9 @@ def check_ids(ids: Sequence[Member], count: int) -> list[Member]:
         if isinstance(name, bool) or not isinstance(name, (int, str)):
             raise InvalidIds(f"id {name!r} is a {type(name).__name__}; ids must be strings or integers")
         if isinstance(name, int) and not -(2**63) <= name < 2**64:
-            raise InvalidIds("an integer id must fit into 64 bits; make it a string")
+            raise InvalidIds("an integer id must fit in 64 bits; use a string instead")
         if isinstance(name, str) and not _is_unicode(name):
-            raise InvalidIds(f"id {name!r} has half a surrogate pair in it and cannot be stored as UTF-8")
+            raise InvalidIds(f"id {name!r} contains an unpaired surrogate and cannot be stored as UTF-8")
     if len(set(names)) < count:
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise DuplicateIds(f"id {twice!r} is given twice; each candidate needs an id of its own")
@@ -338,7 +335,7 @@ def check_ids(ids: Sequence[Member], count: int) -> list[Member]:
 
 
 def plain_member(member: Any) -> Any:
-    """Return a string or an integer of any kind (numpy's, an enum's) as a plain one; all else as it is."""
+    """Return a string or integer of any kind (numpy's, an enum's) as a plain one; anything else as it is."""
     if isinstance(member, str):
         return str.__str__(member)
     if isinstance(member, (int, np.integer)) and not isinstance(member, bool):
@@ -347,7 +344,7 @@ def plain_member(member: Any) -> Any:
 
 
 def plain_members(member: Any) -> Any:
-    """Return what is right as plain data: a member, or a list of those that are needed."""
+    """Return the right answer as plain data: a member, or a list of all that are needed."""
     several = isinstance(member, (Sequence, np.ndarray)) and not isinstance(member, str) and np.ndim(member) > 0
     return [plain_member(one) for one in member] if several else plain_member(member)
 
@@ -361,11 +358,11 @@ def _is_unicode(text: str) -> bool:
 
 
 def check_true_scores(true_scores: ArrayLike) -> NDArray[np.float64]:
-    """Return a stream of true scores as floats, or say what is wrong with it."""
+    """Return a stream of true scores as floats, or raise."""
     raw = _array("true_scores", true_scores)
     if raw.ndim != 1:
         raise InvalidScores(
-            f"true_scores have the shape {raw.shape}; they must be one-dimensional, one score for each round"
+            f"true_scores have the shape {raw.shape}; they must be one-dimensional, one score per round"
         )
     if raw.size and raw.dtype.kind not in "fiu":
         raise InvalidScores(f"true_scores are of type {raw.dtype}; they must be numbers")

@@ -1,24 +1,24 @@
-r"""An alarm for a world that has changed: the e-detector over misses.
+r"""An alarm for distribution shift: the e-detector over misses.
 
 **Idea.** While the threshold is at or below the optimal one, lists miss with probability at most
-p0 = 1 - coverage. If misses become more frequent, bets on "more than that" win, and their winnings
-ring the alarm.
+p0 = 1 - coverage. If misses become more frequent, bets on a higher rate win, and their capital
+raises the alarm.
 
 **Rule** (Shiryaev-Roberts). For each of a few ratios r, with q = r p0 / (c + r p0),
 
 $$M_r \leftarrow (M_r + 1) \cdot \begin{cases} q / p_0 & \text{after a miss} \\
 (1 - q) / c & \text{otherwise} \end{cases}$$
 
-and an alarm when the mean of the M_r reaches A; then all go back to 0.
+and an alarm when the mean of the M_r reaches A; then all are reset to 0.
 
-**Promise.** While misses come with probability at most p0, the mean distance between false alarms is
-at least A, and P(a false alarm within n rounds) <= n / A.
+**Guarantee.** While misses occur with probability at most p0, the mean time between false alarms is
+at least A rounds, and P(a false alarm within n rounds) <= n / A.
 
-**What to feed it.** Rounds in the order they were shown, each once, when it joins the count; a round
-that is unanswered then is *not* a miss, and a later answer changes nothing. (Fed in order of
-arrival, or with silence as misses, it alarms falsely.)
+**What to feed it.** Rounds in the order they were shown, each once, when it enters the sample; a round
+that is still unanswered by then is *not* a miss, and a later answer changes nothing. (Fed in order of
+arrival, or with silence as misses, it raises false alarms.)
 
-**Cost.** O(1) a round.
+**Cost.** O(1) per round.
 """
 
 import functools
@@ -30,7 +30,7 @@ from shortlist._validation import check_count, check_probability, miss_rate
 __all__ = ["RATIOS", "DriftDetector", "DriftState"]
 
 RATIOS: Final = (1.25, 1.5, 2.0, 3.0, 6.0)
-"""How many times the allowed odds of a miss the bets are on."""
+"""The bets: multiples of the allowed odds of a miss."""
 
 
 @dataclass(slots=True)
@@ -42,14 +42,14 @@ class DriftState:
 
 @dataclass(frozen=True)
 class DriftDetector:
-    """Watches the misses of one threshold.
+    """Monitors the misses of one threshold.
 
     Parameters
     ----------
     coverage
-        The coverage that the threshold promises.
+        The coverage that the threshold guarantees.
     false_alarm_rounds
-        A, the mean distance between false alarms that is promised.
+        A, the guaranteed mean number of rounds between false alarms.
 
     Examples
     --------
@@ -74,17 +74,36 @@ class DriftDetector:
 
     @functools.cached_property
     def _factors(self) -> tuple[list[float], list[float]]:
-        """What each bet's capital is multiplied with after a round that was not missed, and after a miss."""
+        """The factors of each bet's capital after a round without a miss, and after a miss."""
         p0 = float(miss_rate(self.coverage))
         odds = [ratio * p0 / (self.coverage + ratio * p0) for ratio in RATIOS]
         return [(1.0 - q) / self.coverage for q in odds], [q / p0 for q in odds]
 
     def init(self) -> DriftState:
-        """Return a fresh state."""
+        """Return a fresh state.
+
+        Returns
+        -------
+        DriftState
+            The state before the first round, without capital.
+        """
         return DriftState()
 
     def update(self, state: DriftState, missed: bool) -> float | None:
-        """Take one round; return the alarm's strength, mean capital over A, or None."""
+        """Take one round; return the strength of the alarm if there is one.
+
+        Parameters
+        ----------
+        state
+            The state, changed in place; an alarm resets it.
+        missed
+            Whether the right answer was not in the list.
+
+        Returns
+        -------
+        float | None
+            The mean capital divided by A, at least 1, if the alarm is raised; otherwise None.
+        """
         factors = self._factors[1 if missed else 0]
         state.capital = [(capital + 1.0) * factor for capital, factor in zip(state.capital, factors, strict=True)]
         level = self.level(state)
@@ -94,5 +113,16 @@ class DriftDetector:
         return level
 
     def level(self, state: DriftState) -> float:
-        """Return how near the alarm is: 0 at the start, 1 when it rings."""
+        """Return how close the alarm is: 0 at the start, 1 when it is raised.
+
+        Parameters
+        ----------
+        state
+            The state to read.
+
+        Returns
+        -------
+        float
+            The mean capital divided by A.
+        """
         return sum(state.capital) / len(RATIOS) / self.false_alarm_rounds

@@ -1,42 +1,45 @@
 """Everything that can go wrong, as one tree.
 
     ShortlistError
-    ├── InvalidInput (also a ValueError): something handed in cannot be used; nothing has changed
+    ├── InvalidInput (also a ValueError): an argument cannot be used; nothing has changed
     │   ├── InvalidParameter     a hyper-parameter out of range: coverage 1.5, horizon -1
     │   ├── InvalidScores        NaN, infinity, text, or the wrong shape
     │   ├── NoCandidates         an empty list of candidates
-    │   ├── InvalidIds           ids of the wrong number or type
-    │   │   └── DuplicateIds     two candidates with one id
-    │   ├── UnknownRound         a round id that was never given out
-    │   ├── RoundClosed          a round too old to be kept
+    │   ├── InvalidIds           the wrong number or type of ids
+    │   │   └── DuplicateIds     two candidates with the same id
+    │   ├── UnknownRound         a round id that was never issued
+    │   ├── RoundClosed          a round that is too old and no longer kept
     │   ├── NotShown             a member that was not in the list shown
-    │   ├── ConflictingAnswer    another answer to a round that has one
-    │   ├── ConflictingRound     another list under the id of a round that was shown
-    │   ├── ConflictingStream    other settings under the name of a stream, or what it cannot take any more
-    │   ├── ScorerChanged        scores of another version than the stream's: a new scale
-    │   └── UnknownStream        a stream that is not there
+    │   ├── ConflictingAnswer    a second, different answer to a round
+    │   ├── ConflictingRound     a different list under the id of an existing round
+    │   ├── ConflictingStream    different settings for an existing stream, or a request its state rules out
+    │   ├── LeaseLost            a round whose lease has ended, and that somebody else is answering
+    │   ├── ScorerChanged        scores of another scorer version than the stream's: a new scale
+    │   └── UnknownStream        a stream that does not exist
     ├── SaveFileError            a file that cannot be written or read back
     │   ├── MissingFile          there is no such file or folder (also a FileNotFoundError)
     │   ├── UnwritableFile       the system refused: full, read-only, forbidden (also an OSError)
     │   ├── MissingScore         the score was a function of your own: pass it again
     │   ├── MissingPolicy        the policy was one of your own: pass it again
-    │   ├── DamagedFile          truncated, altered, or not one of ours
+    │   ├── DamagedFile          truncated, altered, or not a save file
     │   ├── NewerFile            written by a later version
     │   └── FolderInUse          another process keeps its state there
-    ├── ServiceError             the service, or the way to it
+    ├── ServiceError             the service, or the connection to it
     │   ├── ServiceUnavailable   cannot be reached, or cannot store anything now; try again
-    │   ├── NotAllowed           no key, a wrong one, or one without the right to do this
-    │   ├── StoreUnavailable     its database: full, read-only, out of reach
+    │   ├── NotAllowed           no key, a wrong one, or one without permission for this
+    │   ├── StoreUnavailable     its database is full, read-only or unreachable
     │   ├── NewerDatabase        its database was written by a later version
     │   ├── DatabaseInUse        its database file is held by another process
-    │   └── DamagedLog           its log does not give the state that is stored
+    │   └── DamagedLog           its log does not reproduce the stored state
     └── MissingExtra (also an ImportError): an optional dependency is not installed
 
 Every message states the value, the rule and the remedy.
 """
 
 import importlib.util
+import json
 import re
+from pathlib import Path
 
 __all__ = [
     "ConflictingAnswer",
@@ -51,6 +54,7 @@ __all__ = [
     "InvalidInput",
     "InvalidParameter",
     "InvalidScores",
+    "LeaseLost",
     "MissingExtra",
     "MissingFile",
     "MissingPolicy",
@@ -78,7 +82,7 @@ class ShortlistError(Exception):
 
 
 class InvalidInput(ShortlistError, ValueError):
-    """Something handed in cannot be used. The state is as it was before the call."""
+    """An argument cannot be used. The state is as it was before the call."""
 
 
 class InvalidParameter(InvalidInput):
@@ -94,19 +98,19 @@ class NoCandidates(InvalidInput):
 
 
 class InvalidIds(InvalidInput):
-    """Candidate ids of the wrong number or type."""
+    """The wrong number or type of candidate ids."""
 
 
 class DuplicateIds(InvalidIds):
-    """Two candidates with the same id: an answer could not be told apart."""
+    """Two candidates with the same id: an answer would be ambiguous."""
 
 
 class UnknownRound(InvalidInput):
-    """A round id that was never given out by ``propose``."""
+    """A round id that ``propose`` never returned."""
 
 
 class RoundClosed(InvalidInput):
-    """A round so old that it is no longer kept: its answer can no longer be taken."""
+    """A round so old that it is no longer kept; it can no longer be answered."""
 
 
 class NotShown(InvalidInput):
@@ -118,19 +122,23 @@ class ConflictingAnswer(InvalidInput):
 
 
 class ConflictingRound(InvalidInput):
-    """Another list under the id of a round that was shown already."""
+    """A different list under the id of a round that was already shown."""
 
 
 class ConflictingStream(InvalidInput):
-    """Other settings under the name of a stream that is there already, or a request that its state rules out."""
+    """Different settings for a stream that already exists, or a request that its state rules out."""
+
+
+class LeaseLost(InvalidInput):
+    """A round whose lease has ended, and which somebody else is answering by now."""
 
 
 class ScorerChanged(InvalidInput):
-    """Scores of another version than the stream's: on a new scale the old threshold means nothing."""
+    """Scores of another scorer version than the stream's: on a new scale the old threshold means nothing."""
 
 
 class UnknownStream(InvalidInput):
-    """A stream that is not there."""
+    """A stream that does not exist."""
 
 
 class SaveFileError(ShortlistError):
@@ -150,11 +158,11 @@ class MissingPolicy(SaveFileError):
 
 
 class MissingScore(SaveFileError):
-    """The saved lister used a score of your own, which a file cannot hold: hand it to ``load`` again."""
+    """The saved lister used a score of your own, which a file cannot hold: pass it to ``load`` again."""
 
 
 class DamagedFile(SaveFileError):
-    """A save file that is truncated, altered, or not one of ours."""
+    """A file that is truncated, altered, or not a save file of shortlist."""
 
 
 class NewerFile(SaveFileError):
@@ -162,11 +170,11 @@ class NewerFile(SaveFileError):
 
 
 class FolderInUse(SaveFileError):
-    """A folder in which another process keeps its state: two of them would overwrite each other's."""
+    """A folder in which another process keeps its state; two processes would overwrite each other's."""
 
 
 class ServiceError(ShortlistError):
-    """Something about the service, or the way to it."""
+    """An error of the service, or of the connection to it."""
 
 
 class ServiceUnavailable(ServiceError):
@@ -174,11 +182,11 @@ class ServiceUnavailable(ServiceError):
 
 
 class NotAllowed(ServiceError):
-    """No key, a wrong key, or a key without the right to do this."""
+    """No key, a wrong key, or a key without permission for this."""
 
 
 class StoreUnavailable(ServiceError):
-    """The database is full, read-only or out of reach; what was sent is not stored."""
+    """The database is full, read-only or unreachable; what was sent is not stored."""
 
 
 class NewerDatabase(ServiceError):
@@ -190,11 +198,11 @@ class DatabaseInUse(ServiceError):
 
 
 class DamagedLog(ServiceError):
-    """The log does not give the state that is stored beside it."""
+    """The log does not reproduce the state that is stored with it."""
 
 
 class MissingExtra(ShortlistError, ImportError):
-    """An optional dependency is not installed; the message names the extra that brings it."""
+    """An optional dependency is not installed; the message names the extra that installs it."""
 
 
 def needs_extra(what: str, extra: str, *modules: str) -> None:
@@ -205,19 +213,43 @@ def needs_extra(what: str, extra: str, *modules: str) -> None:
     what
         What needs them, as the subject of a sentence.
     extra
-        The extra of this package that brings them.
+        The extra of this package that installs them.
     modules
         Their top-level names.
 
+    Raises
+    ------
+    MissingExtra
+        If one of the modules is not installed.
+
     Examples
     --------
-    >>> needs_extra("the clock", "time", "datetime", "sundial")
+    >>> needs_extra("the clock", "time", "datetime", "sundial")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    shortlist.errors.MissingExtra: the clock needs sundial, which is in an extra: pip install 'shortlist[time]'
+    shortlist.errors.MissingExtra: the clock needs sundial, which is in an extra: pip install '...[time]...'
     """
     for module in modules:
         if importlib.util.find_spec(module) is None:
-            raise MissingExtra(f"{what} needs {module}, which is in an extra: pip install 'shortlist[{extra}]'")
+            raise MissingExtra(f"{what} needs {module}, which is in an extra: {_install_command(extra)}")
+
+
+def _install_command(extra: str) -> str:
+    """Return the command that installs an extra of this package from where the package came from."""
+    from importlib import metadata  # noqa: PLC0415 - slow, and only where something is missing
+    from urllib.parse import urlparse  # noqa: PLC0415
+    from urllib.request import url2pathname  # noqa: PLC0415
+
+    checkout = Path(__file__).parents[2]
+    if (checkout / "pyproject.toml").is_file() and checkout.joinpath("src", "shortlist") == Path(__file__).parent:
+        return f"pip install '{checkout}[{extra}]'"
+    try:
+        source = json.loads(metadata.distribution("shortlist").read_text("direct_url.json") or "{}")
+        address = str(source.get("url", ""))
+    except (metadata.PackageNotFoundError, ValueError):
+        return f"pip install 'shortlist[{extra}]'"
+    if "dir_info" in source and address.startswith("file://"):
+        return f"pip install '{url2pathname(urlparse(address).path)}[{extra}]'"
+    return f"pip install 'shortlist[{extra}] @ {address}'" if address else f"pip install 'shortlist[{extra}]'"
 
 
 def all_errors() -> list[type[ShortlistError]]:
@@ -226,7 +258,7 @@ def all_errors() -> list[type[ShortlistError]]:
 
 
 def problem_name(kind: type[ShortlistError]) -> str:
-    """Return a class's name as the service writes it.
+    """Return the name of a class as the service's problem documents spell it.
 
     >>> problem_name(ConflictingAnswer)
     'conflicting-answer'

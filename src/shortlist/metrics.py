@@ -1,19 +1,20 @@
-r"""What a run of thresholds is worth: arrays in, arrays out.
+r"""How good a sequence of thresholds is: arrays in, arrays out.
 
-Everything is judged against a `Law`, the distribution that true scores come from: usually a
+Everything is measured against a `Law`, the distribution of true scores: usually a
 `Population` of scores. Lists are closed, ``{score >= threshold}``, so the miscoverage of a
 threshold is $G(\tau) = P(s < \tau)$, never $P(s \le \tau)$; on tied scores the
 difference can turn a regret of 43 into -166.
 """
 
 import math
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist._validation import check_probability, miss_rate
-from shortlist.errors import InvalidScores
+from shortlist.errors import InvalidParameter, InvalidScores
 
 __all__ = [
     "Law",
@@ -23,6 +24,7 @@ __all__ = [
     "miscoverage",
     "optimal_threshold",
     "regret",
+    "revenue",
     "reward",
     "set_size",
     "undercoverage_count",
@@ -35,10 +37,32 @@ class Law(Protocol):
     """A distribution of true scores."""
 
     def miscoverage(self, thresholds: ArrayLike) -> Array:
-        """Return P(s < threshold) for each threshold."""
+        """Return P(s < threshold) for each threshold.
+
+        Parameters
+        ----------
+        thresholds
+            A threshold, or an array of them.
+
+        Returns
+        -------
+        Array
+            The probabilities, in the shape of `thresholds`.
+        """
 
     def optimal_threshold(self, coverage: float) -> float:
-        """Return the largest threshold with P(s >= threshold) >= coverage; -inf if there is none."""
+        """Return the largest threshold with P(s >= threshold) >= coverage; -inf if there is none.
+
+        Parameters
+        ----------
+        coverage
+            The target share of rounds to cover.
+
+        Returns
+        -------
+        float
+            The threshold.
+        """
 
 
 class Population:
@@ -47,9 +71,9 @@ class Population:
     Parameters
     ----------
     scores
-        The scores, in any order; minus infinity for right answers that are not there.
+        The scores, in any order; -inf where the right answer is not among the candidates.
     weights
-        How likely each is; they need not add up to one.
+        The relative probability of each; they need not sum to one.
 
     Examples
     --------
@@ -74,14 +98,36 @@ class Population:
             self._below = np.concatenate([[0.0], np.cumsum(shares[order]) / shares.sum()])
 
     def miscoverage(self, thresholds: ArrayLike) -> Array:
-        """Return P(s < threshold) for each threshold."""
-        # A label that is not there (-inf) is below every threshold, -inf included.
+        """Return P(s < threshold) for each threshold.
+
+        Parameters
+        ----------
+        thresholds
+            A threshold, or an array of them.
+
+        Returns
+        -------
+        Array
+            The probabilities, in the shape of `thresholds`.
+        """
+        # An absent label (-inf) is below every threshold, -inf included.
         cuts = np.maximum(np.asarray(thresholds, dtype=np.float64), -np.finfo(np.float64).max)
         ranks = np.searchsorted(self._scores, cuts, side="left")
         return ranks / self._scores.size if self._below is None else self._below[ranks]
 
     def optimal_threshold(self, coverage: float) -> float:
-        """Return the largest threshold with P(s >= threshold) >= coverage."""
+        """Return the largest threshold with P(s >= threshold) >= coverage.
+
+        Parameters
+        ----------
+        coverage
+            The target share of rounds to cover.
+
+        Returns
+        -------
+        float
+            One of the scores, or -inf.
+        """
         p0 = miss_rate(check_probability("coverage", coverage, 0.9))
         if self._below is None:
             return float(self._scores[math.floor(self._scores.size * p0)])
@@ -98,12 +144,38 @@ class Uniform:
     """
 
     def miscoverage(self, thresholds: ArrayLike) -> Array:
-        """Return P(s < threshold) for each threshold."""
+        """Return P(s < threshold) for each threshold.
+
+        Parameters
+        ----------
+        thresholds
+            A threshold, or an array of them.
+
+        Returns
+        -------
+        Array
+            The thresholds, clipped to [0, 1].
+        """
         return np.clip(np.asarray(thresholds, dtype=np.float64), 0.0, 1.0)
 
     def optimal_threshold(self, coverage: float) -> float:
-        """Return 1 - coverage."""
+        """Return 1 - coverage.
+
+        Parameters
+        ----------
+        coverage
+            The target share of rounds to cover.
+
+        Returns
+        -------
+        float
+            1 - coverage, exact in decimals.
+        """
         return float(miss_rate(check_probability("coverage", coverage, 0.9)))
+
+
+#: (thresholds, law) -> a reward for each threshold
+Reward = Callable[[Array, Law], Array]
 
 
 def miscoverage(thresholds: ArrayLike, population: ArrayLike | Law) -> Array:
@@ -112,9 +184,14 @@ def miscoverage(thresholds: ArrayLike, population: ArrayLike | Law) -> Array:
     Parameters
     ----------
     thresholds
-        One or many.
+        A threshold, or an array of them.
     population
-        The law that true scores come from: a `Law`, or scores that are taken as equally likely.
+        The distribution of true scores: a `Law`, or an array of equally likely scores.
+
+    Returns
+    -------
+    Array
+        The probabilities, in the shape of `thresholds`.
     """
     return _law(population).miscoverage(thresholds)
 
@@ -125,9 +202,14 @@ def optimal_threshold(population: ArrayLike | Law, coverage: float) -> float:
     Parameters
     ----------
     population
-        The law that true scores come from: a `Law`, or scores that are taken as equally likely.
+        The distribution of true scores: a `Law`, or an array of equally likely scores.
     coverage
-        The share of rounds to be covered.
+        The target share of rounds to cover.
+
+    Returns
+    -------
+    float
+        The threshold; -inf if none covers that share.
     """
     return _law(population).optimal_threshold(coverage)
 
@@ -140,23 +222,56 @@ def reward(
     lambda1: float = 0.1,
     lambda2: float = 10.0,
 ) -> Array:
-    r"""Return the paper's $\phi$: minus the distance of the miscoverage from 1 - coverage.
+    r"""Return the paper's $\phi$: minus the weighted distance between the miscoverage and 1 - coverage.
 
     Parameters
     ----------
     thresholds
-        One or many.
+        A threshold, or an array of them.
     population
-        The law that true scores come from: a `Law`, or scores that are taken as equally likely.
+        The distribution of true scores: a `Law`, or an array of equally likely scores.
     coverage
-        The share of rounds that was to be covered.
+        The target share of rounds to cover.
     lambda1
-        What a unit of covering too much costs.
+        Cost per unit of over-coverage.
     lambda2
-        What a unit of covering too little costs.
+        Cost per unit of under-coverage.
+
+    Returns
+    -------
+    Array
+        The rewards, none above 0, in the shape of `thresholds`.
     """
-    distance = miscoverage(thresholds, population) - float(miss_rate(coverage))
-    return -np.where(distance <= 0.0, lambda1 * -distance, lambda2 * distance)
+    return _paper_reward(thresholds, _law(population), coverage, lambda1, lambda2)
+
+
+def revenue(thresholds: ArrayLike, population: ArrayLike | Law) -> Array:
+    r"""Return the expected revenue of a price, if there is a sale whenever the highest bid is at least the price.
+
+    Price times probability of sale, $\tau \cdot P(s \ge \tau)$; 0 without a price (minus infinity, or below zero).
+    A reward for `regret`. The paper's bound covers it only where scores are bounded and have a density that is bounded
+    away from zero: there it is a Lipschitz function of the miscoverage.
+
+    Parameters
+    ----------
+    thresholds
+        The prices: one or many.
+    population
+        The distribution of the true scores, here the highest bids: a `Law`, or scores that are taken as equally likely.
+
+    Returns
+    -------
+    Array
+        The expected revenue of each price.
+
+    Examples
+    --------
+    >>> revenue([-np.inf, 10.0, 15.0, 20.0], [10.0, 10.0, 20.0, 20.0]).tolist()
+    [0.0, 10.0, 7.5, 10.0]
+    """
+    prices = np.maximum(np.asarray(thresholds, dtype=np.float64), 0.0)
+    bought: Array = 1.0 - miscoverage(prices, population)
+    return np.where(bought > 0.0, prices, 0.0) * bought
 
 
 def regret(
@@ -164,37 +279,71 @@ def regret(
     population: ArrayLike | Law,
     coverage: float,
     *,
+    reward: Reward | None = None,
     lambda1: float = 0.1,
     lambda2: float = 10.0,
 ) -> Array:
     r"""Return the cumulative regret $\sum_t [\phi(\tau^*) - \phi(\tau_t)]$ after each round.
 
     $\phi(\tau^*)$ is subtracted, not assumed to be zero: with ties the optimal threshold covers
-    more than asked for.
+    more than asked for. The paper's bound on regret is for every reward $\phi = \psi \circ G^*$ with a Lipschitz
+    $\psi$, not only for its own. Regret may fall for a reward that is larger past the optimal threshold.
 
     Parameters
     ----------
     thresholds
         The threshold in force at each round, as `shortlist.replay` returns it.
     population
-        The law that true scores come from: a `Law`, or scores that are taken as equally likely.
+        The distribution of true scores: a `Law`, or an array of equally likely scores.
     coverage
-        The share of rounds that was to be covered.
+        The target share of rounds to cover.
+    reward
+        Another reward than the paper's: a function of thresholds and a `Law` that returns a reward for each
+        threshold, such as `revenue`.
     lambda1
-        What a unit of covering too much costs.
+        Cost per unit of over-coverage, in the paper's reward.
     lambda2
-        What a unit of covering too little costs.
+        Cost per unit of under-coverage, in the paper's reward.
+
+    Returns
+    -------
+    Array
+        The regret summed up to and including each round.
+
+    Raises
+    ------
+    InvalidScores
+        If `thresholds` is not one-dimensional, or `reward` does not return one number each.
+    InvalidParameter
+        If both a `reward` and the weights of the paper's are given.
 
     Examples
     --------
     >>> float(regret([-np.inf, 0.05, 0.1, 0.2], Uniform(), coverage=0.9)[-1].round(6))
     1.015
+    >>> def squared(thresholds, law):
+    ...     return -((law.miscoverage(thresholds) - 0.1) ** 2)
+    >>> float(regret([-np.inf, 0.05, 0.1, 0.2], Uniform(), coverage=0.9, reward=squared)[-1].round(6))
+    0.0225
     """
     if np.ndim(thresholds) != 1:
-        raise InvalidScores(f"thresholds have {np.ndim(thresholds)} dimensions; regret adds up one run: give one")
-    law = _law(population)
-    best = reward(law.optimal_threshold(coverage), law, coverage, lambda1=lambda1, lambda2=lambda2)
-    return np.cumsum(best - reward(thresholds, law, coverage, lambda1=lambda1, lambda2=lambda2))
+        raise InvalidScores(
+            f"thresholds have {np.ndim(thresholds)} dimensions; regret is of one run: give one dimension"
+        )
+    law, cuts = _law(population), np.asarray(thresholds, dtype=np.float64)
+    best = np.array([law.optimal_threshold(coverage)])
+    if reward is None:
+        highest, values = (_paper_reward(at, law, coverage, lambda1, lambda2) for at in (best, cuts))
+    elif (lambda1, lambda2) != (0.1, 10.0):
+        raise InvalidParameter("lambda1 and lambda2 are of the paper's reward; give them, or another reward")
+    else:
+        highest, values = (np.asarray(reward(at, law), dtype=np.float64) for at in (best, cuts))
+        if highest.shape != (1,) or values.shape != cuts.shape:
+            raise InvalidScores(
+                f"reward returns an array of shape {values.shape} for {cuts.size} thresholds; it must return one "
+                "number each"
+            )
+    return np.cumsum(highest - values)
 
 
 def coverage(thresholds: ArrayLike, true_scores: ArrayLike) -> Array:
@@ -205,7 +354,17 @@ def coverage(thresholds: ArrayLike, true_scores: ArrayLike) -> Array:
     thresholds
         The threshold in force at each round, as `shortlist.replay` returns it.
     true_scores
-        The score of the right answer at each round; minus infinity if it was not there.
+        The score of the right answer at each round; -inf if it was not among the candidates.
+
+    Returns
+    -------
+    Array
+        The running share, one per round.
+
+    Raises
+    ------
+    InvalidScores
+        If the two arrays are not one-dimensional and of the same length.
 
     Examples
     --------
@@ -215,23 +374,28 @@ def coverage(thresholds: ArrayLike, true_scores: ArrayLike) -> Array:
     scores, cuts = np.asarray(true_scores, np.float64), np.asarray(thresholds, np.float64)
     if scores.ndim != 1 or scores.shape != cuts.shape:
         raise InvalidScores(
-            f"thresholds have the shape {cuts.shape} and true_scores {scores.shape}; they must be one for each round"
+            f"thresholds have the shape {cuts.shape} and true_scores {scores.shape}; give one of each per round"
         )
-    covered = (scores >= cuts) & (scores > -np.inf)  # a label that is not there is in no list
+    covered = (scores >= cuts) & (scores > -np.inf)  # an absent label is in no list
     return np.cumsum(covered) / np.arange(1, covered.size + 1)
 
 
 def undercoverage_count(thresholds: ArrayLike, population: ArrayLike | Law, coverage: float) -> NDArray[np.int64]:
-    """Return how often so far the threshold was past the optimal one, after each round.
+    """Return the number of rounds so far in which the threshold exceeded the optimal one, after each round.
 
     Parameters
     ----------
     thresholds
         The threshold in force at each round, as `shortlist.replay` returns it.
     population
-        The law that true scores come from: a `Law`, or scores that are taken as equally likely.
+        The distribution of true scores: a `Law`, or an array of equally likely scores.
     coverage
-        The share of rounds that was to be covered.
+        The target share of rounds to cover.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        The running count, one per round.
     """
     past = np.asarray(thresholds, np.float64) > _law(population).optimal_threshold(coverage)
     return np.cumsum(past, dtype=np.int64)
@@ -245,7 +409,17 @@ def set_size(thresholds: ArrayLike, candidate_scores: ArrayLike) -> NDArray[np.i
     thresholds
         The threshold in force at each round, as `shortlist.replay` returns it.
     candidate_scores
-        The scores of all candidates, a row for each round.
+        The scores of all candidates, one row per round.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        The number of candidates at or above the threshold, one per round.
+
+    Raises
+    ------
+    InvalidScores
+        If there is not one threshold per row of candidates.
 
     Examples
     --------
@@ -256,11 +430,16 @@ def set_size(thresholds: ArrayLike, candidate_scores: ArrayLike) -> NDArray[np.i
     if candidates.ndim != 2 or cuts.shape != candidates.shape[:1]:
         raise InvalidScores(
             f"thresholds have the shape {cuts.shape} and candidate_scores {candidates.shape}; there must be one "
-            "threshold and one row of candidates for each round"
+            "threshold and one row of candidates per round"
         )
     shown = candidates >= cuts[:, None]
     sizes: NDArray[np.int64] = shown.sum(axis=1, dtype=np.int64)
     return sizes
+
+
+def _paper_reward(thresholds: ArrayLike, law: Law, coverage: float, lambda1: float, lambda2: float) -> Array:
+    distance = law.miscoverage(thresholds) - float(miss_rate(coverage))
+    return -np.where(distance <= 0.0, lambda1 * -distance, lambda2 * distance)
 
 
 def _law(population: ArrayLike | Law) -> Law:

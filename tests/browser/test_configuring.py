@@ -15,7 +15,7 @@ def settings(page, service):
     """The form on the page of a stream with six open rounds."""
     fill(service, 6, answer=False)
     page.goto(f"{service.url}/page/streams/docs")
-    page.get_by_text("Fixed, a change needs a new stream: coverage 90.0 %, delta 0.05, score raw,").wait_for()
+    page.get_by_text("Fixed when the stream was created: coverage 90.0 %, delta 0.05, score raw,").wait_for()
     return page.locator("#configure")
 
 
@@ -75,7 +75,7 @@ def test_a_stream_for_people_who_only_click(page, service):
     page.get_by_label("Name").fill("clicks")
     page.get_by_label("Score").select_option("raw")
     page.get_by_text("More settings").click()
-    page.get_by_label("People only click").select_option("explore 5 % of lists")
+    page.get_by_label("Users only click").select_option("explore 5 % of lists")
     assert page.get_by_label("Error budget").is_disabled()
     assert page.get_by_label("If lists miss too often").is_disabled()
     page.get_by_role("button", name="Create").click()
@@ -88,11 +88,11 @@ def test_a_stream_for_people_who_only_click(page, service):
             client.hit(client.propose([0.9, 0.1]).round_id, 0)
     page.get_by_text("misses are not reported").wait_for()
     page.get_by_role("link", name="clicks").click()
-    page.get_by_text("Made for people who only click: half of the lists, chosen at random, show").wait_for()
+    page.get_by_text("For users who only click: half of the lists, chosen at random, show").wait_for()
     page.get_by_text("Misses are not reported here, so this is not the coverage of the lists.").wait_for()
     form = page.locator("#configure")
     assert not form.get_by_label("Error budget").is_visible()
-    form.get_by_label("Share that is explored").fill("auto")
+    form.get_by_label("Explored share of rounds").fill("auto")
     form.get_by_role("button", name="Change").click()
     form.get_by_text("Changed: explore_share.").wait_for()
     assert state(service, "clicks")["settings"]["explore_share"] == "auto"
@@ -143,7 +143,7 @@ def test_the_page_of_a_stream_that_shadows_another(page, service):
     page.get_by_text("shadows docs").wait_for()
     page.get_by_text("or more would have been covered").wait_for()
     page.goto(f"{service.url}/page/streams/new")
-    page.get_by_text("Shadows docs: these lists are not shown to anybody, and nothing is learned yet.").wait_for()
+    page.get_by_text("Shadows docs: these lists are not shown to anyone, and nothing is learned yet.").wait_for()
     page.locator("#tiles div", has_text="Would have been covered75.0 %").wait_for()
     page.get_by_text("These would have had the right answer in at least 75.0 % of 4 answered rounds").wait_for()
     assert not page.locator("#answer-link").is_visible()

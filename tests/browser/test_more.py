@@ -31,7 +31,7 @@ def test_show_the_others_search_pick_and_undo_by_keyboard(page, cut):
     assert page.get_by_role("button", name="Show the other 11").count() == 1
     show_others(page)
     assert state(cut)["expanded"] == 1
-    page.get_by_text("All 12 candidates; the list had the first 1.").wait_for()
+    page.get_by_text("All 12 candidates; the first one was in the list.").wait_for()
     page.keyboard.type("TEXT of D3")
     page.get_by_text("1 found").wait_for()
     assert page.get_by_role("option").locator("visible=true").count() == 1
@@ -176,8 +176,8 @@ def test_the_stream_says_how_often_more_was_asked_for(page, cut):
     page.keyboard.press("Enter")
     page.get_by_text("question 1").wait_for()
     page.goto(f"{cut.url}/page/streams/docs")
-    page.get_by_text("1 list expanded; the right one was found after more in 1").wait_for()
-    page.locator("td", has_text="picked d4, after more").wait_for()
+    page.get_by_text("1 list expanded; in 1 of them the right answer was among the others").wait_for()
+    page.locator("td", has_text="picked d4, from the others").wait_for()
     page.get_by_text("1 of 12 shown, then 11 more").click()
     reasons = page.locator("#recent details[open] li")
     assert reasons.filter(has_text="shown when more of the list was asked for").count() == 11

@@ -67,7 +67,7 @@ def test_with_at_most_nothing_is_said_that_is_not_so(page, service):
     assert "100.0 % of all lists so far may lack a candidate that reached the threshold (at_most is 10" in words["next"]
     assert "Next: fewer misses" in words["next"]
     assert "; lists of more than 10 are cut short, and not covered by it unless somebody shows" in words["settings"]
-    assert words["length-note"] == "Never more than 10."
+    assert words["length-note"] == "Never more than 10 candidates."
     low, high = summary["coverage_interval"]
     expected = (
         "Below the target of 90.0 %, by more than chance explains: truncated lists" if high < 0.9 else "is within"
@@ -110,7 +110,7 @@ def test_the_horizon_of_sps(page, service):
     words = read(page, service)
     assert "a guarantee for 500 rounds" in words["settings"]
     assert "Above the target: nothing is cut at a threshold yet." in words["coverage-note"]  # it plans for 500
-    assert words["threshold-note"] == "There is none yet."
+    assert words["threshold-note"] == "No threshold yet."
 
 
 def test_coverage_above_the_target(page, service):
@@ -159,7 +159,7 @@ def test_learning_a_score_and_what_was_learned(page, service):
         page.goto(f"{service.url}/page/streams/docs")
         page.get_by_text("Learning the score: 12 of 100 picks").wait_for()
         play_hybrid(client, 95, seed=1)
-        page.get_by_role("heading", name="What each scorer counts").wait_for()
+        page.get_by_role("heading", name="Weight of each scorer").wait_for()
         assert bar.count() == 0
         learned = client.summary()["scorers"]
     rows = page.locator("#shares li")
@@ -183,7 +183,7 @@ def test_a_learned_score_of_one_scorer_is_a_sentence(page, service):
     words = read(page, service)
     assert "Score: learned from 30 picks. Next: at least" in words["next"]
     assert page.locator("#shares-card").is_hidden()
-    assert words["threshold-note"] == "There is none yet."
+    assert words["threshold-note"] == "No threshold yet."
 
 
 #: What `words.score` and `words.learning` say of a state.
@@ -222,8 +222,8 @@ def test_learning_a_score_in_other_states(page, service, settings, expected):
     play(service, 5, settings={"score": "auto", **settings}, right_rank=first_place)
     words = read(page, service)
     assert expected in words["next"]
-    assert words["threshold-note"] == "There is none while the score is being learned."
-    assert words["chosen-note"] == "Picks are drawn once the score is learned."
+    assert words["threshold-note"] == "No threshold while the score is being learned."
+    assert words["chosen-note"] == "Picks are plotted once the score is learned."
 
 
 @pytest.fixture
@@ -246,7 +246,7 @@ def test_the_page_of_a_damaged_stream_says_so(page, damaged_service):
 
 def test_silence_that_is_ignored_has_a_condition(page, service):
     play(service, 3, settings={"unanswered": "ignore"}, right_rank=first_place, answer=False)
-    assert "if neither silence nor delay depends on the score" in read(page, service)["settings"]
+    assert "provided that neither silence nor delay depends on the score" in read(page, service)["settings"]
 
 
 def test_a_damaged_stream_is_on_the_overview_and_can_be_deleted(page, damaged_service):

@@ -5,6 +5,7 @@ import sys
 
 OWN = """
 from dataclasses import dataclass
+from typing import ClassVar
 
 from shortlist import Policy
 from shortlist.policies import State
@@ -30,6 +31,22 @@ class Steady(Policy):
 @dataclass(frozen=True)
 class Needy(Steady):
     strength: float
+
+
+def pull(carry, values, constants, seen, missed):
+    return (carry[0] + constants[0] * (constants[1] - missed),)
+
+
+@dataclass(frozen=True)
+class Gained(Policy):
+    rule = staticmethod(pull)
+    setting: ClassVar[str] = "gain"
+    grid: ClassVar[tuple[float, ...]] = (0.01, 0.1, 1.0)
+    coverage: float
+    gain: float = 0.1
+
+    def init(self):
+        return State((0.0,), [], (self.gain, 1 - self.coverage))
 """
 
 

@@ -154,7 +154,7 @@ def test_over_http(tmp_path):
 
 
 def test_errors_are_one_line(tmp_path):
-    refused(shortlist("mcp", tmp_path / "none.json"), "there is no such file; copy the one of your MCP client there")
+    refused(shortlist("mcp", tmp_path / "none.json"), "there is no such file; copy your MCP client's file there")
 
 
 @pytest.mark.parametrize(
@@ -188,13 +188,13 @@ def test_check_names_servers_and_what_is_wrong_with_them(tmp_path, monkeypatch):
     result = CliRunner().invoke(app, ["mcp", str(config), "--check"])
     assert result.exit_code == 1
     assert "No such file or directory: 'nonesuch'" in result.output
-    assert "1 of 2 servers away" in result.output
+    assert "1 of 2 servers unavailable" in result.output
     assert not (tmp_path / "tools.state").exists()  # it only looks
 
 
 def test_summary_says_what_happened(tmp_path):
     config = written(tmp_path)
-    assert "no tools have been looked for yet" in CliRunner().invoke(app, ["mcp", str(config), "--summary"]).output
+    assert "no agent has looked for tools yet" in CliRunner().invoke(app, ["mcp", str(config), "--summary"]).output
 
     async def main():
         async with Client(gateway(config)) as client:
@@ -211,4 +211,4 @@ def test_without_the_extra_it_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "mcp" else real(name, *rest))
     result = CliRunner().invoke(app, ["mcp", str(written(tmp_path))])
     assert isinstance(result.exception, MissingExtra)
-    assert str(result.exception).endswith("pip install 'shortlist[mcp]'")
+    assert str(result.exception).endswith("[mcp]'")

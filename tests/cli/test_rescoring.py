@@ -38,8 +38,8 @@ def test_a_lister(files):
     folder, new = files
     done = shortlist("rescore", "log.jsonl", "new.csv", "--out", "lister.json", "--score", "raw", cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert "200 rounds, in 200 of which it is known what is right" in done.stderr
-    assert "the first list is cut already" in done.stderr
+    assert "200 rounds, 200 of them with a known right answer" in done.stderr
+    assert "the very first list is cut" in done.stderr
     lister, expected = Shortlister.load(folder / "lister.json"), Shortlister(0.9, 0.05, score="raw")
     expected.warm_start(new)
     assert lister.threshold == expected.threshold > -math.inf
@@ -60,7 +60,7 @@ def test_a_stream(files):
             client.create(0.8, score="raw", at_most=7, scorer_version="v2")
             done = shortlist("rescore", "log.jsonl", "new.csv", "--url", service.url, "--stream", "made", cwd=folder)
             assert done.returncode == 0, done.stderr
-            assert "the first list is cut already" in done.stderr
+            assert "the very first list is cut" in done.stderr
             assert (client.summary()["settings"]["at_most"], client.threshold > expected.threshold) == (7, True)
 
 
@@ -68,7 +68,9 @@ def test_what_is_missing_is_said_in_one_line(files):
     folder, _ = files
     refused(shortlist("rescore", "log.jsonl", "new.csv", cwd=folder), "say where the result goes: --out FILE")
     refused(shortlist("rescore", "nowhere", "new.csv", "--out", "x", cwd=folder), "there is no file nowhere")
-    refused(shortlist("rescore", "new.csv", "new.csv", "--out", "x", cwd=folder), "line 1: this is no event of a log")
+    refused(
+        shortlist("rescore", "new.csv", "new.csv", "--out", "x", cwd=folder), "line 1: this is not an event of a log"
+    )
     (folder / "few.csv").write_text("round_id,candidate,a\nr0,a,0.5\n")
     refused(
         shortlist("rescore", "log.jsonl", "few.csv", "--out", "x", cwd=folder), "no row for candidate 'b' of round r0"

@@ -21,20 +21,20 @@ def test_without_the_extra_it_is_named(monkeypatch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["images", ".", "--out", "scores.csv"], "out is scores.csv; a score file's name ends in .npz"),
+        (["images", ".", "--out", "scores.csv"], "out is scores.csv; the name of a score file must end in .npz"),
         (["images", ".", "--dtype", "float64"], "dtype is 'float64'; it must be float32 or float16"),
         (["images", ".", "--limit", "0"], "limit is 0; it must be at least 1"),
         (["images", "nowhere"], "nowhere: there is no such folder"),
         (
             ["images", ".", "--model", "efficientnet-lite0", "--revision", "main"],
-            "efficientnet-lite0 has none: drop it",
+            "efficientnet-lite0 has no revisions: drop it",
         ),
         (["retrieval", "."], ".: this is a folder; give a JSON file"),
         (["retrieval", "nowhere.json"], "nowhere.json: there is no such file"),
         (["retrieval", "here.json", "--negatives", "0"], "negatives is 0; it must be at least 1"),
         (["retrieval", "here.json", "--model", "bert"], "model is 'bert'; it must be dpr or minilm, or give --embed"),
         (["retrieval", "here.json", "--embed", "cat", "--question-model", "x"], "question-model and passage-model are"),
-        (["auctions", "here.json", "--out", "table.npz"], "a table of bids has a name that ends in .csv"),
+        (["auctions", "here.json", "--out", "table.npz"], "the name of a table of bids must end in .csv"),
         (["auctions", "here.json", "--separator", "::"], "separator is '::'; it must be one character"),
     ],
 )

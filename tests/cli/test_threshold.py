@@ -1,4 +1,4 @@
-"""A number from labelled examples on the command line: the number, its guarantee, its price, and a curve."""
+"""A number from labeled examples on the command line: the number, its guarantee, its price, and a curve."""
 
 import csv
 
@@ -82,7 +82,7 @@ def test_what_there_is_no_number_for(folder):
     path, _ = folder
     few = ("threshold", "true.csv", "--coverage", "0.99")
     refused(shortlist(*few, cwd=path), "120 examples are too few for coverage 0.99 at delta 0.05, which needs 299")
-    refused(shortlist("threshold", "results.csv", cwd=path), "has the scores dense, distance; one number is for one")
+    refused(shortlist("threshold", "results.csv", cwd=path), "has the scores dense, distance; a threshold is for one")
     refused(shortlist("threshold", "true.csv", "--scorer", "x", cwd=path), "has no columns round_id and picked")
     (path / "absent.csv").write_text("true_score,x\n" + ",1\n" * 50 + "0.5,1\n" * 50)
     done = shortlist("threshold", "absent.csv", cwd=path)

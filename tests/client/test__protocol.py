@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from shortlist import errors
-from shortlist.client._protocol import Calls, Request
+from shortlist.client._exchange import Request
+from shortlist.client._protocol import Calls
 from shortlist.scores import Learned, Raw, Relative
 from tests.client.network import problem, shown
 
@@ -178,11 +179,11 @@ def test_the_answer_of_a_stranger_is_no_answer(stranger):
     for status in (200, 207):
         answer = httpx.Response(status, json=stranger)
         dry = Dry("http://host:8000/", "docs", retries=0)
-        with pytest.raises(errors.ServiceError, match="not an answer of this service"):
+        with pytest.raises(errors.ServiceError, match="not a response of this service"):
             dry.propose([0.5], answer)
-        with pytest.raises(errors.ServiceError, match="not an answer of this service"):
+        with pytest.raises(errors.ServiceError, match="not a response of this service"):
             dry.propose_many([{"scores": [0.5]}], answer)
-        with pytest.raises(errors.ServiceError, match="not an answer of this service"):
+        with pytest.raises(errors.ServiceError, match="not a response of this service"):
             dry.answer_many([("r", {"hit": 0})], answer)
         safe = Dry("http://host:8000/", "docs", retries=0, fallback="everything")
         assert safe.propose([0.1, 0.9], answer).fallback
@@ -201,12 +202,12 @@ def test_what_is_answered_with_later_too_often_is_said(dry):
         (problem(404, "unknown-round", "round x"), errors.UnknownRound, "round x"),
         (problem(404, "unknown-stream", "stream y"), errors.UnknownStream, "stream y"),
         (problem(422, "invalid-scores", "nan"), errors.InvalidScores, "nan"),
-        (problem(401), errors.NotAllowed, "wants a key that is valid"),
+        (problem(401), errors.NotAllowed, "needs a valid key"),
         (problem(403, detail="scope"), errors.NotAllowed, "scope"),
         (problem(413, detail="too large"), errors.InvalidInput, "too large"),
         (problem(500, detail="oops"), errors.ServiceError, "500: oops"),
         (problem(409, "of-a-later-version", "new"), errors.ServiceError, "409: new"),
-        (httpx.Response(404, text="<html>nginx</html>"), errors.ServiceError, "not an answer of this service"),
+        (httpx.Response(404, text="<html>nginx</html>"), errors.ServiceError, "not a response of this service"),
     ],
 )
 def test_an_error_is_the_error_it_was_and_is_not_tried_again(dry, answer, error, words):

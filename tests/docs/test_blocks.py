@@ -91,7 +91,8 @@ def test_the_code_on_the_page_runs(page, folder, capsys):
                     Path("settings.json").write_text(text)
                     assert read_config("settings.json").servers
             else:
-                assert block.language == "text", f"a block in {block.language or 'no language'}"
+                # what is to be cited, test_citation reads
+                assert block.language in ("text", "bibtex"), f"a block in {block.language or 'no language'}"
         plt.close("all")
         for made in namespace.values():
             if isinstance(made, shortlist.Client):
@@ -211,7 +212,8 @@ def parse(words):
 def runs_here(words):
     """Whether a command needs nothing but this folder, and ends by itself."""
     if (
-        words[0] in ("serve", "demo", "score", "verify", "export", "backup", "restore", "rescore", "expire", "mcp")
+        words[0]
+        in ("serve", "demo", "score", "verify", "export", "backup", "restore", "rescore", "expire", "mcp", "items")
         or "--scheduler" in words
     ):
         return False

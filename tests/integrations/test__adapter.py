@@ -83,7 +83,7 @@ def test_what_has_no_score_and_what_is_no_lister_is_refused():
     for wrong in ("docs", None, Shortlister):
         with pytest.raises(InvalidParameter, match="it must be a Shortlister, a NestedShortlister, a Client"):
             Adapter(wrong)
-    with pytest.raises(InvalidParameter, match="a lister per group"):
+    with pytest.raises(InvalidParameter, match="one lister per group"):
         Adapter(GroupedShortlister())
 
 
@@ -213,9 +213,9 @@ def test_several_items_that_are_all_needed():
     items = [Item(round_id=shown.round_id, member=name) for name in "xy"]
     shower.hit(items)
     assert lister.summary().hits == 1
-    with pytest.raises(InvalidInput, match="not of one list"):
+    with pytest.raises(InvalidInput, match="not from one list"):
         shower.hit([*items, Item(round_id=7, member="x")])
-    with pytest.raises(InvalidInput, match="not of one list"):
+    with pytest.raises(InvalidInput, match="not from one list"):
         shower.hit([])
 
 

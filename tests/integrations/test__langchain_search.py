@@ -248,7 +248,7 @@ def test_what_has_no_scores_is_refused_with_the_remedy():
         ShortlistRetriever(searches={"d": dense()}, lister=Shortlister(), higher_is_better={"sparse": False})
     with pytest.raises(ValueError, match="whose higher scores are better"):
         ShortlistRetriever(searches={"b": bm25()}, lister=Shortlister(), higher_is_better=False)
-    with pytest.raises(InvalidScores, match="which is of one: use score="):
+    with pytest.raises(InvalidScores, match="which takes one: use score="):
         hybrid(Shortlister(score="relative")).invoke(QUESTION)
 
 

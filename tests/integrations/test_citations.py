@@ -105,7 +105,7 @@ def test_a_part_that_is_missing_is_a_miss():
     ],
 )
 def test_what_is_no_message_is_refused(answer):
-    with pytest.raises(InvalidParameter, match="give the message as JSON has it"):
+    with pytest.raises(InvalidParameter, match="give the message as parsed from JSON"):
         read_citations(answer, FIVE)
 
 
@@ -123,7 +123,7 @@ def test_what_cannot_be_used_is_refused():
         async with AsyncClient("http://127.0.0.1:1", "none") as client:
             answer_round(client, "1", Citations(("a",)))
 
-    with pytest.raises(InvalidParameter, match="have to be awaited"):
+    with pytest.raises(InvalidParameter, match="must be awaited"):
         asyncio.run(answered())
 
 

@@ -96,7 +96,7 @@ def test_the_loop_is_not_blocked():
 
 
 def test_what_is_refused():
-    with pytest.raises(ValueError, match="a lister per group"):
+    with pytest.raises(ValueError, match="one lister per group"):
         ShortlistPostprocessor(lister=GroupedShortlister())
     without = [NodeWithScore(node=TextNode(text="x"))]
     with pytest.raises(InvalidScores, match="has no score"):

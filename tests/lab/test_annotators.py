@@ -41,7 +41,7 @@ def test_wrong_picks_are_counted_where_they_hide_a_right_answer():
     images = made_up()
     values, share = images.values, 0.0
     optimum = optimal_threshold(values[np.arange(400), images.truth], 0.8)
-    for row, right, people in zip(values, images.truth, images.people, strict=True):
+    for row, right, people in zip(values, images.truth, images.answers, strict=True):
         if row[right] <= optimum:
             share += people[row > optimum].sum() / people.sum() / 400
     assert images.errors(Raw(), 0.8).eps == pytest.approx(share, rel=1e-12)
@@ -60,10 +60,10 @@ def test_those_who_lean_err_as_often_and_always_take_the_favourite():
     images, rows = made_up(), np.arange(400)
     leaning, favourites = images.leaning(), images.values.argmax(axis=1)
     wrong = favourites != images.truth
-    assert (leaning.people.sum(axis=1) == images.people.sum(axis=1)).all()
-    assert (leaning.people[rows, images.truth] == images.people[rows, images.truth])[wrong].all()
-    assert (np.count_nonzero(leaning.people, axis=1) == 1 + wrong).all()
-    assert (leaning.people[rows, favourites] > 0).all()
+    assert (leaning.answers.sum(axis=1) == images.answers.sum(axis=1)).all()
+    assert (leaning.answers[rows, images.truth] == images.answers[rows, images.truth])[wrong].all()
+    assert (np.count_nonzero(leaning.answers, axis=1) == 1 + wrong).all()
+    assert (leaning.answers[rows, favourites] > 0).all()
 
 
 def test_picks_have_the_distribution_of_the_answers():

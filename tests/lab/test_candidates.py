@@ -35,7 +35,7 @@ def test_rounds_are_put_together_in_their_order(tmp_path):
     assert lists.right.tolist() == [1, -1, 0]
     assert np.array_equal(lists.values[0], np.array([[0.5, 3], [0.25, np.nan], [np.nan, 2]]), equal_nan=True)
     one = CandidateFiles((path,), scorers=("bm25",))
-    with pytest.raises(InvalidScores, match="row 2 has no score in bm25; a candidate needs one at least: leave the"):
+    with pytest.raises(InvalidScores, match="row 2 has no score in bm25; a candidate needs at least one: leave the"):
         one.read()
 
 
@@ -74,7 +74,7 @@ def changed(row, column, value):
 
 MALFORMED = [
     (changed(1, "picked", "2"), HEADER, "row 2 of 'picked' is 2; it must be 1, or 0, or empty"),
-    (changed(0, "picked", "1"), HEADER, "2 candidates of the round '7' are picked; there must be one at the most"),
+    (changed(0, "picked", "1"), HEADER, "2 candidates of the round '7' are picked; there must be at most one"),
     (changed(0, "dense", "inf"), HEADER, "row 1 of 'dense' is inf; a score must be a finite number, or empty"),
     (changed(0, "candidate_id", "c"), HEADER, "the candidate 'c' is in the round '7' twice; write all its scores in"),
     (changed(2, "round_id", ""), HEADER, "row 3 of 'round_id' is empty; every row needs one"),

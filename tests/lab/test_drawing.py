@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shortlist.lab.drawing import finish, label, label_of, line, line_style, panels, plain, save, style
-from shortlist.policies import PAPER
+from shortlist.policies import PAPER, REGISTRY
 
 
 def test_every_line_of_the_paper_is_told_apart_by_more_than_colour():
@@ -13,10 +13,20 @@ def test_every_line_of_the_paper_is_told_apart_by_more_than_colour():
     assert len(set(styles)) == len(PAPER)
 
 
+def test_every_policy_of_the_package_is_told_apart():
+    styles = [(line_style(name)["color"], str(line_style(name).get("ls"))) for name in REGISTRY]
+    assert len(set(styles)) == len(REGISTRY)
+
+
+def test_a_policy_of_ones_own_has_none_of_the_papers_colours():
+    papers = {line_style(name)["color"] for name in PAPER}
+    assert not papers & {line_style(f"Mine{i}")["color"] for i in range(50)}
+
+
 def test_a_policy_of_ones_own_gets_a_line_by_its_name():
     assert line_style("MyPolicy") == line_style("MyPolicy")
     assert line_style("MyPolicy") != line_style("MyOther")
-    assert (label_of("MyPolicy"), label_of("sps")) == ("MyPolicy", "SPS (paper)")
+    assert (label_of("MyPolicy"), label_of("sps")) == ("MyPolicy", "SPS")
 
 
 def test_a_line_ends_where_its_mean_does():

@@ -24,5 +24,5 @@ def test_what_is_finished_is_there_when_it_is_interrupted():
 
 
 def test_a_scheduler_that_is_not_there_is_named():
-    with pytest.raises(InvalidParameter, match="nobody answers there"), workplace(scheduler="tcp://127.0.0.1:1"):
+    with pytest.raises(InvalidParameter, match="does not answer"), workplace(scheduler="tcp://127.0.0.1:1"):
         pass

@@ -2,11 +2,9 @@
 
 import dataclasses
 
-import numpy as np
 import pytest
 
-from shortlist import AnytimeSPS, replay
-from shortlist.lab.figures import draw_all, draw_lists, draw_replay
+from shortlist.lab.figures import draw_all, paper_letter, paper_number, pictures
 from shortlist.lab.run import run
 from shortlist.lab.spec import Spec
 
@@ -35,21 +33,29 @@ def test_a_policy_that_is_not_the_papers_is_drawn_too(tmp_path):
     assert len(pages[0]) > len(pages[1])
 
 
-def test_a_replay_is_drawn_stream_by_stream(tmp_path):
-    scores = np.random.default_rng(0).random(300)
-    log = {"a$b": scores, "c": scores[:100]}
-    paths = {(name, "anytime"): replay(AnytimeSPS(0.9), values) for name, values in log.items()}
-    draw_replay(tmp_path, log, paths, 0.9)
-    assert {path.suffix for path in tmp_path.glob("replay.*")} >= {".png"}
-    assert all(path.stat().st_size > 5_000 for path in tmp_path.glob("replay.*"))
+def test_figures_have_the_papers_numbers_and_what_is_ours_is_marked(small):
+    captions = {picture.name: picture.caption for picture in pictures(small)}
+    numbers = {picture.name: picture.number for picture in pictures(small)}
+    for i, name in enumerate(("regret", "coverage", "undercoverage")):
+        assert (numbers[name], numbers[f"{name}_appendix"]) == (str(1 + i), str(4 + i))
+        assert captions[name].startswith(f"Figure {1 + i} of the paper.")
+        assert captions[f"{name}_appendix"].startswith(f"Figure {4 + i} of the paper.")
+        assert captions[name].endswith("Not in the paper: AnytimeSPS (ours).")
+    for name, caption in captions.items():
+        assert bool(numbers[name]) != caption.startswith("Ours, not in the paper."), name
+    assert {"revenue_regret", "list_length"} <= set(captions)
 
 
-def test_lists_of_a_log_are_drawn_stream_by_stream(tmp_path):
-    """Also one whose lists are empty, and a fourth stream is left out."""
-    sizes = np.random.default_rng(0).integers(0, 9, size=300)
-    ways = {"raw": sizes, "auto": np.zeros(300, dtype=int), "top-k": np.full(300, 3), "autocut": sizes}
-    draw_lists(tmp_path, dict.fromkeys(("a$b", "c", "d", "e"), ways), ("dense$", "bm25"))
-    page = (tmp_path / "lists.svg").read_text()
-    assert (tmp_path / "lists.png").stat().st_size > 5_000
-    draw_lists(tmp_path / "one", {"a": ways}, ("",))
-    assert len((tmp_path / "one" / "lists.svg").read_text()) < len(page) / 2
+def test_a_task_of_the_papers_alone_has_its_letter(small):
+    assert paper_number(dataclasses.replace(small.spec, tasks=("retrieval", "auctions")), 2) == "2b, 2c"
+    alone = dataclasses.replace(small, spec=dataclasses.replace(small.spec, tasks=("auctions",)))
+    regret = next(pictures(alone))
+    assert regret.caption.startswith("Figure 1c of the paper.")
+    assert paper_letter(regret, regret.panels[0]) == "(c) "
+    assert paper_number(Spec(tasks=("uniform",)), 1) == ""
+
+
+def test_other_data_is_not_called_the_papers(results):
+    first = next(pictures(results))
+    assert first.number == ""
+    assert first.caption.startswith("As Figure 1 of the paper, on other data.")

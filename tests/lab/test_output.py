@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from shortlist.lab import sweeps
+from shortlist.lab.claims import claims
 from shortlist.lab.output import write_results
 from shortlist.lab.run import run
-from shortlist.lab.spec import POLICIES
+from shortlist.lab.spec import POLICIES, Spec
 from tests.lab.small import SMALL
 
 
@@ -36,7 +37,7 @@ def test_every_promised_file_is_written(small, tmp_path):
     assert float(rows[0]["regret"]) == small.rows[0].regret  # all digits
     with (tmp_path / "claims.csv").open() as file:
         found = list(csv.DictReader(file))
-    assert list(found[0]) == ["claim", "task", "measured", "holds"]
+    assert list(found[0]) == ["by", "statement", "claim", "task", "measured", "holds"]
     assert {row["holds"] for row in found} <= {"yes", "no"}
     figures = {path.name for path in (tmp_path / "figures").iterdir()}
     for name in [
@@ -49,6 +50,7 @@ def test_every_promised_file_is_written(small, tmp_path):
         "list_length",
         "thresholds",
         "revenue",
+        "revenue_regret",
         "regret_vs_horizon",
         "regret_vs_coverage",
         "headline",
@@ -65,14 +67,35 @@ def test_every_promised_file_is_written(small, tmp_path):
     assert {row["undercoverage_count"] for row in lengths if row["variant"] == "top-k"} == {""}
     with np.load(tmp_path / "curves.npz") as curves:
         assert curves["images/sps/regret"].shape == (2, curves["rounds"].size)
+    with (tmp_path / "revenue.csv").open() as file:
+        revenue = list(csv.DictReader(file))
+    assert list(revenue[0]) == ["task", "policy", "run", "revenue_per_round", "revenue_regret"]
+    regrets = {(row["policy"], int(row["run"])): row["revenue_regret"] for row in revenue}
+    assert float(regrets["sps", 1]) == small.stack("auctions", "sps", "revenue_regret")[1, -1]
+    assert regrets["optimal reserve price", 0] == "0.0"
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert manifest["options"]["seed"] == 0
+    assert manifest["options"]["lambda2"] == 10.0
+    assert manifest["options"]["bidders"] == 5
+    assert len(manifest["options"]["aci_steps"]) == 8
+    assert not (tmp_path / "latex").exists()  # it was not asked for
     for name, digest in manifest["sha256"].items():
         assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == digest
     page = (tmp_path / "report.html").read_text()
-    assert page.count("<figure") == 13
+    assert page.count("<figure") == 14
     for outside in ("http://", "https://", "<script", 'src="/'):
         assert outside not in page.replace("http://www.w3.org", "")
+
+
+def test_latex_is_written_where_it_is_asked_for_and_removed_with_the_rest(tmp_path):
+    results = run(Spec(tasks=("uniform",), policies=("sps",), rounds=100, runs=1), with_sweeps=False)
+    assert write_results(results, tmp_path, latex=True) == claims(results)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    files = {f"latex/{path.name}" for path in (tmp_path / "latex").iterdir()}
+    assert {"latex/all.tex", "latex/table-uniform.tex", "latex/regret-uniform.pdf"} <= files
+    assert files <= set(manifest["sha256"])
+    write_results(results, tmp_path)
+    assert not list((tmp_path / "latex").iterdir())
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -30,7 +30,9 @@ def test_its_numbers_are_those_of_the_results(results, tmp_path):
         assert f'<td class="n">{mean:.4f}' in page
     ours, paper = (results.values("auctions", policy, "regret").mean() for policy in ("anytime@2/T", "sps"))
     assert f"{ours / paper:.2f} &times;" in page
-    assert "revenue a round" in page
+    assert "revenue per round" in page
+    by_revenue = results.stack("auctions", "sps", "revenue_regret")[:, -1].mean()
+    assert f'<td class="n">{by_revenue:,.0f} ' in page
     assert f"step {results.settings['auctions', 'aci']}" in page  # the setting that was chosen
 
 
@@ -45,9 +47,14 @@ def test_figures_are_inside_and_nothing_else_is_fetched(results, tmp_path):
 
 
 def test_a_claim_that_fails_is_said_to_fail_and_text_stays_text(results, tmp_path):
-    found = [Claim("a < b & c", "auctions", "<b>1</b>", holds=False), Claim("d", "auctions", "2", holds=True)]
+    found = [
+        Claim("paper", "b & c", "a < b & c", "auctions", "<b>1</b>", holds=False),
+        Claim("ours", "", "d", "auctions", "2", holds=True),
+    ]
     page = page_of(results, tmp_path, found)
-    assert "<td>a &lt; b &amp; c</td><td>auctions</td><td>&lt;b&gt;1&lt;/b&gt;</td>" in page
+    assert "<td>“b &amp; c”</td><td>a &lt; b &amp; c</td><td>auctions</td><td>&lt;b&gt;1&lt;/b&gt;</td>" in page
+    assert "The paper&#x27;s claims: of 1, 0 hold" in page.split("<h2>")[0]  # what the report opens with
+    assert "The paper&#x27;s claims: of 1, 0 hold" in page.split("<h2>Claims</h2>")[1][:200]
     assert page.count("does not hold</span>") == 1
     assert page.count('"yes">holds</span>') == 1
 
@@ -60,6 +67,9 @@ def test_scores_of_ones_own_are_named_in_the_title(tmp_path):
     own = run(spec, with_sweeps=False)
     page = page_of(dataclasses.replace(own), tmp_path)
     assert "<title>Online shortlists on mine</title>" in page
+    assert "The paper's experiments on other data." in page
+    assert "Vision Transformer" not in page
+    assert "As Figure 1 of the paper, on other data." in page
 
 
 def test_ways_of_making_lists_are_compared(small, tmp_path):
@@ -71,3 +81,26 @@ def test_ways_of_making_lists_are_compared(small, tmp_path):
         mean = small.list_values(task, variant, "last_tenth").mean()
         assert f'<td class="n">{mean:,.2f}' in section
     assert section.count("<figure") == 2
+
+
+def test_it_opens_with_what_was_reproduced_on_which_models(small, tmp_path):
+    opening = page_of(small, tmp_path).split("<h2>")[0]
+    assert "Reproduced: Figures 1 to 6 of the paper's six, on all three tasks" in opening
+    for words in ("EfficientNet-Lite0", "Vision Transformer", "MiniLM", "DPR", "shortlist score images imagenet/val"):
+        assert words in opening
+
+
+def test_one_task_is_said_to_be_one_task(results, tmp_path):
+    opening = page_of(results, tmp_path).split("<h2>")[0]
+    assert "Reproduced: Figures 1 to 3 of the paper's six, on 1 of three tasks (auctions)" in opening
+    assert "Each auction has 5 bidders" in opening
+
+
+def test_knobs_are_in_the_report(tmp_path):
+    spec = Spec(
+        tasks=("auctions",), policies=("sps", "aci"), rounds=200, runs=1, tuning_runs=1,
+        lambda1=0.5, lambda2=3.0, bidders=3, aci_steps=(0.02, 0.03),
+    )  # fmt: skip
+    page = page_of(run(spec, with_sweeps=False), tmp_path)
+    for words in ("&lambda;<sub>1</sub> = 0.5", "&lambda;<sub>2</sub> = 3 ", "3 bidders", "ACI, step from 0.02, 0.03"):
+        assert words in page

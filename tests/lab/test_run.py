@@ -6,8 +6,10 @@ import sys
 
 import numpy as np
 
+from shortlist import metrics, replay
 from shortlist.lab.run import grid, run
-from shortlist.lab.spec import TUNED
+from shortlist.lab.spec import Spec
+from tests.cli.command import OWN
 from tests.lab.small import SMALL, without_seconds
 
 
@@ -33,10 +35,10 @@ def test_another_seed_gives_other_rows(small):
 
 
 def test_the_chosen_setting_has_the_least_tuning_regret(small):
-    assert set(small.settings) == {(task, policy) for task in SMALL.task_names for policy in TUNED}
+    assert set(small.settings) == {(task, policy) for task in SMALL.task_names for policy in SMALL.grids}
     for key, chosen in small.settings.items():
         assert small.tuning[key][chosen] == min(small.tuning[key].values())
-        assert set(small.tuning[key]) == set(TUNED[key[1]])
+        assert set(small.tuning[key]) == set(SMALL.grids[key[1]])
 
 
 def test_curves_end_where_rows_end(small):
@@ -62,3 +64,43 @@ def test_without_numba_the_rows_are_the_same(small):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     expected = [(r.task, r.policy, r.run, r.regret.hex(), r.coverage.hex(), r.mean_set_size.hex()) for r in small.rows]
     assert done.stdout.strip() == repr(expected)
+
+
+def test_revenue_regret_is_of_the_thresholds_and_the_exact_law_of_bids(small):
+    """Brute force: the highest of five draws by counting, the price times the share of auctions that sell."""
+    task, values = (
+        SMALL.task("auctions"),
+        np.repeat(SMALL.task("auctions").bids.values, SMALL.task("auctions").bids.counts),
+    )
+    stream = task.draw(SMALL.generator("auctions", "run", 0), SMALL.rounds)
+    thresholds = replay(SMALL.policy("sps"), stream.true_scores)
+
+    def brought(price):
+        return max(price, 0.0) * (1 - np.mean(values < price) ** 5)
+
+    best = metrics.Population(*task.population).optimal_threshold(0.9)
+    expected = np.cumsum([brought(best) - brought(price) for price in thresholds])
+    kept = small.curves["auctions", "sps", 0]["revenue_regret"]
+    np.testing.assert_allclose(kept, expected[small.rounds - 1], rtol=1e-9)
+    assert "revenue_regret" not in small.curves["images", "sps", 0]
+
+
+def test_the_weights_of_regret_choose_the_settings():
+    """With no cost of covering too little to speak of, ETC explores as little as it may; with a high one, long."""
+    spec = Spec(tasks=("uniform",), policies=("etc",), rounds=1000, runs=1, tuning_runs=3, etc_shares=(0.1, 0.9))
+    chosen = [
+        run(dataclasses.replace(spec, lambda2=weight), with_sweeps=False).settings["uniform", "etc"]
+        for weight in (1e-6, 1e3)
+    ]
+    assert chosen == [0.1, 0.9]
+
+
+def test_a_policy_of_ones_own_is_tuned(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text(OWN)
+    spec = Spec(tasks=("uniform",), policies=("sps", f"{path}:Gained"), rounds=300, runs=2, tuning_runs=2)
+    assert spec.grids == {"Gained": (0.01, 0.1, 1.0)}
+    results = run(spec, with_sweeps=False)
+    tuned = results.tuning["uniform", "Gained"]
+    assert set(tuned) == {0.01, 0.1, 1.0}
+    assert results.settings["uniform", "Gained"] == min(tuned, key=tuned.get)

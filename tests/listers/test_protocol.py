@@ -40,7 +40,7 @@ def test_what_lacks_a_verb_is_none():
 
 def test_a_grouped_shortlister_is_refused_by_adapters():
     """It has the verbs, but its `propose` needs a group, and an adapter has none to give."""
-    with pytest.raises(InvalidParameter, match="use an adapter with a lister per group"):
+    with pytest.raises(InvalidParameter, match="use one adapter and one lister per group"):
         Adapter(GroupedShortlister())
     assert inspect.signature(GroupedShortlister.propose).parameters["group"].default is inspect.Parameter.empty
 

@@ -89,7 +89,7 @@ BAD_PROPOSALS = [
     (([0.1, 0.2], {"a", "b"}), InvalidIds, "ids are of type set; give a list"),
     (([0.1, 0.2], "ab"), InvalidIds, "ids are of type str"),
     (([0.1], 5), InvalidIds, "ids are of type int"),
-    (([0.1], [10**5000]), InvalidIds, "must fit into 64 bits"),
+    (([0.1], [10**5000]), InvalidIds, "must fit in 64 bits"),
     (([0.1], ["\ud800"]), InvalidIds, "cannot be stored as UTF-8"),
 ]
 

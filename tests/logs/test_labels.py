@@ -1,4 +1,4 @@
-"""One number from labelled examples: the exact bound, its guarantee, and what is said where there are too few."""
+"""One number from labeled examples: the exact bound, its guarantee, and what is said where there are too few."""
 
 import math
 
@@ -36,9 +36,9 @@ def test_ten_million_examples_are_a_second_and_right():
 
 def test_the_number_is_an_order_statistic():
     scores = np.random.default_rng(0).permutation(100) / 100
-    labelled = threshold_from_labels(scores)
-    assert (labelled.threshold, labelled.below, labelled.examples, labelled.missing) == (0.04, 4, 100, 0)
-    assert np.count_nonzero(scores < labelled.threshold) == labelled.below
+    labeled = threshold_from_labels(scores)
+    assert (labeled.threshold, labeled.below, labeled.examples, labeled.missing) == (0.04, 4, 100, 0)
+    assert np.count_nonzero(scores < labeled.threshold) == labeled.below
 
 
 def test_too_few_examples_have_no_number_and_say_how_many_are_missing():

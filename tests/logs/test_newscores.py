@@ -27,14 +27,14 @@ def test_one_scorer_and_several(tmp_path):
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("", InvalidParameter, r"has the columns \(none\); it needs round_id, candidate, and one for each scorer"),
+        ("", InvalidParameter, r"has the columns \(none\); it needs round_id, candidate, and one per scorer"),
         ("round_id,candidate\n", InvalidParameter, "has the columns round_id, candidate; it needs"),
-        ("round_id,candidate,a\nr1,b,x\n", InvalidScores, "line 2: 'x' is no finite number"),
-        ("round_id,candidate,a\nr1,b,inf\n", InvalidScores, "line 2: 'inf' is no finite number"),
+        ("round_id,candidate,a\nr1,b,x\n", InvalidScores, "line 2: 'x' is not a finite number"),
+        ("round_id,candidate,a\nr1,b,inf\n", InvalidScores, "line 2: 'inf' is not a finite number"),
         (
             "round_id,candidate,a\nr1,b,1\nr1,b,2\n",
             InvalidParameter,
-            "line 3: candidate 'b' of round r1 is there twice",
+            "line 3: candidate 'b' of round r1 occurs twice",
         ),
         ("round_id,candidate,a\nr1," + "b" * 140_000 + ",1\n", InvalidParameter, "cannot be read: field larger than"),
     ],

@@ -57,7 +57,10 @@ def test_rounds_as_the_service_returns_them():
         ([{"candidates": ["x"]}], 'round 0 of the log is .*; give mappings with "candidates" and "answer"'),
         ([{"candidates": ["x"], "answer": "x"}], r"the answer of round 0 is 'x'; it must be \{\"hit\": id\}"),
         ([{"candidates": ["x"], "answer": {"hit": "y"}}], "answered .*, which was not shown"),
-        ([{"candidates": ["x"], "members": ["y"], "answer": None}], "has shown 'y', which is none of its candidates"),
+        (
+            [{"candidates": ["x"], "members": ["y"], "answer": None}],
+            "has shown 'y', which is not one of its candidates",
+        ),
     ],
 )
 def test_what_is_no_log(log, message):
@@ -71,7 +74,7 @@ def test_files_that_are_no_logs(tmp_path):
     file = tmp_path / "log.jsonl"
     for line in ("no JSON", "[]", '{"kind": "miss"}', '{"kind": "miss", "at": "x", "round_id": "a"}'):
         file.write_text(line)
-        with pytest.raises(DamagedFile, match="line 1: this is no event of a log"):
+        with pytest.raises(DamagedFile, match="line 1: this is not an event of a log"):
             read_log(str(file))
     file.write_text('{"kind": "miss", "at": 1.0, "round_id": "a"}')
     with pytest.raises(DamagedFile, match="round a is answered, and its list is not in the file"):
@@ -126,7 +129,7 @@ def test_of_a_stream_that_shadows_another_what_people_saw_counts():
 def test_files_in_other_encodings_and_with_wrong_positions(tmp_path):
     file = tmp_path / "log.jsonl"
     file.write_bytes(b'{"kind": "miss", "at": 1.0, "round_id": "\xe4"}')
-    with pytest.raises(DamagedFile, match="line 1: this is no event of a log"):
+    with pytest.raises(DamagedFile, match="line 1: this is not an event of a log"):
         read_log(file)
     listed = Listed("a", ["x"], [0.3], [7], 0.25, 0, 1)
     file.write_text(json.dumps({"at": 1.0, "kind": "listed", **encode(listed)}))

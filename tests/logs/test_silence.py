@@ -41,7 +41,7 @@ def test_whoever_answers_whatever_it_was_gives_no_sign():
     assert 0.88 < check.answered / 3_000 < 0.92
     assert [row.low for row in check.by_length] == sorted(row.low for row in check.by_length)
     assert min(check.length_trend, check.cut_trend) > 0.01
-    assert "nothing that could be tested speaks against ignoring silence" in str(check)
+    assert "no test found evidence against ignoring silence" in str(check)
     assert check.untested == []
 
 
@@ -60,7 +60,7 @@ def test_false_signs_are_rare():
             lambda _: 1.0,
             "answers depend on the length of the list",
         ),
-        (lambda length, rank: 0.9 * (rank <= length), lambda _: 1.0, "is a miss: people seem not to report them"),
+        (lambda length, rank: 0.9 * (rank <= length), lambda _: 1.0, "is a miss: users seem not to report them"),
         (lambda *_: 0.9, lambda rank: 40.0 * rank, "picks low in the list come later"),
     ],
     ids=["misses are told less", "long lists are answered less", "misses are never told", "low picks are late"],
@@ -78,7 +78,7 @@ def test_complete_lists_are_answered_and_cut_ones_are_not():
         told = rng.random() < (0.9 if length == 20 else 0.7)
         log.append({"candidates": RIGHT, "members": RIGHT[:length], "answer": {"hit": 0} if told else None})
     check = check_ignore(log)
-    assert any("people who do not find it seem to leave" in line for line in check.against)
+    assert any("users who do not find it seem to leave" in line for line in check.against)
     assert check.complete.rounds == 300
     assert check.cut.rounds == 700
     assert check.by_rank == []  # when they came is not known
@@ -87,10 +87,10 @@ def test_complete_lists_are_answered_and_cut_ones_are_not():
 def test_of_little_nothing_is_said():
     assert check_ignore([{"candidates": ["a"], "answer": None}] * 50).against == []
     assert check_ignore([]).rounds == 0
-    assert "it takes 100 to say anything" in check_ignore([]).untested[0]
+    assert "at least 100 are needed for any conclusion" in check_ignore([]).untested[0]
     whole = check_ignore([{"candidates": ["a", "b"], "answer": {"hit": "a"} if t % 2 else None} for t in range(300)])
     assert whole.against == []
     assert whole.untested == [
-        "hardly any list was cut, so it cannot be told whether people who do not find the right answer stay silent"
+        "hardly any list was cut, so the log cannot show whether users who do not find the right answer stay silent"
     ]
     assert whole.untested[0] in str(whole)

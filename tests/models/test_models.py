@@ -196,7 +196,7 @@ def test_a_stop_and_a_resume_give_the_same_file(vit, images, tmp_path):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert len(list(partial.glob("0*.npz"))) == finished
         if stop == signal.SIGINT:
-            assert "the same command goes on where it was" in done.stderr
+            assert "the same command continues where it was" in done.stderr
             assert done.returncode == 130
         else:
             assert done.returncode == -signal.SIGKILL

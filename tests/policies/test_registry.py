@@ -1,22 +1,8 @@
-"""The registry: names, and how policies are built from them."""
+"""The registry: every policy, and how it is built."""
 
 import re
 
-import pytest
-
-from shortlist import (
-    ACI,
-    DLR,
-    SPS,
-    AnytimeSPS,
-    ConformalPID,
-    ConservativeETC,
-    ExploreThenCommit,
-    Oracle,
-    OrderStatistic,
-    ThresholdTracking,
-)
-from shortlist.errors import InvalidParameter
+from shortlist import DLR, SPS, AnytimeSPS, ConformalPID, OrderStatistic, ThresholdTracking
 from shortlist.lab.drawing import label_of, line_style
 from shortlist.policies import (
     PAPER,
@@ -28,29 +14,6 @@ from shortlist.policies import (
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("anytime", AnytimeSPS(0.9, 0.05)),
-        ("anytime@2/T", AnytimeSPS(0.9, 2 / 1234)),
-        ("anytime@0.01", AnytimeSPS(0.9, 0.01)),
-        ("sps", SPS(0.9, 1234)),
-        ("sps@99", SPS(0.9, 99)),
-        ("aci", ACI(0.9, 0.008)),
-        ("aci@0.5", ACI(0.9, 0.5)),
-        ("etc", ExploreThenCommit(0.9, 123)),
-        ("conservative-etc", ConservativeETC(0.9, 493, 1234)),
-        ("conservative-etc@7", ConservativeETC(0.9, 7, 1234)),
-        ("oracle@0.25", Oracle(0.25)),
-        ("dlr", DLR(0.9)),
-        ("tracking", ThresholdTracking(0.9)),
-        ("tracking@0.2", ThresholdTracking(0.9, 0.2)),
-    ],
-)
-def test_names(text, expected):
-    assert make_policy(text, 0.9, 1234) == expected
-
-
 def test_every_name_builds_its_class():
     for key, entry in REGISTRY.items():
         assert POLICIES[key] is entry.policy
@@ -59,27 +22,6 @@ def test_every_name_builds_its_class():
             for value in entry.grid:
                 assert type(make_policy(key, 0.9, 100, value)) is entry.policy
     assert [make_policy(name, 0.9, 100).key for name in PAPER] == [name.partition("@")[0] for name in PAPER]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("spss", "it must be one of anytime, sps"),
-        ("order-statistic", "it needs a boundary, which a name cannot give"),
-        ("oracle", "it needs its threshold: oracle@0.5"),
-        ("dlr@1", "dlr has no setting"),
-        ("anytime@x/T", "what follows the @ must be a number"),
-    ],
-)
-def test_names_that_mean_nothing(text, message):
-    with pytest.raises(InvalidParameter, match=re.escape(message)):
-        make_policy(text, 0.9, 100)
-
-
-def test_the_grid_of_a_number_of_rounds_holds_shares():
-    assert make_policy("etc", 0.9, 1000, 0.025) == ExploreThenCommit(0.9, 25)
-    assert make_policy("etc", 0.9, 10, 0.025) == ExploreThenCommit(0.9, 1)
-    assert make_policy("aci", 0.9, 1000, 0.032) == ACI(0.9, 0.032)
 
 
 def test_the_range_of_scores_reaches_the_policies_that_ask_for_it():

@@ -32,7 +32,7 @@ def test_the_same_answer_twice_changes_nothing():
         assert everything(lister) == before
         for other, other_member in [*answers, ("hit", 0)]:
             if (other, other_member) != (verb, member):
-                with pytest.raises(ConflictingAnswer, match=f"round {round_id} was answered"):
+                with pytest.raises(ConflictingAnswer, match=f"round {round_id} was already answered"):
                     give(round_id, other, other_member)
                 assert everything(lister) == before
 
@@ -117,7 +117,7 @@ def test_an_event_is_the_answer_that_it_was():
 def test_a_round_that_has_expired_is_closed():
     assert admit(None, Answer.EXPIRED, "b", name=7) is None  # it had its answer
     assert admit(None, "b", "b", name=7) is None
-    with pytest.raises(RoundClosed, match="round 7 is closed: its answer was waited for too long"):
+    with pytest.raises(RoundClosed, match="round 7 is closed: it expired before its answer arrived"):
         admit(None, "b", Answer.EXPIRED, name=7)
-    with pytest.raises(ConflictingAnswer, match="round 7 was answered hit 'miss' before; it cannot be answered miss"):
+    with pytest.raises(ConflictingAnswer, match="round 7 was already answered hit 'miss'; it cannot be answered miss"):
         admit(None, Answer.MISS, "miss", name=7)

@@ -90,7 +90,7 @@ def test_the_share_can_change_and_not_be_turned_on_or_off():
         lister.configure(explore_share=None)
     with pytest.raises(InvalidParameter, match="not be turned on or off"):
         Shortlister(score="raw").configure(explore_share=0.1)
-    with pytest.raises(InvalidParameter, match="miss_budget is 20, which needs misses"):
+    with pytest.raises(InvalidParameter, match="miss_budget is 20, which needs reported misses"):
         Shortlister(explore_share=0.2, miss_budget=20)
 
 

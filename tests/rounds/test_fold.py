@@ -27,8 +27,9 @@ from shortlist.policies.order_statistic import OrderStatisticState
 from shortlist.rounds.codec import to_json
 from shortlist.rounds.events import EVENTS, Answer, Restarted, kind_of, round_of
 from shortlist.rounds.progress import summarize
-from shortlist.service.engine.batch import Batch, Close, Configure, Expand, Propose
-from shortlist.service.engine.examples import WarmStart, labelled, warm_start_events
+from shortlist.service.engine.batch import Batch
+from shortlist.service.engine.commands import Close, Configure, Expand, Propose
+from shortlist.service.engine.examples import WarmStart, labeled, warm_start_events
 from shortlist.service.engine.settings import Settings
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Entry, StreamRow
@@ -86,7 +87,7 @@ class Fold(RuleBasedStateMachine):
 
     def learn(self, lists, right):
         try:
-            examples = labelled(lists, right)
+            examples = labeled(lists, right)
             events = warm_start_events(self.live.rounds, examples)
         except ShortlistError:
             return  # there are too few of them

@@ -359,7 +359,7 @@ def test_the_first_round_fixes_nothing_if_it_is_refused():
 @pytest.mark.parametrize("score", ["raw", "margin", "relative", "rank", "adaptive", Margin()])
 def test_a_fixed_score_is_of_one_scorer(score):
     lister = Shortlister(0.9, score=score)
-    with pytest.raises(InvalidScores, match=r'there are 2 scores for each candidate.*use score="auto"'):
+    with pytest.raises(InvalidScores, match=r'there are 2 scores per candidate.*use score="auto"'):
         lister.propose({"a": [1.0], "b": [2.0]})
     assert lister.propose({"a": [1.0, 2.0]}).members == (1, 0)  # one, with a name
 

@@ -29,7 +29,8 @@ from shortlist.rounds.codec import from_json, to_json
 from shortlist.rounds.events import EVENTS, Answer, kind_of
 from shortlist.rounds.settings import CONFIGURABLE, PAIRS, Options, Settings
 from shortlist.scores import Raw, to_score
-from shortlist.service.engine.batch import Batch, Close, Expand, Propose
+from shortlist.service.engine.batch import Batch
+from shortlist.service.engine.commands import Close, Expand, Propose
 from shortlist.service.engine.rounds import Round
 from shortlist.service.engine.settings import Settings as StreamSettings
 from shortlist.service.engine.stream import LoggedStream

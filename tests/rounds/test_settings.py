@@ -42,7 +42,7 @@ def test_drift_settings_are_checked():
         (lambda: Shortlister(coverage=True), "coverage is True;"),
         (lambda: Shortlister(delta=0), "delta is 0; it must lie strictly between 0 and 1"),
         (lambda: Shortlister(policy="sps"), "policy is 'sps'; it must be a policy"),
-        (lambda: Shortlister(0.9, policy=Greedy(0.9)), "give them, or a policy, not both"),
+        (lambda: Shortlister(0.9, policy=Greedy(0.9)), "give either them or a policy, not both"),
         (lambda: Shortlister(unanswered="drop"), "unanswered is 'drop'"),
         (lambda: Shortlister(policy=Greedy(0.9), unanswered="miss"), "which Greedy cannot do"),
         (lambda: Shortlister(patience=-1), "patience is -1; it must be at least 0"),
@@ -101,7 +101,7 @@ def test_only_some_settings_may_change():
     settings = Settings(policy=AnytimeSPS(0.9))
     assert settings.changed(at_most=3, patience=7) == dataclasses.replace(settings, at_most=3, patience=7)
     for name in ("score", "keep", "policy"):
-        with pytest.raises(InvalidParameter, match=f"{name} is fixed when a lister is made; {CONFIGURABLE[0]}"):
+        with pytest.raises(InvalidParameter, match=f"{name} is fixed when a lister is created; {CONFIGURABLE[0]}"):
             settings.changed(**{name: "raw"})
     with pytest.raises(InvalidParameter, match="shadow mode shows everything"):
         settings.changed(at_most=3, shadow=True)

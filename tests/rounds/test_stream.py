@@ -32,7 +32,7 @@ def test_a_warm_start_is_as_good_as_rounds():
     for score in scores[2000:].tolist():
         answer(warm, warm.propose([score]))
     assert warm.threshold == replay(AnytimeSPS(0.9), np.append(scores, 0.0))[-1]
-    with pytest.raises(InvalidParameter, match="1000 rounds have been shown already"):
+    with pytest.raises(InvalidParameter, match="1000 rounds have already been shown"):
         warm.warm_start(scores)
     with pytest.raises(InvalidScores, match=r"true_scores\[0\] is nan"):
         Shortlister(score="raw").warm_start([math.nan])

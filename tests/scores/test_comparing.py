@@ -28,12 +28,12 @@ def test_a_score_of_ones_own_is_checked_and_cannot_write_into_the_list():
         comparable(to_score(lambda values: values[:1]), VALUES)
     with pytest.raises(InvalidScores, match="one finite number for each"):
         comparable(to_score(lambda values: values * math.inf), VALUES)
-    with pytest.raises(InvalidScores, match="made no numbers of 3 scores"):
+    with pytest.raises(InvalidScores, match="returned no numbers for 3 scores"):
         comparable(to_score(lambda values: ["a"] * len(values)), VALUES)
 
 
 def test_a_fixed_score_is_of_one_scorer():
-    with pytest.raises(InvalidScores, match="2 scores for each candidate, and score is 'raw'"):
+    with pytest.raises(InvalidScores, match="2 scores per candidate, and score is 'raw'"):
         comparable(None, np.zeros((3, 2)))
 
 

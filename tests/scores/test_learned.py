@@ -305,7 +305,7 @@ def test_what_learn_takes():
         (lambda: Learned(("a",), (1.0,), (1.0,), form="linear"), InvalidParameter, "form is 'linear'"),
         (lambda: Learned("ab", (1.0,), (1.0,)), InvalidParameter, "give a list of their names"),
         (lambda: Learned((), (), ()), InvalidParameter, "give a list of their names"),
-        (lambda: Learned((1,), (1.0,), (1.0,)), InvalidParameter, "must be texts"),
+        (lambda: Learned((1,), (1.0,), (1.0,)), InvalidParameter, "must be strings"),
     ],
 )
 def test_what_is_refused(call, error, message):

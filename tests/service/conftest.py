@@ -16,6 +16,7 @@ from tests.service.running import running
 
 def start_postgresql(folder):
     """Start a real PostgreSQL server, from a wheel."""
+    folder.chmod(0o700)  # as a runtime folder must be
     with pytest.MonkeyPatch.context() as patch:
         if "XDG_RUNTIME_DIR" not in os.environ:  # it warns otherwise, and warnings are errors here
             patch.setenv("XDG_RUNTIME_DIR", str(folder))

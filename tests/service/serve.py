@@ -21,12 +21,12 @@ def acknowledge_first():
     """Acknowledge each batch at once, and write it with the first one that comes a tenth of a second later."""
     held, append = [], Store.append
 
-    def append_later(store, entries, texts=()):
+    def append_later(store, *new):
         store.rollback()
         while held and held[0][0] < time.monotonic():
             _, *batch = held.pop(0)
             append(store, *batch)
-        held.append((time.monotonic() + 0.1, entries, texts))
+        held.append((time.monotonic() + 0.1, *new))
 
     Store.append = append_later
 

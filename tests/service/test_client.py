@@ -106,7 +106,7 @@ def test_an_error_is_the_error_it_was(service):
             (shortlist.errors.InvalidScores, lambda: client.propose([float("nan")])),
             (shortlist.errors.DuplicateIds, lambda: client.propose([1, 2], ids=["a", "a"])),
             (shortlist.errors.InvalidParameter, lambda: client.propose([1, 2], texts=["a"])),
-            (shortlist.InvalidInput, lambda: client.propose([1, 2], round_id="a b")),
+            (shortlist.InvalidInput, lambda: client.propose([1, 2], round_id="a/b")),
             (shortlist.InvalidInput, lambda: client.create(coverage=7)),
             (shortlist.errors.NotShown, lambda: client.hit(client.propose([1]).round_id, "z")),
             (shortlist.errors.InvalidParameter, lambda: Client("nowhere", "docs")),

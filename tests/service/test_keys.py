@@ -88,14 +88,14 @@ def test_a_file_that_cannot_be_read_is_logged_once_and_counted(tmp_path, caplog,
         assert looked_again(file).is_valid(number)  # what was known goes on
     assert file.failures == 4
     assert len(errors_in(caplog)) == 1, caplog.text
-    assert "go on, revoked or not" in errors_in(caplog)[0]
+    assert "stay in use, revoked or not" in errors_in(caplog)[0]
     assert str(path) in errors_in(caplog)[0]
     assert looked_again(file).age > age
     if harm == "no file":
         path.rmdir()
     path.write_text(whole)
     assert looked_again(file).age < 0.1
-    assert "are read from" in caplog.records[-1].getMessage()
+    assert "were read again from" in caplog.records[-1].getMessage()
 
 
 def test_keys_that_are_no_keys_are_damage(tmp_path):

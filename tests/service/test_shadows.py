@@ -62,7 +62,7 @@ def test_a_new_scorer_is_tried_and_put_into_use(beside):
     for path in ("series", "export", "export?format=csv", "rounds?newest=true"):
         assert beside.http.get(f"/v1/streams/new/{path}").status_code == 200
     refused = beside.http.patch("/v1/streams/new", json={"shadows": "docs"})
-    assert "only when a stream is made" in problem(refused, 422, "invalid-request")["detail"]
+    assert "only when a stream is created" in problem(refused, 422, "invalid-request")["detail"]
     ended = beside.http.patch("/v1/streams/new", json={"shadows": None}).json()
     assert (ended["shadows"], ended["shadow"], ended["settings"]["at_most"]) == (None, False, 1)
     assert beside.propose(THREE, stream="new", round_id="own").json()["members"] == ["a"]

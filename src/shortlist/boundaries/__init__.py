@@ -1,4 +1,4 @@
-"""How many low scores n rounds allow.
+"""How many scores below the threshold n rounds allow.
 
 A *boundary* is a non-decreasing integer sequence k_1 <= k_2 <= ..., with -1 for "not yet". An
 order-statistic policy may raise its threshold to the (k_n + 1)-th smallest of the n scores seen so
@@ -7,19 +7,20 @@ distribution of scores, with ties or without,
 
     P(the threshold ever passes the optimal one) <= P(there is an n with N_n <= k_n),
 
-and `crossing_probability` computes the right-hand side exactly, without simulation.
+and `crossing_probability` computes the right-hand side exactly, without simulation. `expected_regret` computes, as
+exactly, the mean regret of the policy over it.
 
-| boundary | k_n | horizon | promise |
+| boundary | k_n | horizon | guarantee |
 |---|---|---|---|
 | `DKW` | floor(n p0 - sqrt(n log T)), the paper's | yes | 1 - 2/T |
 | `BetaBinomial` | where a mixture martingale reaches 1/delta | no | 1 - delta |
 | `Binomial` | largest k with P(Bin(n, p0) <= k) <= delta/T | yes | 1 - delta |
-| `Calibrated` | the same with the level raised until delta is spent | yes | 1 - delta |
+| `Calibrated` | the same at a level a n, with a raised until delta is used up | yes | 1 - delta |
 | `Quantile` | floor(n p0): the empirical quantile | no | none |
-| `Held` | -1 until a given round, then another's for ever | no | the other's |
+| `Held` | -1 until a given round, then fixed at another boundary's value | no | the other's |
 
-Here p0 = 1 - coverage. A boundary is walked in O(1) per round by a plain function over numbers, its
-`advance`: streaming calls it as it is, replay compiles it. Each has a file of its own, with its `advance`
+Here p0 = 1 - coverage. A boundary advances in O(1) per round by a plain function over numbers, its
+`advance`: streaming calls it directly, replay compiles it. Each boundary has its own file, with its `advance`
 above its class.
 """
 
@@ -30,5 +31,16 @@ from shortlist.boundaries.crossing import crossing_probability
 from shortlist.boundaries.dkw import DKW
 from shortlist.boundaries.held import Held
 from shortlist.boundaries.quantile import Quantile
+from shortlist.boundaries.regret import expected_regret
 
-__all__ = ["DKW", "BetaBinomial", "Binomial", "Boundary", "Calibrated", "Held", "Quantile", "crossing_probability"]
+__all__ = [
+    "DKW",
+    "BetaBinomial",
+    "Binomial",
+    "Boundary",
+    "Calibrated",
+    "Held",
+    "Quantile",
+    "crossing_probability",
+    "expected_regret",
+]

@@ -1,4 +1,4 @@
-"""What all boundaries share: how they are walked."""
+"""The base class of all boundaries."""
 
 import abc
 import itertools
@@ -14,12 +14,12 @@ __all__ = ["Advance", "Boundary", "Constants", "Memory", "as_array", "walk_limit
 
 Constants = tuple[float, float, float, float, float]
 Memory = tuple[float, float]
-#: (n, k_n, first, second, constants) -> k_{n+1}, first, second; the two in the middle are what a boundary remembers.
+#: (n, k_n, first, second, constants) -> k_{n+1}, first, second; `first` and `second` are the boundary's memory.
 Advance = Callable[[int, int, float, float, Constants], tuple[int, float, float]]
 
 
 def walk_limits(advance: Advance, constants: Constants, memory: Memory) -> Iterator[int]:
-    """Return an iterator over k_1, k_2, ..., without end."""
+    """Return an infinite iterator over k_1, k_2, ...."""
     k, (first, second) = -1, memory
     for n in itertools.count():
         k, first, second = advance(n, k, first, second, constants)
@@ -32,36 +32,101 @@ def as_array(limits: Iterator[int], rounds: int) -> NDArray[np.int64]:
 
 
 class Boundary(abc.ABC):
-    """What all boundaries can do; each subclass adds its parameters and its constants.
+    """The base class of all boundaries; each subclass adds its parameters and its constants.
 
-    `constants` takes the *share* of delta to be spent: a policy that restarts, or shares its delta
-    with others, walks the same boundary at ``share * delta``.
+    `constants` takes the *share* of delta to use: a policy that restarts, or shares its delta
+    with others, uses the same boundary at ``share * delta``.
     """
 
     @staticmethod
     @abc.abstractmethod
     def advance(n: int, k: int, first: float, second: float, constants: Constants) -> tuple[int, float, float]:
-        """Walk from k_n to k_{n+1}: a plain function over numbers, that streaming calls and replay compiles."""
+        """Advance from k_n to k_{n+1}: a plain function over numbers, which streaming calls and replay compiles.
+
+        Parameters
+        ----------
+        n
+            The number of rounds so far.
+        k
+            The limit k_n.
+        first, second
+            The boundary's memory.
+        constants
+            The numbers from `constants`.
+
+        Returns
+        -------
+        tuple[int, float, float]
+            k_{n+1} and the memory after it.
+        """
 
     @abc.abstractmethod
     def constants(self, coverage: float, share: float = 1.0) -> Constants:
-        """Return the numbers that `advance` needs at this coverage."""
+        """Return the numbers that `advance` needs at this coverage.
+
+        Parameters
+        ----------
+        coverage
+            The target share of rounds to cover.
+        share
+            The share of delta to use.
+
+        Returns
+        -------
+        Constants
+            The constants.
+        """
 
     def start(self, coverage: float) -> Memory:  # noqa: ARG002 - for those that remember something
-        """Return what the boundary remembers before the first round, where k is -1: nothing, unless it says so."""
+        """Return the boundary's memory before the first round, where k is -1; zeros unless a subclass needs it.
+
+        Parameters
+        ----------
+        coverage
+            The target share of rounds to cover.
+
+        Returns
+        -------
+        Memory
+            The boundary's memory.
+        """
         return 0.0, 0.0
 
     @property
     def last(self) -> float:
-        """The round after which k stands still; infinity if it never does."""
+        """The last round in which k can change; infinity if there is none."""
         return math.inf
 
     def walk(self, coverage: float) -> Iterator[int]:
-        """Return an iterator over k_1, k_2, ..., without end, in O(1) a round."""
+        """Return an infinite iterator over k_1, k_2, ..., O(1) per round.
+
+        Parameters
+        ----------
+        coverage
+            The target share of rounds to cover.
+
+        Returns
+        -------
+        Iterator[int]
+            k_1, k_2, ...
+        """
         coverage = check_probability("coverage", coverage, 0.9)
         return walk_limits(self.advance, self.constants(coverage), self.start(coverage))
 
     def limits(self, coverage: float, rounds: int) -> NDArray[np.int64]:
-        """Return k_1, ..., k_rounds as an array."""
+        """Return k_1, ..., k_rounds as an array.
+
+        Parameters
+        ----------
+        coverage
+            The target share of rounds to cover.
+        rounds
+            How many limits to return.
+
+        Returns
+        -------
+        NDArray[np.int64]
+            The limits; -1 where the threshold must not rise yet.
+        """
         rounds = check_count("rounds", rounds, least=0)
         return as_array(self.walk(coverage), rounds)

@@ -12,7 +12,7 @@ __all__ = ["BetaBinomial", "mixture"]
 def mixture(n: int, k: int, first: float, second: float, constants: Constants) -> tuple[int, float, float]:
     """Advance the mixture martingale: `first` is e at (n, k + 1).
 
-    It is multiplied along: exact to 2e-11 at 10^6 rounds, where recomputing it from lgamma is off by
+    It is updated by multiplication: exact to 2e-11 at 10^6 rounds, where recomputing it from lgamma is off by
     3e-9; it stays near the bar, so nothing overflows.
     """
     a, b, coverage, p0, bar = constants
@@ -31,10 +31,10 @@ class BetaBinomial(Boundary):
 
     $$e(n, k) = \frac{B(a + k, b + n - k)}{B(a, b)\, p_0^k\, c^{n-k}}$$
 
-    is a non-negative martingale that starts at 1 when misses come at rate p0, so it ever reaches
+    is a non-negative martingale that starts at 1 when misses occur at rate p0, so it ever reaches
     1/delta with probability at most delta (Ville). k_n is the largest k with e(n, j) >= 1/delta for
-    all j <= k: so few low scores among n rounds are not to be explained by luck. Promise: 1 - delta,
-    for ever.
+    all j <= k: so few low scores among n rounds cannot be explained by chance. Guarantee: 1 - delta,
+    uniformly over time.
 
     Parameters
     ----------
@@ -75,11 +75,35 @@ class BetaBinomial(Boundary):
         object.__setattr__(self, "weight", check_number("weight", self.weight, "above 0", above=0.0))
 
     def constants(self, coverage: float, share: float = 1.0) -> Constants:
-        """Return a, b, coverage, p0 and the bar 1/delta."""
+        """Return a, b, coverage, p0 and the bar 1/delta.
+
+        Parameters
+        ----------
+        coverage
+            The target share of rounds to cover.
+        share
+            The share of delta to use.
+
+        Returns
+        -------
+        Constants
+            The constants, padded with zeros.
+        """
         p0 = float(miss_rate(coverage))
         a = self.relative_mean * p0 * self.weight
         return a, self.weight - a, coverage, p0, 1.0 / (self.delta * share)
 
     def start(self, coverage: float) -> Memory:  # noqa: ARG002 - e is 1 at every coverage
-        """Return e(0, 0) = 1."""
+        """Return e(0, 0) = 1.
+
+        Parameters
+        ----------
+        coverage
+            The target share of rounds to cover.
+
+        Returns
+        -------
+        Memory
+            The boundary's memory.
+        """
         return 1.0, 0.0

@@ -1,4 +1,4 @@
-"""The exact binomial bound of each round, united over the rounds, or with its level raised until delta is spent."""
+"""The exact binomial bound of each round: with a union bound, or at a level that rises until delta is used up."""
 
 import functools
 import math
@@ -13,13 +13,13 @@ __all__ = ["Binomial", "Calibrated", "binomial"]
 
 def binomial(n: int, k: int, first: float, second: float, constants: Constants) -> tuple[int, float, float]:
     """Advance the binomial tail: `first` is P(Bin(n, p0) = k + 1), `second` P(Bin(n, p0) <= k + 1)."""
-    p0, coverage, level, horizon, _ = constants
+    p0, coverage, level, horizon, slope = constants
     if n < horizon:
         second -= p0 * first
         first *= (n + 1) * coverage / (n - k)
         if k < 0:
             second = first  # the same event; the difference above would keep an error of 1e-16
-        if second <= level:
+        if second <= level + slope * (n + 1):
             k += 1
             first *= (n + 1 - k) * p0 / ((k + 1) * coverage)
             second += first
@@ -28,17 +28,17 @@ def binomial(n: int, k: int, first: float, second: float, constants: Constants) 
 
 @dataclass(frozen=True)
 class Binomial(Boundary):
-    """Each round's exact binomial bound at delta/T, united over the rounds.
+    """The exact binomial bound of each round at delta/T: a union bound over rounds.
 
     k_n is the largest k with ``P(Bin(n, p0) <= k) <= delta/T``. Frozen after round T.
-    Promise: 1 - delta.
+    Guarantee: 1 - delta.
 
     Parameters
     ----------
     delta
         Probability of ever allowing too much.
     horizon
-        T, the number of rounds that is planned for.
+        T, the planned number of rounds.
 
     Examples
     --------
@@ -56,38 +56,66 @@ class Binomial(Boundary):
 
     @property
     def last(self) -> float:
-        """The round after which k stands still."""
+        """The last round in which k can change."""
         return float(self.horizon)
 
     def constants(self, coverage: float, share: float = 1.0) -> Constants:
-        """Return p0, coverage, the level that is spent on each round, and T."""
-        return _binomial_constants(coverage, self.delta * share / self.horizon, self.horizon)
+        """Return p0, coverage, the level of each round, T, and 0: the level does not rise.
+
+        Parameters
+        ----------
+        coverage
+            The target share of rounds to cover.
+        share
+            The share of delta to use.
+
+        Returns
+        -------
+        Constants
+            The constants, padded with zeros.
+        """
+        return _binomial_constants(coverage, self.horizon, level=self.delta * share / self.horizon)
 
     def start(self, coverage: float) -> Memory:  # noqa: ARG002 - Bin(0, p0) is 0
-        """Return P(Bin(0, p0) = 0) and P(Bin(0, p0) <= 0)."""
+        """Return P(Bin(0, p0) = 0) and P(Bin(0, p0) <= 0).
+
+        Parameters
+        ----------
+        coverage
+            The target share of rounds to cover.
+
+        Returns
+        -------
+        Memory
+            The boundary's memory.
+        """
         return 1.0, 1.0
 
 
 @dataclass(frozen=True)
 class Calibrated(Binomial):
-    """The binomial boundary with its level raised until delta is spent.
+    """The binomial boundary with a level that rises in proportion to n, scaled until delta is used up.
 
-    A union bound wastes most of its budget, because the rounds' events overlap. Here the level of
-    each round is raised, on a grid of steps of 0.05 %, to the highest one whose exact crossing
+    k_n is the largest k with ``P(Bin(n, p0) <= k) <= a n``. A union bound wastes most of its budget, because the
+    rounds' events overlap. Here `a` is raised, on a grid of steps of 0.05 %, to the highest value whose exact crossing
     probability (`crossing_probability`) is still at most delta. Frozen after round T.
-    Promise: 1 - delta, with nothing wasted but what the integers of k leave (much, if a few rounds
-    are all there is).
+    Guarantee: 1 - delta, with nothing wasted except through the rounding of k to integers (which is
+    much if there are only a few rounds).
 
     Parameters
     ----------
     delta
         Probability of ever allowing too much.
     horizon
-        T, the number of rounds that is planned for.
+        T, the planned number of rounds.
 
     Notes
     -----
-    The search runs once for each (delta, horizon, coverage) and is remembered: well under a
+    The level rises because passing the optimum early costs more: it lasts for the rest of the run. Of all boundaries
+    with at most the same crossing probability, the one with the least expected regret has at most 2 % less
+    (coverages 0.5 to 0.99, T 10^3 and 10^4, delta 2/T and 0.005; theory, "the best boundary").
+
+    The search runs once per (delta, horizon, coverage) and is cached: well under a
     second at 10^4 rounds, a few seconds at 10^5, a minute at 10^6.
 
     Examples
@@ -98,40 +126,54 @@ class Calibrated(Binomial):
     """
 
     def constants(self, coverage: float, share: float = 1.0) -> Constants:
-        """Return p0, coverage, the level at which the rounds together spend delta, and T."""
-        level = _calibrated_level(self.delta * share, self.horizon, coverage)
-        return _binomial_constants(coverage, level, self.horizon)
+        """Return p0, coverage, 0, T, and the slope of the level at which all rounds together use up delta.
+
+        Parameters
+        ----------
+        coverage
+            The target share of rounds to cover.
+        share
+            The share of delta to use.
+
+        Returns
+        -------
+        Constants
+            The constants, padded with zeros.
+        """
+        slope = _calibrated_slope(self.delta * share, self.horizon, coverage)
+        return _binomial_constants(coverage, self.horizon, slope=slope)
 
 
-def _binomial_constants(coverage: float, level: float, horizon: int) -> Constants:
+def _binomial_constants(coverage: float, horizon: int, *, level: float = 0.0, slope: float = 0.0) -> Constants:
     # The level is shaved by more than the walk's rounding errors (2e-9 at 10^8 rounds), so that it is never exceeded.
-    return float(miss_rate(coverage)), coverage, level * (1 - 1e-8), float(horizon), 0.0
+    shaved = 1 - 1e-8
+    return float(miss_rate(coverage)), coverage, level * shaved, float(horizon), slope * shaved
 
 
 @functools.lru_cache(maxsize=256)
-def _calibrated_level(delta: float, horizon: int, coverage: float) -> float:
-    """Bisect for the highest grid level whose crossing probability is at most delta.
+def _calibrated_slope(delta: float, horizon: int, coverage: float) -> float:
+    """Bisect for the highest slope of the grid whose crossing probability is at most delta.
 
-    The grid makes the result the same on every machine: a level found to the last bit would depend
-    on how a platform rounds exp and log. The search begins at the union bound, which is within
-    budget, and ends at delta: a round in which a larger level allowed more would break the budget
-    on its own.
+    The grid makes the result the same on every machine: a slope found to the last bit would depend
+    on how a platform rounds exp and log. The search begins at delta/T^2, where the levels sum to less than delta, and
+    ends at delta: there every round has a level of delta or more, and a round in which more was allowed would break the
+    budget on its own.
     """
-    steps = 2000  # grid points for a factor of e
+    steps = 2000  # grid points per factor of e
 
-    def level(index: int) -> float:
-        return delta / horizon * math.exp(index / steps)
+    def slope(index: int) -> float:
+        return delta / horizon / horizon * math.exp(index / steps)
 
     def within_budget(index: int) -> bool:
-        constants = _binomial_constants(coverage, level(index), horizon)
+        constants = _binomial_constants(coverage, horizon, slope=slope(index))
         limits = as_array(walk_limits(binomial, constants, (1.0, 1.0)), horizon)
         return crossing(limits, coverage) <= delta
 
-    within, beyond = 0, math.ceil(steps * math.log(horizon)) + 1
+    within, beyond = 0, math.ceil(2 * steps * math.log(horizon)) + 1
     while beyond - within > 1:
         middle = (within + beyond) // 2
         if within_budget(middle):
             within = middle
         else:
             beyond = middle
-    return level(within)
+    return slope(within)

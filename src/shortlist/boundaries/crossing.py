@@ -15,10 +15,10 @@ __all__ = ["crossing", "crossing_probability"]
 def crossing(limits: NDArray[np.int64], coverage: float) -> float:
     """Return P(there is an n with N_n <= limits[n - 1]) for steps of probability 1 - coverage.
 
-    The distribution of N_n is pushed forward and what lies at or below k_n is absorbed. Only rounds
-    in which k rises can absorb anything, so the walk goes from one such round to the next in one
-    convolution: T p0 convolutions over O(sqrt T) states. All terms are positive and added up as they
-    are, so that 1e-55 comes out with as many digits as 0.05. States more than ten standard
+    The distribution of N_n is pushed forward, and the mass at or below k_n is absorbed. Only rounds
+    in which k rises can absorb anything, so the walk moves from one such round to the next in one
+    convolution: T p0 convolutions over O(sqrt T) states. All terms are positive and summed directly,
+    so 1e-55 is computed with as many digits as 0.05. States more than ten standard
     deviations above the mean are dropped: they cross later less often than the rest, so the relative
     error is below 1e-20.
 
@@ -64,11 +64,21 @@ def crossing_probability(boundary: Boundary, coverage: float, rounds: int) -> fl
     Parameters
     ----------
     boundary
-        The boundary to be judged.
+        The boundary.
     coverage
-        The coverage at which it is used; low scores come with probability 1 - coverage.
+        The coverage at which it is used; low scores occur with probability 1 - coverage.
     rounds
-        How many rounds to look at.
+        The number of rounds.
+
+    Returns
+    -------
+    float
+        The probability, exact to floating-point accuracy.
+
+    Raises
+    ------
+    InvalidParameter
+        If `boundary` is not a boundary, or `coverage` or `rounds` is out of range.
 
     Examples
     --------

@@ -19,17 +19,17 @@ def band(n: int, k: int, first: float, second: float, constants: Constants) -> t
 
 @dataclass(frozen=True)
 class DKW(Boundary):
-    r"""The paper's boundary: the Dvoretzky-Kiefer-Wolfowitz band, united over the rounds.
+    r"""The paper's boundary: the Dvoretzky-Kiefer-Wolfowitz band, with a union bound over rounds.
 
     $$k_n = \max(-1, \lfloor n p_0 - \sqrt{n \log T} \rfloor)$$
 
     which is ``n (1 - alpha - epsilon_n)`` of Algorithm 1 with ``epsilon_n = sqrt(log(2/delta)/(2n))``
-    and ``delta = 2/T^2``. Frozen after round T. Promise: 1 - 2/T.
+    and ``delta = 2/T^2``. Frozen after round T. Guarantee: 1 - 2/T.
 
     Parameters
     ----------
     horizon
-        T, the number of rounds that is planned for.
+        T, the planned number of rounds.
 
     Examples
     --------
@@ -50,10 +50,23 @@ class DKW(Boundary):
 
     @property
     def last(self) -> float:
-        """The round after which k stands still."""
+        """The last round in which k can change."""
         return float(self.horizon)
 
     def constants(self, coverage: float, share: float = 1.0) -> Constants:
-        """Return p0, log T (more of it for a smaller share of delta) and T."""
+        """Return p0, log T (larger for a smaller share of delta) and T.
+
+        Parameters
+        ----------
+        coverage
+            The target share of rounds to cover.
+        share
+            The share of delta to use.
+
+        Returns
+        -------
+        Constants
+            The constants, padded with zeros.
+        """
         log_term = math.log(self.horizon) - math.log(share) / 2
         return float(miss_rate(coverage)), log_term, float(self.horizon), 0.0, 0.0

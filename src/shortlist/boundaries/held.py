@@ -1,4 +1,4 @@
-"""A limit that is decided once."""
+"""A limit that is fixed once."""
 
 import itertools
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ __all__ = ["Held", "held"]
 
 
 def held(n: int, k: int, first: float, second: float, constants: Constants) -> tuple[int, float, float]:
-    """Advance a limit that is decided once."""
+    """Advance a limit that is fixed once."""
     held_until, held_limit, _, _, _ = constants
     if n + 1 >= held_until:
         k = int(held_limit)
@@ -19,16 +19,16 @@ def held(n: int, k: int, first: float, second: float, constants: Constants) -> t
 
 @dataclass(frozen=True)
 class Held(Boundary):
-    """-1 until a given round, then another boundary's value in that round, for ever.
+    """-1 until a given round, then fixed at another boundary's value in that round.
 
-    Explore, then commit. Promise: that of the other boundary in that one round.
+    Explore, then commit. Guarantee: that of the other boundary in that single round.
 
     Parameters
     ----------
     boundary
-        The boundary that decides.
+        The boundary that gives the value.
     rounds
-        The round in which it decides.
+        The round in which it is read.
 
     Examples
     --------
@@ -46,11 +46,24 @@ class Held(Boundary):
 
     @property
     def last(self) -> float:
-        """The round after which k stands still."""
+        """The last round in which k can change."""
         return float(self.rounds)
 
     def constants(self, coverage: float, share: float = 1.0) -> Constants:
-        """Return the round and the limit that holds from it on."""
+        """Return the round, and the limit from that round on.
+
+        Parameters
+        ----------
+        coverage
+            The target share of rounds to cover.
+        share
+            The share of delta to use.
+
+        Returns
+        -------
+        Constants
+            The constants, padded with zeros.
+        """
         inner = self.boundary
         limits = walk_limits(inner.advance, inner.constants(coverage, share), inner.start(coverage))
         decided = next(itertools.islice(limits, self.rounds - 1, None))

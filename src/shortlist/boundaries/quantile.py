@@ -20,7 +20,7 @@ def quantile(n: int, k: int, first: float, second: float, constants: Constants) 
 
 @dataclass(frozen=True)
 class Quantile(Boundary):
-    """floor(n p0): the empirical quantile, with no allowance for chance and so no promise.
+    """floor(n p0): the empirical quantile, with no allowance for chance and so no guarantee.
 
     Examples
     --------
@@ -33,12 +33,35 @@ class Quantile(Boundary):
     def constants(self, coverage: float, share: float = 1.0) -> Constants:  # noqa: ARG002 - spends nothing
         """Return numerator and denominator of p0.
 
-        Below 2^52 their sums are exact in floats; a denominator that is larger is replaced by the
-        nearest one that is not, which changes no floor before 10^15 rounds.
+        Below 2^52 their sums are exact in floats; a larger denominator is replaced by the nearest
+        fraction with a smaller one, which changes no floor before 10^15 rounds.
+
+        Parameters
+        ----------
+        coverage
+            The target share of rounds to cover.
+        share
+            The share of delta to use.
+
+        Returns
+        -------
+        Constants
+            The constants, padded with zeros.
         """
         p0 = miss_rate(coverage).limit_denominator(2**52)
         return float(p0.numerator), float(p0.denominator), 0.0, 0.0, 0.0
 
     def start(self, coverage: float) -> Memory:
-        """Return a remainder so full that the first round takes k from -1 to 0."""
+        """Return a remainder so large that the first round raises k from -1 to 0.
+
+        Parameters
+        ----------
+        coverage
+            The target share of rounds to cover.
+
+        Returns
+        -------
+        Memory
+            The boundary's memory.
+        """
         return self.constants(coverage)[1], 0.0

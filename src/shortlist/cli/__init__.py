@@ -6,37 +6,38 @@ from typing import Annotated, Any, Final
 import typer
 
 import shortlist
-from shortlist.cli import keys, mcp, paper, rescoring, score, service, threshold
+from shortlist._commands import COMMANDS
+from shortlist.cli import items, keys, mcp, paper, replaying, rescoring, score, service, threshold
 from shortlist.errors import ShortlistError
 
 __all__ = ["app", "run"]
 
-#: What the parser raises: an option or a value that is not there, or does not fit.
+#: What the parser raises: an unknown option, or a value that is missing or invalid.
 _WrongUse: Final[Any] = typer.BadParameter.__mro__[1]
 
-# Plain help: boxes cut long names of options off at 80 columns.
+# Plain help: boxes truncate long option names at 80 columns.
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, rich_markup_mode=None)
-for _command, _short in (
-    (paper.reproduce, "Run the paper's experiments, on three tasks."),
-    (paper.replay, "Show what a policy would have done on your log."),
-    (threshold.threshold, "Turn labelled examples into a score_threshold."),
-    (service.serve, "Run the service until it is told to stop."),
-    (service.verify, "Rebuild every stream from its log and compare."),
-    (service.export, "Write a stream's log to a file, or to standard output."),
-    (service.backup, "Copy a SQLite database while the service runs."),
-    (service.restore, "Put a backup of a SQLite database back."),
-    (service.expire, "Close old rounds, or erase what people wrote."),
-    (service.demo, "Show everything, with nothing to configure."),
-    (mcp.mcp, "Put many MCP tools behind three, for agents."),
+for _command in (
+    paper.reproduce,
+    replaying.replay,
+    threshold.threshold,
+    service.serve,
+    service.verify,
+    service.export,
+    service.backup,
+    service.restore,
+    service.expire,
+    service.demo,
+    mcp.mcp,
 ):
-    app.command(short_help=_short)(_command)
-app.command("rescore", short_help="Learn a new scorer's threshold from an old log.")(rescoring.rescore_command)
-app.add_typer(score.app, name="score", short_help="Turn raw data and a model into a score file.")
-app.add_typer(keys.app, name="keys")
+    app.command(short_help=COMMANDS[_command.__name__].summary)(_command)
+app.command("rescore", short_help=COMMANDS["rescore"].summary)(rescoring.rescore_command)
+for _name, _group in (("score", score.app), ("items", items.app), ("keys", keys.app)):
+    app.add_typer(_group, name=_name, short_help=COMMANDS[_name].summary)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
         typer.echo(f"shortlist {shortlist.__version__}")
         raise typer.Exit
 
@@ -47,7 +48,7 @@ def _main(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Shortlists that keep the right answer, with a cut-off learned from what people pick."""
+    """Shortlists that keep the right answer, with a cutoff learned from what people pick."""
 
 
 def run() -> None:
@@ -58,7 +59,7 @@ def run() -> None:
         sys.stderr.write(f"shortlist: {error}\n")
         sys.exit(2)
     except _WrongUse as error:
-        if type(error).__name__ == "NoArgsIsHelpError":  # no words at all: the help is the answer
+        if type(error).__name__ == "NoArgsIsHelpError":  # no arguments at all: show the help
             error.show()
             sys.exit(2)
         words = " ".join(error.format_message().split()).rstrip(".")

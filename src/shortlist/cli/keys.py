@@ -1,4 +1,4 @@
-"""The command `keys`: make, list and revoke API keys."""
+"""The command `keys`: create, list and revoke API keys."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,31 +13,34 @@ from shortlist.service.keys import SCOPES, KeyFile
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make, list and revoke API keys.")
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Create, list and revoke API keys.")
 
 File = Annotated[
-    Path, typer.Option("--file", help="The file of keys, as `serve --api-key-file` takes it.", envvar="SHORTLIST_KEYS")
+    Path, typer.Option("--file", help="The key file, as for `serve --api-key-file`.", envvar="SHORTLIST_KEYS")
 ]
 
 
 @app.command()
 def create(
-    name: Annotated[str, typer.Argument(help="Whose key it is.")],
+    name: Annotated[str, typer.Argument(help="The owner of the key.")],
     scopes: Annotated[
         str, typer.Option(help=f"What it may do, separated by commas: {', '.join(SCOPES)}.")
     ] = "propose,feedback,read",
     file: File = Path("shortlist-keys.json"),
 ) -> None:
-    """Make a key, and print it: this once, and never again."""
-    key = KeyFile(file).create(name, [scope.strip() for scope in scopes.split(",") if scope.strip()])
+    """Create a key and print it, this once."""
+    keys = KeyFile(file)
+    if file.exists() and any(each.name == name and each.revoked is None for each in keys.listed()):
+        typer.echo(f"There is another key called {name!r}: answers of both are recorded under that name.", err=True)
+    key = keys.create(name, [scope.strip() for scope in scopes.split(",") if scope.strip()])
     typer.echo(key)
-    typer.echo(f"Its hash is kept in {file}; the key itself is not, so keep it yourself.", err=True)
+    typer.echo(f"Only its hash is stored, in {file}; keep the key itself safe.", err=True)
 
 
 @app.command("list")
 def list_(file: File = Path("shortlist-keys.json")) -> None:
-    """List the keys; their secrets are not known."""
-    table = Table("id", "name", "scopes", "made", "revoked")
+    """List the keys, without their secrets."""
+    table = Table("id", "name", "scopes", "created", "revoked")
     for key in KeyFile(file).listed():
         table.add_row(key.id, escape(key.name), ", ".join(key.scopes), _day(key.created), _day(key.revoked))
     Console().print(table)
@@ -45,15 +48,15 @@ def list_(file: File = Path("shortlist-keys.json")) -> None:
 
 @app.command()
 def revoke(
-    id: Annotated[str, typer.Argument(help="The key's id, from `shortlist keys list`.")],  # noqa: A002 - the word people read
+    id: Annotated[str, typer.Argument(help="The key's id, from `shortlist keys list`.")],  # noqa: A002 - the word users read
     file: File = Path("shortlist-keys.json"),
 ) -> None:
-    """Make a key worthless; a running service that reads this file notices within seconds."""
+    """Revoke a key; a running service that reads this file notices within seconds."""
     key = KeyFile(file).revoke(id)
     typer.echo(f"{key.id} ({key.name}) is revoked")
     typer.echo(
         f"A service that reads {file} notices within seconds. Restart one that has a copy of it, such as a systemd "
-        "credential or a container that mounts the file and not its folder.",
+        "credential, or a container that mounts the file instead of its folder.",
         err=True,
     )
 

@@ -19,19 +19,19 @@ __all__ = ["mcp"]
 
 
 def mcp(
-    config: Annotated[Path, typer.Argument(help="A file with mcpServers, as MCP clients have it.")],
+    config: Annotated[Path, typer.Argument(help="A file with mcpServers, as MCP clients use it.")],
     http: Annotated[
         int | None,
         typer.Option(
-            help="Serve over HTTP on this port of this machine, not over standard input and output.",
+            help="Serve over HTTP on this port of this machine, instead of standard input and output.",
             min=1,
             max=65535,
             show_default=False,
         ),
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Connect to every server, list its tools, and end.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Connect to every server, list its tools, and exit.")] = False,
     summary: Annotated[
-        bool, typer.Option("--summary", help="Print what was shown and called so far, and end.")
+        bool, typer.Option("--summary", help="Print what was shown and called so far, and exit.")
     ] = False,
 ) -> None:
     """Put the tools of other MCP servers behind three: find_tools, more_tools, call_tool."""
@@ -59,13 +59,13 @@ def mcp(
 
 
 def _in_one_line(record: logging.LogRecord) -> bool:
-    """Leave out tracebacks, which have parts of messages in them, and so of arguments and results."""
+    """Leave out tracebacks, which contain parts of messages, and so of arguments and results."""
     record.exc_info = record.exc_text = None
     return True
 
 
 def _print_summary(settings: "Config") -> None:
-    """Print what the log says, and what is waited for."""
+    """Print the figures of the log, and what is needed next."""
     from shortlist.integrations.mcp.log import report  # noqa: PLC0415 - needs the extra
     from shortlist.integrations.mcp.state import saved_summary  # noqa: PLC0415 - needs the extra
 
@@ -78,10 +78,10 @@ def _print_summary(settings: "Config") -> None:
 
 
 async def _check(settings: "Config") -> None:
-    """Print each server with its tools, or with what is wrong."""
+    """Print each server with its tools, or its problem."""
     from shortlist.integrations.mcp.upstream import Upstreams  # noqa: PLC0415 - needs the extra
 
-    table = Table("server", "tools", "tokens of schemas, about", "problem")
+    table = Table("server", "tools", "schema tokens (approx.)", "problem")
     console = Console()
     async with Upstreams(settings.servers).running() as upstreams:
         await upstreams.ready(max(server.start_timeout for server in settings.servers) + 5)
@@ -93,7 +93,7 @@ async def _check(settings: "Config") -> None:
         count = len(upstreams.tools())
     console.print(table)
     console.print(
-        f"{count} tools, about {total:,} tokens of schemas; {away} of {len(settings.servers)} servers away",
+        f"{count} tools, about {total:,} schema tokens; {away} of {len(settings.servers)} servers unavailable",
         highlight=False,
     )
     if away:

@@ -1,4 +1,4 @@
-"""The commands that make score files: `score images`, `score retrieval`, `score auctions`."""
+"""The commands that write score files: `score images`, `score retrieval`, `score auctions`."""
 
 import contextlib
 from collections.abc import Callable
@@ -22,37 +22,37 @@ app = typer.Typer(
     help="Turn raw data and a model into a score file for reproduce --scores.",
 )
 
-Made = TypeVar("Made")
-_Device = Annotated[str, typer.Option(help="Where to compute: auto, cpu, cuda or mps.")]
+Result = TypeVar("Result")
+_Device = Annotated[str, typer.Option(help="The device: auto, cpu, cuda or mps.")]
 _Limit = Annotated[
-    int | None, typer.Option(help="At most so many: images spread over all of them, or the first questions.")
+    int | None, typer.Option(help="The most items to score: images spread over all of them, or the first questions.")
 ]
 _Dtype = Annotated[str, typer.Option(help="The type of the scores in the file: float32 or float16.")]
 
 
 @app.command()
 def images(
-    source: Annotated[Path, typer.Argument(help="A folder of images for each class, one folder, or Parquet shards.")],
+    source: Annotated[Path, typer.Argument(help="A folder per class, one folder of images, or Parquet shards.")],
     out: Annotated[Path, typer.Option(help="The score file.")] = Path("images.npz"),
     model: Annotated[
         str, typer.Option(help=f"A folder, a name on the hub, or {classifiers.LITE}, which needs no hub.")
     ] = classifiers.DEFAULT,
     revision: Annotated[str | None, typer.Option(help="The model's revision on the hub.")] = None,
     truth: Annotated[Path | None, typer.Option(help="For one folder of images: a file of lines NAME CLASS.")] = None,
-    batch: Annotated[int, typer.Option(help="Images at a time.")] = 32,
+    batch: Annotated[int, typer.Option(help="Images per batch.")] = 32,
     limit: _Limit = None,
     device: _Device = "auto",
     dtype: _Dtype = "float32",
     skip_broken: Annotated[bool, typer.Option("--skip-broken", help="Leave out images that cannot be read.")] = False,
 ) -> None:
-    """Score labelled images with a classifier: its logits, as in the paper."""
+    """Score labeled images with a classifier: its logits, as in the paper."""
     from shortlist.lab.scoring.score import score_images  # noqa: PLC0415 - only this command needs it
 
     _check(out, dtype, limit)
     if not source.exists():
         raise InvalidParameter(f"{source}: there is no such folder")
     if revision is not None and model == classifiers.LITE:
-        raise InvalidParameter(f"revision is {revision!r}, and {model} has none: drop it")
+        raise InvalidParameter(f"revision is {revision!r}, and {model} has no revisions: drop it")
     classifier = classifiers.load_classifier(model, device=device, revision=revision)
     broken = _work(
         out,
@@ -75,24 +75,24 @@ def images(
 
 @app.command()
 def retrieval(
-    source: Annotated[Path, typer.Argument(help="DPR's JSON, or SQuAD's; may be gzipped.")],
+    source: Annotated[Path, typer.Argument(help="JSON in DPR's or SQuAD's format; may be gzipped.")],
     out: Annotated[Path, typer.Option(help="The score file.")] = Path("retrieval.npz"),
     model: Annotated[str, typer.Option(help=f"dpr, or {encoders.MINILM}, which needs no hub.")] = "dpr",
     question_model: Annotated[
-        str, typer.Option(help="DPR's encoder of questions: a folder, or a name on the hub.")
+        str, typer.Option(help="DPR's question encoder: a folder, or a name on the hub.")
     ] = encoders.QUESTION_MODEL,
-    passage_model: Annotated[str, typer.Option(help="DPR's encoder of passages.")] = encoders.PASSAGE_MODEL,
+    passage_model: Annotated[str, typer.Option(help="DPR's passage encoder.")] = encoders.PASSAGE_MODEL,
     embed: Annotated[
         str | None,
-        typer.Option(help="A command of yours instead: JSON lines with kind, title and text in, JSON arrays out."),
+        typer.Option(help="A command of your own instead: JSON lines with kind, title and text in, JSON arrays out."),
     ] = None,
-    negatives: Annotated[int, typer.Option(help="Irrelevant passages for each question.")] = 50,
-    batch: Annotated[int, typer.Option(help="Questions, or passages, at a time.")] = 64,
+    negatives: Annotated[int, typer.Option(help="Irrelevant passages per question.")] = 50,
+    batch: Annotated[int, typer.Option(help="Questions, or passages, per batch.")] = 64,
     limit: _Limit = None,
     device: _Device = "auto",
     dtype: _Dtype = "float32",
 ) -> None:
-    """Score questions with their passages: cosines, as in the paper."""
+    """Score questions against their passages: cosine similarities, as in the paper."""
     from shortlist.lab.scoring.score import score_retrieval  # noqa: PLC0415 - only this command needs it
 
     _check(out, dtype, limit)
@@ -116,7 +116,7 @@ def retrieval(
             encoder = encoders.load_dpr(question_model, passage_model, device=device)
         else:
             raise InvalidParameter(f"model is {model!r}; it must be dpr or {encoders.MINILM}, or give --embed")
-        found = _work(
+        result = _work(
             out,
             lambda tells: score_retrieval(
                 source,
@@ -130,38 +130,38 @@ def retrieval(
                 name=out.stem,
             ),
         )
-    for reason, count in found.left_out.items():
+    for reason, count in result.left_out.items():
         typer.echo(f"left out: {count:,} {reason}")
 
 
 @app.command()
 def auctions(
-    source: Annotated[Path, typer.Argument(help="A CSV file with a row for each bid.")],
+    source: Annotated[Path, typer.Argument(help="A CSV file with one row per bid.")],
     out: Annotated[Path, typer.Option(help="The table of bids.")] = Path("auctions-table.csv"),
     bid: Annotated[str, typer.Option(help="The column of bids.")] = "bid",
-    item: Annotated[str | None, typer.Option(help="The column that tells items apart.")] = None,
-    separator: Annotated[str, typer.Option(help="What stands between the cells.")] = ",",
+    item: Annotated[str | None, typer.Option(help="The column that identifies items.")] = None,
+    separator: Annotated[str, typer.Option(help="The separator of the CSV file.")] = ",",
 ) -> None:
     """Count the bids of auctions: the table that bidders draw their values from."""
     if out.suffix != ".csv":
-        raise InvalidParameter(f"out is {out}; a table of bids has a name that ends in .csv")
+        raise InvalidParameter(f"out is {out}; the name of a table of bids must end in .csv")
     if len(separator) != 1:
         raise InvalidParameter(f"separator is {separator!r}; it must be one character")
     count = write_bids(source, out, bid=bid, item=item, separator=separator)
-    typer.echo(f"{count:,} bids are counted in {out}; next: shortlist reproduce --scores {out}")
+    typer.echo(f"{count:,} bids counted in {out}; next: shortlist reproduce --scores {out}")
 
 
 def _check(out: Path, dtype: str, limit: int | None) -> None:
     if out.suffix != ".npz":
-        raise InvalidParameter(f"out is {out}; a score file's name ends in .npz")
+        raise InvalidParameter(f"out is {out}; the name of a score file must end in .npz")
     if dtype not in ("float32", "float16"):
         raise InvalidParameter(f"dtype is {dtype!r}; it must be float32 or float16")
     if limit is not None and limit < 1:
         raise InvalidParameter(f"limit is {limit}; it must be at least 1")
 
 
-def _work(out: Path, run: Callable[[Tells], Made]) -> Made:
-    """Run a job with its progress shown; say how to go on if it is stopped."""
+def _work(out: Path, run: Callable[[Tells], Result]) -> Result:
+    """Run a job and show its progress; say how to continue if it is stopped."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
@@ -179,10 +179,10 @@ def _work(out: Path, run: Callable[[Tells], Made]) -> Made:
             return tell
 
         try:
-            made = run(tells)
+            result = run(tells)
         except KeyboardInterrupt:
             bar.stop()
-            typer.echo(f"shortlist: stopped; the same command goes on where it was ({out}.partial)", err=True)
+            typer.echo(f"shortlist: stopped; the same command continues where it was ({out}.partial)", err=True)
             raise typer.Exit(130) from None
     typer.echo(f"{out} is written; next: shortlist reproduce --scores {out}")
-    return made
+    return result

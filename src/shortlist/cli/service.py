@@ -24,7 +24,7 @@ __all__ = ["backup", "demo", "expire", "export", "restore", "serve", "verify"]
 Database = Annotated[
     str | None,
     typer.Option(
-        help="sqlite:///file or postgresql://user@host/name; a file in your data directory otherwise.",
+        help="sqlite:///file or postgresql://user@host/name; by default a file in your data directory.",
         envvar="SHORTLIST_DATABASE",
         show_default=False,
     ),
@@ -32,14 +32,21 @@ Database = Annotated[
 AllowedHost = Annotated[
     list[str] | None,
     typer.Option(
-        help="Without keys: a name by which pages may ask for this service, besides localhost. Can be given again.",
+        help="Without keys: a host name, besides localhost, by which pages may call this service. Repeatable.",
+        show_default=False,
+    ),
+]
+ImageHost = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="From where the answer page may show pictures, such as https://pictures.example.org. Can be given again.",
         show_default=False,
     ),
 ]
 TrustedProxy = Annotated[
     list[str] | None,
     typer.Option(
-        help="The address, or network, of a proxy: its X-Forwarded-For says who asks. Can be given again.",
+        help="The address, or network, of a proxy whose X-Forwarded-For is trusted. Repeatable.",
         show_default=False,
     ),
 ]
@@ -47,7 +54,7 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def _address(database: str | None) -> str:
-    """Return the database's address; say which extra is missing, if one is."""
+    """Return the database's address; raise if an extra is missing."""
     modules = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "platformdirs", "prometheus_client")
     needs_extra("the service", "service", *modules)
     from shortlist.service.store.database import default_address  # noqa: PLC0415 - needs the extra
@@ -79,7 +86,7 @@ def _is_local(host: str) -> bool:
 
 
 def _proxies(given: Sequence[str]) -> tuple[str, ...]:
-    """Return the proxies that are believed, or say which is no address."""
+    """Return the trusted proxies, or raise if one is not an address."""
     for each in given:
         try:
             ipaddress.ip_network(each, strict=False)
@@ -90,39 +97,50 @@ def _proxies(given: Sequence[str]) -> tuple[str, ...]:
     return tuple(given)
 
 
+def _image_hosts(given: Sequence[str]) -> tuple[str, ...]:
+    """Return from where pictures may come, or say which is no address of a host."""
+    for each in given:
+        if re.fullmatch(r"https?://(\*\.)?[A-Za-z0-9.-]+(:\d+)?", each) is None:
+            raise InvalidParameter(
+                f"image_host is {each!r}; give the scheme and the host, such as https://pictures.example.org"
+            )
+    return tuple(given)
+
+
 def serve(
     database: Database = None,
-    host: Annotated[str, typer.Option(help="Where to listen; only this machine otherwise.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="The address to listen on; by default only this machine.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port.", min=0, max=65535)] = 8000,
     api_key_file: Annotated[
-        Path | None, typer.Option(help="Let only these keys in; see `shortlist keys`.", show_default=False)
+        Path | None, typer.Option(help="Accept only these keys; see `shortlist keys`.", show_default=False)
     ] = None,
-    insecure: Annotated[bool, typer.Option(help="Listen to other machines without keys.")] = False,
+    insecure: Annotated[bool, typer.Option(help="Allow other machines to connect without keys.")] = False,
     allowed_host: AllowedHost = None,
+    image_host: ImageHost = None,
     trusted_proxy: TrustedProxy = None,
     workers: Annotated[int, typer.Option(help="Processes, on PostgreSQL.", min=1)] = 1,
     requests_per_second: Annotated[
         float | None,
-        typer.Option(help="The most for each key, or for each address without keys.", min=0.1, show_default=False),
+        typer.Option(help="The rate limit per key, or per address without keys.", min=0.1, show_default=False),
     ] = None,
     body_limit: Annotated[
-        float, typer.Option(help="The largest body of a request, in MB; JSON lines may be longer.", min=0.1, max=1000)
+        float, typer.Option(help="The largest request body, in MB; JSON lines may be longer.", min=0.1, max=1000)
     ] = 2,
     expire_after: Annotated[
-        str | None, typer.Option(help="Close rounds unanswered for so long: 90s, 30m, 12h, 7d.", show_default=False)
+        str | None, typer.Option(help="Close rounds unanswered for this long: 90s, 30m, 12h, 7d.", show_default=False)
     ] = None,
     erase_texts_after: Annotated[
-        str | None, typer.Option(help="Erase questions and texts after so long.", show_default=False)
+        str | None, typer.Option(help="Erase questions and texts after this long.", show_default=False)
     ] = None,
     access_log: Annotated[bool, typer.Option(help="Log every request, not only those that fail.")] = False,
 ) -> None:
-    """Run the service until it is told to stop."""
+    """Run the service, until it is stopped."""
     address = _address(database)
     proxies = _proxies(trusted_proxy or ())
     if api_key_file is None and not insecure and not _is_local(host):
         raise InvalidParameter(
-            f"host is {host}, which other machines can reach, and there are no keys: give --api-key-file, or say "
-            "--insecure if everybody may do everything"
+            f"host is {host}, which other machines can reach, and there are no keys: give --api-key-file, or "
+            "--insecure if everyone may do everything"
         )
     from shortlist.service.keys import KeyFile  # noqa: PLC0415
     from shortlist.service.store import Store  # noqa: PLC0415
@@ -131,19 +149,20 @@ def serve(
 
     keys = None if api_key_file is None else KeyFile(api_key_file)
     if keys is not None and not keys.listed():
-        raise InvalidParameter(f"there is no key in {api_key_file}; make one with `shortlist keys create`")
+        raise InvalidParameter(f"there is no key in {api_key_file}; create one with `shortlist keys create`")
     make = functools.partial(
         create_app,
         address,
         keys=keys,
         allowed_hosts=allowed_host or (),
+        image_hosts=_image_hosts(image_host or ()),
         rate=requests_per_second,
         limits=BodyLimits(round(body_limit * 2**20)),
         expire_after=duration("expire_after", expire_after),
         erase_texts_after=duration("erase_texts_after", erase_texts_after),
     )
     listening = listen(host, port)
-    store = Store(address)  # says what is wrong with the database, if anything is
+    store = Store(address)  # raises if something is wrong with the database
     if workers > 1 and not store.shared:
         store.close()
         raise InvalidParameter(
@@ -164,7 +183,7 @@ def serve(
 
 
 def verify(database: Database = None) -> None:
-    """Rebuild every stream from its log and compare, bit for bit; check the file, the log's hash, and texts."""
+    """Rebuild every stream from its log and compare, bit for bit; check the file, the log's hash, and the texts."""
     address = _address(database)
     from shortlist.service.engine import verify as check  # noqa: PLC0415 - needs the extra
     from shortlist.service.store import Store  # noqa: PLC0415
@@ -175,7 +194,7 @@ def verify(database: Database = None) -> None:
     for heading in ("events", "rounds", "threshold", "snapshots compared"):
         table.add_column(heading, justify="right")
     table.add_column("hash", no_wrap=True)
-    table.add_column("found")
+    table.add_column("result")
     unsound, total, broken = 0, 0, False
     bar = Progress(
         TextColumn("{task.description:<20}"),
@@ -190,18 +209,18 @@ def verify(database: Database = None) -> None:
         stack.callback(store.close)
         stack.enter_context(bar)
         task = bar.add_task("verifying", total=1)
-        for found in check(store, lambda name, done, of: bar.update(task, description=name, completed=done, total=of)):
-            total += bool(found.stream)
-            unsound += bool(found.stream and found.problems)
-            broken = broken or not found.stream
-            words = "\n".join(f"[red]{escape(problem)}[/]" for problem in found.problems) or "[green]sound[/]"
+        for each in check(store, lambda name, done, of: bar.update(task, description=name, completed=done, total=of)):
+            total += bool(each.stream)
+            unsound += bool(each.stream and each.problems)
+            broken = broken or not each.stream
+            words = "\n".join(f"[red]{escape(problem)}[/]" for problem in each.problems) or "[green]sound[/]"
             table.add_row(
-                escape(found.stream) or "[red]the database[/]",
-                f"{found.events:,}",
-                f"{found.rounds:,}",
-                f"{found.threshold:.6g}",
-                f"{found.snapshots}",
-                found.chain[:12],
+                escape(each.stream) or "[red]the database[/]",
+                f"{each.events:,}",
+                f"{each.rounds:,}",
+                f"{each.threshold:.6g}",
+                f"{each.snapshots}",
+                each.chain[:12],
                 words,
             )
     console.print(table)
@@ -214,44 +233,63 @@ def verify(database: Database = None) -> None:
 def export(
     stream: Annotated[str, typer.Argument(help="The stream.")],
     database: Database = None,
-    out: Annotated[Path | None, typer.Option(help="The file; standard output otherwise.", show_default=False)] = None,
+    out: Annotated[Path | None, typer.Option(help="The file; by default standard output.", show_default=False)] = None,
+    labels: Annotated[
+        bool, typer.Option("--labels", help="The picks, as a training set: one row per answered round.")
+    ] = False,
     form: Annotated[
-        str,
-        typer.Option("--format", help="jsonl: every event, complete. csv: a row for each round, as replay reads it."),
-    ] = "jsonl",
+        str | None,
+        typer.Option(
+            "--format",
+            help="jsonl (the default): every event. csv: one row per round, for replay. With --labels: csv, jsonl or "
+            "parquet; by default by the ending of --out.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
-    """Write a stream's log to a file, or to standard output."""
-    if form not in ("jsonl", "csv"):
-        raise InvalidParameter(f"format is {form!r}; it must be jsonl or csv")
+    """Write a stream's log, or its labels, to a file or to standard output."""
+    forms = ("csv", "jsonl", "parquet") if labels else ("jsonl", "csv")
+    suffix = "" if out is None else out.suffix.removeprefix(".").lower()
+    form = form or (suffix if labels and suffix in forms else forms[0])
+    if form not in forms:
+        raise InvalidParameter(f"format is {form!r}; it must be {', '.join(forms[:-1])} or {forms[-1]}")
+    if form == "parquet" and out is None:
+        raise InvalidParameter("a Parquet file is not for a terminal: give --out FILE")
     address = _address(database)
-    from shortlist.service.engine import export_stream  # noqa: PLC0415 - needs the extra
+    from shortlist.service.engine import export_stream, write_labels  # noqa: PLC0415 - needs the extra
     from shortlist.service.store import Store  # noqa: PLC0415
 
     with ExitStack() as stack:
         store = Store(address, read_only=True)
         stack.callback(store.close)
+        export_to: Any = write_labels if labels else export_stream
+        write_to = functools.partial(export_to, store, stream, form=form)
         if out is None:
-            export_stream(store, stream, sys.stdout, form)
+            write_to(sys.stdout)
             return
         lines = 0
 
         def write(path: Path) -> None:
             nonlocal lines
+            if form == "parquet":
+                lines = write_to(path)
+                return
             with path.open("w", encoding="utf-8", newline="") as file:
-                lines = export_stream(store, stream, file, form)
+                lines = write_to(file)
 
         try:
             replace_file(out, write, mode=0o600)
         except OSError as error:
             raise UnwritableFile(f"{out} cannot be written: {error.strerror}") from None
-    Console(stderr=True).print(f"{lines:,} lines in [bold]{escape(str(out))}[/]", highlight=False)
+    what = "rows" if labels else "lines"
+    Console(stderr=True).print(f"{lines:,} {what} in [bold]{escape(str(out))}[/]", highlight=False)
 
 
 def backup(
-    out: Annotated[Path, typer.Argument(help="The file to make; it must not be there yet.")],
+    out: Annotated[Path, typer.Argument(help="The file to write; it must not exist yet.")],
     database: Database = None,
 ) -> None:
-    """Copy a SQLite database while the service runs; the copy can be served as it is."""
+    """Copy a SQLite database while the service runs; the copy can be served directly."""
     address = _address(database)
     from shortlist.service.store import Store  # noqa: PLC0415 - needs the extra
 
@@ -265,10 +303,10 @@ def backup(
 
 
 def restore(
-    copy: Annotated[Path, typer.Argument(help="The file that `shortlist backup` made.", metavar="BACKUP")],
+    copy: Annotated[Path, typer.Argument(help="The file that `shortlist backup` wrote.", metavar="BACKUP")],
     database: Database = None,
 ) -> None:
-    """Put a backup in the place of a SQLite database that no service has open; what was there is kept beside it."""
+    """Replace a SQLite database that no service has open by a backup; the old database is kept next to it."""
     address = _address(database)
     from shortlist.service.store.restoring import restore as put_back  # noqa: PLC0415 - needs the extra
 
@@ -276,7 +314,7 @@ def restore(
     last = (
         "" if done.last_at is None else f", the last of {datetime.fromtimestamp(done.last_at, UTC):%Y-%m-%d %H:%M} UTC"
     )
-    kept = "" if done.kept is None else f"; the database that was there is now [bold]{escape(str(done.kept))}[/]"
+    kept = "" if done.kept is None else f"; the old database is now [bold]{escape(str(done.kept))}[/]"
     Console(stderr=True).print(
         f"restored {done.streams:,} stream{'s' * (done.streams != 1)} with {done.events:,} events{last}{kept}",
         highlight=False,
@@ -286,14 +324,16 @@ def restore(
 
 def expire(
     stream: Annotated[str, typer.Argument(help="The stream.")],
-    older_than: Annotated[str, typer.Option(help="How old: 90s, 30m, 12h, 7d.")],
+    older_than: Annotated[str, typer.Option(help="The minimum age: 90s, 30m, 12h, 7d.")],
     texts: Annotated[bool, typer.Option("--texts", help="Erase questions and texts, not rounds.")] = False,
-    url: Annotated[str, typer.Option(help="Where the service runs.", envvar="SHORTLIST_URL")] = "http://127.0.0.1:8000",
+    url: Annotated[
+        str, typer.Option(help="The address of the service.", envvar="SHORTLIST_URL")
+    ] = "http://127.0.0.1:8000",
     api_key: Annotated[
-        str | None, typer.Option(help="An admin's key.", envvar="SHORTLIST_API_KEY", show_default=False)
+        str | None, typer.Option(help="A key with the scope admin.", envvar="SHORTLIST_API_KEY", show_default=False)
     ] = None,
 ) -> None:
-    """Close rounds that were never answered, or erase what people wrote, in a running service."""
+    """Close rounds that were never answered, or erase questions and texts, in a running service."""
     seconds: Any = duration("older_than", older_than)
     from shortlist import Client  # noqa: PLC0415 - needs an extra
 
@@ -306,11 +346,11 @@ def expire(
 def demo(
     port: Annotated[int, typer.Option(help="The port.", min=0, max=65535)] = 8000,
     database: Database = None,
-    simulate: Annotated[bool, typer.Option(help="Begin with simulated people.")] = True,
+    simulate: Annotated[bool, typer.Option(help="Start with simulated users.")] = True,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
     allowed_host: AllowedHost = None,
 ) -> None:
-    """Show everything: the service, its page and a built-in corpus, with nothing to configure."""
+    """Run a demo: the service, its page and a built-in corpus, with nothing to configure."""
     _address(database)
     needs_extra("the demo", "service", "sklearn")
     from shortlist.service.demo import create_demo, default_file, open_browser  # noqa: PLC0415 - needs the extra
@@ -318,7 +358,7 @@ def demo(
     from shortlist.service.web import listen, run  # noqa: PLC0415
 
     address = database or f"sqlite:///{default_file()}"
-    Store(address).close()  # says what is wrong with the database, if anything is
+    Store(address).close()  # raises if something is wrong with the database
     listening = listen("127.0.0.1", port)
     url = f"http://127.0.0.1:{listening.getsockname()[1]}/page/demo"
     console = Console()

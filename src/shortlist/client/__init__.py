@@ -1,7 +1,7 @@
-"""The same verbs over HTTP: a `Client` does with a stream of the service what a `Shortlister` does alone.
+"""The same verbs over HTTP: a `Client` uses a stream of the service as a `Shortlister` works locally.
 
-Calls are tried again when the service is out of reach or busy. That is safe: every round has an id
-that is chosen here before it is sent, and the service takes the same round, or the same answer,
+Calls are retried when the service is unreachable or busy. That is safe: every round has an id
+that is chosen here before it is sent, and the service accepts the same round, or the same answer,
 only once.
 """
 

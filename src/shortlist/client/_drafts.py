@@ -1,4 +1,4 @@
-"""Rounds as they are sent, and in how many requests."""
+"""Rounds as request bodies, and their distribution over requests."""
 
 import inspect
 import json
@@ -15,7 +15,7 @@ from shortlist.rounds.subgroups import check_tags
 
 __all__ = ["Draft", "in_parts"]
 
-#: How many lists or answers go into one request, and how many characters: the service takes 2 MB.
+#: The most lists or answers in one request, and the most characters: the service accepts 2 MB.
 _MOST: Final = 1_000
 _CHARACTERS: Final = 1_000_000
 
@@ -53,7 +53,7 @@ class Draft:
             "truncated_below": None if truncated_below is None else _bounds(truncated_below, scorers),
             "scorer_version": scorer_version or version,
             "tags": None if tags is None else check_tags(tags),
-            "allow_empty": allow_empty or None,  # left out of the body where it says nothing
+            "allow_empty": allow_empty or None,  # left out of the body if it is the default
             "also": None if also is None else {name: _scores(name, each, count) for name, each in also.items()},
         }
         given = {name: value for name, value in more.items() if value is not None}
@@ -71,7 +71,7 @@ class Draft:
         return cls(**parameters, version=version)
 
     def shown(self, reply: dict[str, Any]) -> Shown:
-        """Return the list as the service has cut it."""
+        """Return the list as the service cut it."""
         rows = self.values.tolist()
         score = dict(zip(self.names, rows if self.values.ndim == 1 else map(tuple, rows), strict=True))
         try:
@@ -87,14 +87,14 @@ class Draft:
                 explored=reply["explored"],
             )
         except (KeyError, TypeError):
-            raise ServiceError(f"not an answer of this service: {str(reply)[:200]}") from None
+            raise ServiceError(f"not a response of this service: {str(reply)[:200]}") from None
 
 
 _PARAMETERS: Final = inspect.signature(Draft).parameters.keys() - {"version"}
 
 
 def in_parts(items: Sequence[Any]) -> Iterator[list[Any]]:
-    """Yield items in parts that each fit into a request."""
+    """Yield items in parts that each fit in one request."""
     part, size = list[Any](), 0
     for item in items:
         more = len(json.dumps(item))
@@ -108,7 +108,7 @@ def in_parts(items: Sequence[Any]) -> Iterator[list[Any]]:
 
 
 def _scores(stream: str, scores: Any, count: int) -> list[Any]:
-    """Return the scores for a stream that shadows this one as they are sent."""
+    """Return the scores for a stream that shadows this one, for JSON."""
     values, scorers = check_table(scores, allow_empty=True)
     if len(values) != count:
         raise errors.InvalidScores(
@@ -118,7 +118,7 @@ def _scores(stream: str, scores: Any, count: int) -> list[Any]:
 
 
 def _rows(values: Array, scorers: Scorers) -> list[dict[str, Any]]:
-    """Return the scores of each candidate as they are sent: one, or one of each scorer, null where it has none."""
+    """Return the scores of each candidate for JSON: one, or one per scorer, null where it has none."""
     rows = values.tolist()
     if scorers == UNNAMED:
         return [{"score": score} for score in rows]
@@ -131,7 +131,7 @@ def _rows(values: Array, scorers: Scorers) -> list[dict[str, Any]]:
 
 
 def _bounds(bound: Any, scorers: Scorers) -> float | dict[str, float]:
-    """Return where a search had cut off its candidates as it is sent: a number, or one for each scorer that has one."""
+    """Return the score below which a search left candidates out, for JSON: a number, or one per scorer that has one."""
     checked = check_below(bound, scorers)
     if scorers == UNNAMED and isinstance(checked, float):
         return checked

@@ -1,4 +1,4 @@
-"""What a search page gets when the service is away or slow: everything, best first, in time."""
+"""The fallback of a search page when the service is unavailable or slow: everything, best first, in time."""
 
 import math
 import time
@@ -12,18 +12,18 @@ from shortlist.rounds.shown import Shown
 
 __all__ = ["LateRounds", "everything"]
 
-#: How many rounds are remembered that were shown without the service.
+#: The most rounds shown without the service that are remembered.
 _MOST: Final = 10_000
-#: Seconds between two tries to take a round back, and after which one that is not known there never will be.
+#: Seconds between two attempts to withdraw a round, and after which one that the service does not know is forgotten.
 _PAUSE: Final = 5.0
 _FORGET: Final = 60.0
 
 
 class LateRounds:
-    """Rounds that were shown without the service: it may have stored them all the same, and must take them back."""
+    """Rounds shown without the service: it may have stored them all the same, and must withdraw them."""
 
     def __init__(self) -> None:
-        # Those to be taken back, with when they were made and when that was tried last.
+        # Those to withdraw, with the times of creation and of the last attempt.
         self._waiting: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._all: OrderedDict[str, None] = OrderedDict()
 
@@ -31,7 +31,7 @@ class LateRounds:
         return round_id in self._all
 
     def add(self, round_id: str) -> None:
-        """Take note of a round."""
+        """Record a round."""
         now = time.monotonic()
         self._all[round_id] = None
         self._waiting[round_id] = now, -math.inf
@@ -40,18 +40,18 @@ class LateRounds:
             self._waiting.pop(oldest, None)
 
     def next(self) -> str | None:
-        """Return a round that it is time to take back."""
+        """Return a round whose withdrawal is due."""
         now = time.monotonic()
         return next((name for name, (_, tried) in list(self._waiting.items()) if now - tried >= _PAUSE), None)
 
     def tried(self, round_id: str, *, gone: bool) -> None:
-        """Take note of a try: the round is `gone`, or not known there, or the service could not be asked."""
-        made, _ = self._waiting.get(round_id, (-math.inf, 0.0))
+        """Record an attempt: the round is `gone`; or it is unknown there, or the service could not be reached."""
+        created, _ = self._waiting.get(round_id, (-math.inf, 0.0))
         now = time.monotonic()
-        if gone or now - made > _FORGET:
+        if gone or now - created > _FORGET:
             self._waiting.pop(round_id, None)
         else:
-            self._waiting[round_id] = made, now
+            self._waiting[round_id] = created, now
 
 
 def everything(round_id: str, names: list[Member], values: Array) -> Shown:

@@ -1,17 +1,15 @@
-"""What each call to the service does, without doing it.
+"""The calls to the service, without I/O.
 
-A call is a generator: it yields requests and pauses, is sent answers and errors, and returns its
+A call is a generator: it yields requests and pauses, is sent responses and errors, and returns its
 result. So it is written once, and `Client` and `AsyncClient` differ only in how they wait.
 """
 
-import contextlib
 import dataclasses
 import math
 import random
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Literal
 from urllib.parse import quote
 
 import httpx
@@ -27,11 +25,11 @@ from shortlist._validation import (
     plain_members,
 )
 from shortlist.client._drafts import Draft, in_parts
+from shortlist.client._exchange import Call, Request, Result, asked_pause, error_of, problem_in, read, results_of
 from shortlist.client._fallback import LateRounds, everything
 from shortlist.errors import (
     ConflictingAnswer,
     InvalidParameter,
-    NotAllowed,
     NotShown,
     ServiceError,
     ServiceUnavailable,
@@ -41,32 +39,13 @@ from shortlist.rounds.shown import More, Shown, from_null
 
 __all__ = ["Call", "Calls", "Request", "Result"]
 
-#: Answers that say "later".
+#: Status codes that mean "later".
 _LATER: Final = (429, 502, 503, 504)
 _LONGEST_PAUSE: Final = 5.0
-_ERRORS: Final = {f"urn:shortlist:problem:{errors.problem_name(kind)}": kind for kind in errors.all_errors()}
-
-Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A request to be sent."""
-
-    method: str
-    path: str
-    json: Any = None
-    parameters: dict[str, Any] | None = None
-    #: Seconds to wait for its answer, where that is not the client's own.
-    timeout: float | None = None
-
-
-#: A call: yields requests and pauses (seconds), is sent responses and errors, and returns its result.
-Call = Generator[Request | float, Any, Result]
 
 
 class Calls:
-    """What the calls do, without doing it."""
+    """The calls, without I/O."""
 
     def __init__(
         self,
@@ -102,7 +81,7 @@ class Calls:
         self._connect()
 
     def _connect(self) -> None:
-        """Make what sends requests."""
+        """Create the HTTP client."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -112,20 +91,20 @@ class Calls:
         return "/".join(("/v1/streams", *(quote(part, safe="") for part in (self.stream, *parts))))
 
     def _send(self, request: Request, *, repeatable: bool = True, deadline: float = math.inf) -> Call[Any]:
-        """Send a request, again and again while it may help, it is `repeatable` and there is time; return its JSON."""
+        """Send a request, with retries if it is `repeatable` and there is time; return its JSON."""
         pause, retries, end = 0.1, self._retries if repeatable else 0, time.monotonic() + deadline
         for attempt in range(retries + 1):
             left = end - time.monotonic()
             answer = yield request if left == math.inf else dataclasses.replace(request, timeout=max(left, 0.001))
             if isinstance(answer, httpx.Response) and answer.status_code not in _LATER:
-                return _read(answer, repeated=attempt > 0 and request.method == "DELETE")
-            wait = min(_asked_pause(answer) or pause * random.uniform(0.5, 1.0), _LONGEST_PAUSE)
+                return read(answer, repeated=attempt > 0 and request.method == "DELETE")
+            wait = min(asked_pause(answer) or pause * random.uniform(0.5, 1.0), _LONGEST_PAUSE)
             if attempt == retries or time.monotonic() + wait >= end:
                 break
             yield wait
             pause = min(2 * pause, _LONGEST_PAUSE)
         if isinstance(answer, httpx.Response):
-            problem = _problem(answer)
+            problem = problem_in(answer)
             raise ServiceUnavailable(
                 f"{self.url} answers {answer.status_code}: {problem.get('detail', 'try again later')}"
             )
@@ -164,7 +143,7 @@ class Calls:
         return draft.shown(reply)
 
     def _everything(self, draft: Draft) -> Shown:
-        """Return a list that is shown without the service."""
+        """Return a list for a round without the service."""
         self._late.add(draft.round_id)
         return everything(draft.round_id, list(draft.names), draft.values)
 
@@ -178,20 +157,20 @@ class Calls:
             try:
                 reply = yield from self._send(request, deadline=deadline)
                 results += [
-                    _error(each["problem"]) if each.get("problem") else draft.shown(each)
-                    for draft, each in zip(mine, _results(reply, len(part)), strict=True)
+                    error_of(each["problem"]) if each.get("problem") else draft.shown(each)
+                    for draft, each in zip(mine, results_of(reply, len(part)), strict=True)
                 ]
             except ServiceError:
                 if self._fallback is None:
                     raise
-                # The others are not sent: each part would take as long to fail.
+                # The others are not sent: each part would take just as long to fail.
                 return results + [self._everything(draft) for draft in drafts[len(results) :]]
         if self._fallback is not None:
             yield from self._take_back()
         return results
 
     def _take_back(self) -> Call[None]:
-        """Withdraw a round that was shown without the service, if it is time to: it may have been stored after all."""
+        """Withdraw a round that was shown without the service, if one is due: it may have been stored after all."""
         round_id = self._late.next()
         if round_id is None:
             return
@@ -218,15 +197,18 @@ class Calls:
         return summary
 
     def _warm_start(self, lists: Any, right: Any) -> Call[dict[str, Any]]:
-        tables, places, scorers = check_lists(lists, right)
-        body: dict[str, Any] = {"lists": [_nulls(each) for each in tables], "right": [_place(each) for each in places]}
+        tables, positions, scorers = check_lists(lists, right)
+        body: dict[str, Any] = {
+            "lists": [_nulls(each) for each in tables],
+            "right": [_right(each) for each in positions],
+        }
         if scorers != UNNAMED:
             body["scorers"] = list(scorers)
         summary: dict[str, Any] = yield from self._send(Request("POST", self._path("warm-start"), body))
         return summary
 
     def _restart(self, refit: bool) -> Call[dict[str, Any]]:
-        # With the epoch that is to end, the same request again changes nothing.
+        # With the epoch that is to end, a retry changes nothing.
         before: dict[str, Any] = yield from self._send(Request("GET", self._path()))
         body = {"refit": refit, "epoch": before["epoch"]}
         summary: dict[str, Any] = yield from self._send(Request("POST", self._path("restart"), body))
@@ -244,22 +226,22 @@ class Calls:
             try:
                 yield from self._answer(round_id, {"hit": plain_member(right)})
             except (NotShown, ConflictingAnswer):
-                pass  # not in the list; or answered before, which says itself whether it was a miss
+                pass  # not in the list; or already answered, and the miss below compares with that
             else:
                 return
         yield from self._answer(round_id, {"miss": True})
 
-    def _answer_many(self, answers: Iterable[tuple[str, dict[str, Any]]]) -> Call[list[ShortlistError | None]]:
+    def _answer_many(self, answers: Iterable[tuple[Any, Mapping[str, Any]]]) -> Call[list[ShortlistError | None]]:
         listed = [
             {"round_id": round_id, **{kind: plain_members(value) for kind, value in answer.items()}}
             for round_id, answer in answers
         ]
-        found: list[ShortlistError | None] = []
+        outcomes: list[ShortlistError | None] = []
         for part in in_parts(listed):
             reply = yield from self._send(Request("POST", self._path("feedback"), {"answers": part}))
-            results = _results(reply, len(part))
-            found += [_error(each["problem"]) if each.get("problem") else None for each in results]
-        return found
+            results = results_of(reply, len(part))
+            outcomes += [error_of(each["problem"]) if each.get("problem") else None for each in results]
+        return outcomes
 
     def _summary(self) -> Call[dict[str, Any]]:
         summary: dict[str, Any] = yield from self._send(Request("GET", self._path()))
@@ -304,13 +286,13 @@ class Calls:
 
 
 def _nulls(values: Array) -> list[Any]:
-    """Return a list's scores as they are sent: null where a scorer has none."""
+    """Return a list's scores for JSON: null where a scorer has none."""
     return [row if values.ndim == 1 else [None if math.isnan(one) else one for one in row] for row in values.tolist()]
 
 
-def _place(places: tuple[int, ...]) -> int | list[int]:
-    """Return what is right in a labelled list, as JSON has it."""
-    return -1 if not places else places[0] if len(places) == 1 else list(places)
+def _right(positions: tuple[int, ...]) -> int | list[int]:
+    """Return the right candidates of a labeled list, for JSON."""
+    return -1 if not positions else positions[0] if len(positions) == 1 else list(positions)
 
 
 def _check_round(round_id: Any) -> None:
@@ -319,73 +301,8 @@ def _check_round(round_id: Any) -> None:
 
 
 def _plain_score(score: Any) -> Any:
-    """Return a score that is an object of `shortlist.scores` with its kind and its parameters; all else as it is."""
+    """Return an object of `shortlist.scores` as its kind and parameters; anything else as it is."""
     kind = getattr(score, "key", None)
     if isinstance(kind, str) and dataclasses.is_dataclass(score) and not isinstance(score, type):
         return {"kind": kind, **dataclasses.asdict(score)}
     return score
-
-
-class _Reply(dict[str, Any]):
-    """An answer: what a stranger answers, such as a proxy, may lack what is asked for."""
-
-    def __missing__(self, name: str) -> Any:
-        raise ServiceError(f"not an answer of this service, for it has no {name!r}: {str(self)[:200]}")
-
-
-def _results(reply: dict[str, Any], count: int) -> list[dict[str, Any]]:
-    """Return the results of so many items."""
-    results = reply["results"]
-    if not isinstance(results, list) or len(results) != count or not all(isinstance(each, dict) for each in results):
-        raise ServiceError(f"not an answer of this service, for it does not have {count} results: {str(reply)[:200]}")
-    return results
-
-
-def _read(answer: httpx.Response, *, repeated: bool) -> _Reply | None:
-    """Return the JSON of an answer, or raise what it says."""
-    if answer.is_success:
-        if answer.status_code == 204:
-            return None
-        with contextlib.suppress(ValueError):
-            document = answer.json()
-            if isinstance(document, dict):
-                return _Reply(document)
-        raise ServiceError(f"not an answer of this service: {answer.text[:200]!r}")
-    if repeated and answer.status_code == 404:
-        return None  # the first try had come through
-    raise _error(_problem(answer) | {"status": answer.status_code})
-
-
-def _problem(answer: httpx.Response) -> dict[str, Any]:
-    try:
-        document = answer.json()
-    except ValueError:
-        document = None
-    return (
-        document if isinstance(document, dict) else {"detail": f"not an answer of this service: {answer.text[:200]!r}"}
-    )
-
-
-def _error(problem: dict[str, Any]) -> ShortlistError:
-    """Return a problem document as the error that it was."""
-    detail, status = str(problem.get("detail", "no reason was given")), problem.get("status")
-    kind = _ERRORS.get(str(problem.get("type")))
-    if status == 401:
-        return NotAllowed("the service wants a key that is valid: give api_key=, or --api-key on the command line")
-    if kind is not None:
-        found: ShortlistError = kind(detail)
-        return found
-    if status == 403:
-        return NotAllowed(detail)
-    if status in (400, 413, 422):
-        return errors.InvalidInput(detail)
-    return ServiceError(f"{status}: {detail}")
-
-
-def _asked_pause(answer: Any) -> float | None:
-    """Return the pause that the service asks for, if it can be kept."""
-    try:
-        seconds = float(answer.headers["Retry-After"])
-    except (AttributeError, KeyError, ValueError):
-        return None
-    return seconds * random.uniform(0.5, 1.0) if 0 <= seconds < math.inf else None

@@ -1,4 +1,4 @@
-"""The client that waits."""
+"""The blocking client."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,7 +7,9 @@ from typing import Any, Self
 import httpx
 
 from shortlist._validation import Member, plain_members
-from shortlist.client._protocol import Call, Calls, Result
+from shortlist.client._exchange import Call, Result
+from shortlist.client._items import add_items, give_back, next_round, queue, renew
+from shortlist.client._protocol import Calls
 from shortlist.errors import ShortlistError
 from shortlist.rounds.shown import More, Shown
 
@@ -20,24 +22,24 @@ class Client(Calls):
     Parameters
     ----------
     url
-        Where the service is: ``http://127.0.0.1:8000``.
+        The address of the service: ``http://127.0.0.1:8000``.
     stream
-        The stream's name; `create` makes it.
+        The stream's name; `create` creates it.
     api_key
-        The key, where keys are on.
+        The key, if the service requires one.
     timeout
-        Seconds to wait for an answer before trying again.
+        Seconds to wait for a response before retrying.
     retries
-        How often to try again, with pauses that grow.
+        How often to retry, with exponential backoff.
     deadline
-        With a `fallback`, the seconds in which `propose` returns, whatever the service does.
+        With a `fallback`, the seconds within which `propose` returns, whatever the service does.
     fallback
-        ``"everything"``: where the service is away, or does not answer in time, `propose` returns all candidates, best
-        first (``shown.fallback``), so that a search page always has something to show. Answers to such a round go
-        nowhere, and if the service has stored it after all, it is taken back. None: `propose` tries again, and then
+        ``"everything"``: if the service is unavailable, or does not respond in time, `propose` returns all candidates,
+        best first (``shown.fallback``), so that a search page always has something to show. Answers to such a round are
+        discarded, and if the service has stored it after all, it is withdrawn. None: `propose` retries, and then
         raises ServiceUnavailable.
     scorer_version
-        Of the model behind the scores, sent with every round: a stream takes one version only.
+        The version of the model behind the scores, sent with every round: a stream accepts only one version.
 
     Examples
     --------
@@ -46,7 +48,7 @@ class Client(Calls):
         shown = client.propose([0.31, 0.87], ids=["faq-7", "faq-2"])
         client.hit(shown.round_id, "faq-2")
 
-    Several scorers for each candidate, in a stream of its own:
+    Several scorers per candidate, in a stream of its own:
 
         shown = client.propose({"bm25": [7.1, 3.3], "dense": [0.31, 0.87]}, ids=["faq-7", "faq-2"])
     """
@@ -58,18 +60,18 @@ class Client(Calls):
         answer: Any = None
         try:
             while True:
-                wanted = call.send(answer)
-                if isinstance(wanted, float):
-                    time.sleep(wanted)
+                step = call.send(answer)
+                if isinstance(step, float):
+                    time.sleep(step)
                     answer = None
                 else:
                     try:
                         answer = self._http.request(
-                            wanted.method,
-                            wanted.path,
-                            json=wanted.json,
-                            params=wanted.parameters,
-                            timeout=self._timeout if wanted.timeout is None else wanted.timeout,
+                            step.method,
+                            step.path,
+                            json=step.json,
+                            params=step.parameters,
+                            timeout=self._timeout if step.timeout is None else step.timeout,
                         )
                     except httpx.HTTPError as error:
                         answer = error
@@ -78,20 +80,25 @@ class Client(Calls):
             return result
 
     def create(self, coverage: float = 0.9, **settings: Any) -> dict[str, Any]:
-        """Create the stream, or find it with these settings.
+        """Create the stream; if it already exists with these settings, nothing changes.
 
         Parameters
         ----------
         coverage
             The share of rounds in which the right answer must be in the list.
         settings
-            The other settings of a stream: policy, score, miss_budget, patience, on_drift ... A score may be a name, or
-            an object of `shortlist.scores`, such as one that was learned.
+            The other settings of a stream: policy, score, miss_budget, patience, on_drift, ... A score may be a name,
+            or an object of `shortlist.scores`, such as a learned one.
+
+        Returns
+        -------
+        dict[str, Any]
+            The stream's settings and summary.
 
         Raises
         ------
         ConflictingStream
-            It exists with other settings.
+            If it already exists with other settings.
         """
         return self._do(self._create(coverage, settings))
 
@@ -109,42 +116,47 @@ class Client(Calls):
         allow_empty: bool = False,
         also: Mapping[str, Any] | None = None,
     ) -> Shown:
-        """Open a round and return its shortlist; what people read can be stored with it.
+        """Open a round and return its shortlist; the texts that users read can be stored with it.
 
         Parameters
         ----------
         scores
-            The score of each candidate, finite; larger is better. Or of several scorers: ``{"bm25": [...], "dense":
-            [...]}``, a data frame with a column for each, or an array of candidates x scorers; NaN where one has no
+            The score of each candidate, finite; larger is better. With several scorers: ``{"bm25": [...], "dense":
+            [...]}``, a data frame with one column per scorer, or an array of candidates x scorers; NaN where one has no
             score for a candidate. All rounds of a stream have the scorers of the first.
         ids
-            Your own names for the candidates, strings or integers; their positions otherwise.
+            Your own ids of the candidates, strings or integers; by default their positions.
         texts
-            What the page shows for each candidate; kept apart from the log, and can be erased.
+            What the page shows for each candidate; stored apart from the log, and erasable.
         question
-            What was asked; kept in the same way.
+            The question; stored in the same way.
         truncated_below
             The lowest score that your search returned, if it may have left candidates out; with several scorers
-            ``{"dense": 0.2}``, of those whose search may have.
+            ``{"dense": 0.2}``, for each whose search may have.
         scorer_version
-            The model behind the scores, if it is not the client's own: all rounds of a stream name the same.
+            The version of the model behind the scores; by default the client's. All rounds of a stream have the same.
         round_id
-            Your own id for the round; one is made otherwise. The same id with another list is refused.
+            Your own id of the round; generated by default. The same id with a different list is refused.
         tags
-            What to see coverage by, after the fact: ``{"language": "de"}``. It decides nothing.
+            What to break coverage down by afterward: ``{"language": "de"}``. Tags affect no list.
         allow_empty
-            Open a round for a search that found nothing, too.
+            Also open a round for a search that found nothing.
         also
-            For streams that shadow this one, by name: their scores of the same candidates, as `scores`.
+            The scores of the same candidates for streams that shadow this one, by name.
+
+        Returns
+        -------
+        Shown
+            The list.
 
         Raises
         ------
         ConflictingRound
-            The id was used for another list.
+            If the id was used for another list.
         ScorerChanged
-            The stream has another scorer version, or needs one.
+            If the stream has another scorer version, or needs one.
         ServiceUnavailable
-            The service could not be reached, or could not store it; trying again is safe.
+            If the service could not be reached, or could not store the round; retrying is safe.
         """
         call = self._propose(
             scores,
@@ -168,134 +180,351 @@ class Client(Calls):
         round_id
             The `round_id` of the list.
         count
-            How many more; all the rest if not given.
+            How many more; by default all the rest.
         shown
-            How many candidates you have. With it, a request whose answer is lost is sent again; without it, sending it
-            again could skip candidates, so it is sent once.
+            How many candidates you have. With it, a request whose response is lost is retried; without it, a retry
+            could skip candidates, so it is sent once.
+
+        Returns
+        -------
+        More
+            The next candidates.
         """
         return self._do(self._more(round_id, count, shown))
 
     def configure(self, **changes: Any) -> dict[str, Any]:
-        """Change settings of the stream, from its next list on; `changes` are those of `Shortlister.configure`."""
+        """Change settings of the stream, from its next list on; see `Shortlister.configure`.
+
+        Parameters
+        ----------
+        changes
+            The settings, by name.
+
+        Returns
+        -------
+        dict[str, Any]
+            The stream's settings and summary.
+        """
         return self._do(self._configure(changes))
 
     def warm_start(self, lists: Any, right: Any) -> dict[str, Any]:
-        """Learn from labelled examples before the first list is shown; see `Shortlister.warm_start`.
+        """Learn from labeled examples before the first list is shown; see `Shortlister.warm_start`.
 
-        The same examples again change nothing. The examples are sent at once: at most 10,000 lists, and 2 MB.
+        Sending the same examples again changes nothing. They are sent in one request: at most 10,000 lists, and 2 MB.
 
         Parameters
         ----------
         lists
-            The scores of all candidates of each example: examples x candidates, with several scorers examples x
-            candidates x scorers, or a list of what `propose` takes.
+            The scores of all candidates of each example: examples x candidates, or examples x candidates x scorers, or
+            a sequence of what `propose` takes.
         right
-            The position of the right candidate in each example, a list of them where several are needed; -1 where
-            it was not among them.
+            The position of the right candidate in each example, a list of them if all are needed; -1 where it was not
+            among them.
+
+        Returns
+        -------
+        dict[str, Any]
+            The stream's settings and summary.
 
         Raises
         ------
         ConflictingStream
-            A list has been shown already, or the stream has learned from other examples.
+            If a list has already been shown, or the stream has learned from other examples.
         """
         return self._do(self._warm_start(lists, right))
 
     def restart(self, *, refit: bool = False) -> dict[str, Any]:
-        """Start learning over; with `refit`, learn the score again too. See `Shortlister.restart`."""
+        """Restart learning; see `Shortlister.restart`.
+
+        Parameters
+        ----------
+        refit
+            Whether to learn the score again too.
+
+        Returns
+        -------
+        dict[str, Any]
+            The stream's settings and summary.
+        """
         return self._do(self._restart(refit))
 
     def hit(self, round_id: Any, member: Member | Sequence[Member]) -> None:
-        """Take the answer "this one", or "all of these": `member` of the list with this `round_id`."""
+        """Take the answer "this one", or "all of these"; see `Shortlister.hit`.
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+        member
+            The right candidate; a list if all of them are needed.
+        """
         self._do(self._answer(round_id, {"hit": plain_members(member)}))
 
     def miss(self, round_id: Any) -> None:
-        """Take the answer "not in this list", for the list with this `round_id`."""
+        """Take the answer "not in this list".
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+        """
         self._do(self._answer(round_id, {"miss": True}))
 
     def skip(self, round_id: Any) -> None:
-        """Say that no answer will come to `round_id`; it counts as not found."""
+        """Record that no answer will come; see `Shortlister.skip`.
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+        """
         self._do(self._answer(round_id, {"skip": True}))
 
     def absent(self, round_id: Any) -> None:
         """Take the answer "I looked through everything: no candidate is right"; see `Shortlister.absent`.
 
-        The list is the one with this `round_id`.
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
         """
         self._do(self._answer(round_id, {"absent": True}))
 
     def withdraw(self, round_id: Any) -> None:
-        """Take back the list with this `round_id`, which nobody saw; see `Shortlister.withdraw`."""
+        """Take back a list that nobody saw; see `Shortlister.withdraw`.
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+        """
         self._do(self._withdraw(round_id))
 
     def reveal(self, round_id: Any, right: Member | None) -> None:
-        """Take the `right` answer of the list with this `round_id`, shown or not: a hit if it is in it, else a miss."""
+        """Take the right answer, shown or not: a hit if it is in the list, a miss otherwise.
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+        right
+            The right candidate; None if no candidate is right.
+        """
         self._do(self._reveal(round_id, right))
 
     def propose_many(self, rounds: Iterable[Mapping[str, Any]]) -> list[Shown | ShortlistError]:
-        """Open many rounds in few requests; return the shortlist of each, or what was wrong with it.
+        """Open many rounds in few requests.
 
         Parameters
         ----------
         rounds
             The parameters of `propose`, as mappings: ``{"scores": [0.31, 0.87], "ids": ["faq-7", "faq-2"]}``. Lists
-            that are sent together are cut with the threshold from before the first of them.
+            sent together are cut with the threshold from before the first of them.
+
+        Returns
+        -------
+        list[Shown | ShortlistError]
+            The list of each, or the error that refused it.
         """
         return self._do(self._propose_many(rounds))
 
-    def answer_many(self, answers: Iterable[tuple[str, dict[str, Any]]]) -> list[ShortlistError | None]:
-        """Send many `answers` at once, as ``(round_id, {"hit": member})``; return what was wrong with each, or None."""
+    def answer_many(self, answers: Iterable[tuple[Any, Mapping[str, Any]]]) -> list[ShortlistError | None]:
+        """Send many answers in few requests.
+
+        Parameters
+        ----------
+        answers
+            Pairs of `round_id` and answer: ``("r1", {"hit": member})``.
+
+        Returns
+        -------
+        list[ShortlistError | None]
+            For each, None or the error that refused it.
+        """
         return self._do(self._answer_many(answers))
 
+    def add_items(self, items: Iterable[Mapping[str, Any]]) -> list[ShortlistError | None]:
+        """Add items for annotators to answer; return the error for each, or None.
+
+        Parameters
+        ----------
+        items
+            Each with an ``id``, which will be its round's, and the parameters of `propose`: ``{"id": "img-7", "scores":
+            [...], "ids": [...], "question": ..., "image": "https://..."}``; or as the service takes them, with
+            ``candidates``. The next one is always drawn at random from those that wait.
+
+        Returns
+        -------
+        list
+            For each item None, or the error that it was refused with.
+        """
+        return self._do(add_items(self, items))
+
+    def next(self, *, lease: float | None = None, annotator: str | None = None) -> dict[str, Any] | None:
+        """Take something to answer: a round that somebody has left open, or the next item, drawn at random.
+
+        Parameters
+        ----------
+        lease
+            For how many seconds nobody else is given it; by default two minutes. `renew` it while somebody is working.
+        annotator
+            Who asks.
+
+        Returns
+        -------
+        dict or None
+            ``round_id``, ``question``, ``image``, ``members``, ``texts``, ``holder``, ``lease_until`` and more; None
+            if nothing waits.
+        """
+        return self._do(next_round(self, lease, annotator))
+
+    def renew(self, round_id: str, holder: str, *, lease: float | None = None) -> float:
+        """Renew the lease of a round.
+
+        Parameters
+        ----------
+        round_id, holder
+            As `next` returned them.
+        lease
+            For how many seconds from now; by default two minutes.
+
+        Returns
+        -------
+        float
+            When the lease ends, in seconds since 1970.
+
+        Raises
+        ------
+        LeaseLost
+            Somebody else has it by now.
+        RoundClosed
+            It was answered.
+        """
+        return self._do(renew(self, round_id, holder, lease))
+
+    def give_back(self, round_id: str, holder: str = "") -> None:
+        """Give a round back: it stays open, with the same list, for another annotator or for later.
+
+        Parameters
+        ----------
+        round_id
+            As `next` returned it.
+        holder
+            As `next` returned it: the request is then refused if the lease was lost. By default whoever holds it.
+        """
+        self._do(give_back(self, round_id, holder))
+
+    def queue(self) -> dict[str, Any]:
+        """Return how many items wait, how many rounds are open and held, and what annotators need to know.
+
+        Returns
+        -------
+        dict[str, Any]
+            The counts, the problems of refused items, and the guidelines for annotators.
+        """
+        return self._do(queue(self))
+
     def summary(self) -> dict[str, Any]:
-        """Return what has happened so far."""
+        """Return a summary of all rounds so far.
+
+        Returns
+        -------
+        dict[str, Any]
+            The stream's settings and summary.
+        """
         return self._do(self._summary())
 
     @property
     def threshold(self) -> float:
-        """The threshold in force for the next list, asked for now."""
+        """The threshold in force for the next list, fetched from the service."""
         threshold: float = self.summary()["threshold"]
         return threshold
 
     def rounds(self, *, after: int = 0, limit: int = 100, only_open: bool = False) -> dict[str, Any]:
-        """Return a page of the log: ``rounds``, and in ``next`` what to pass as `after`.
+        """Return a page of the log.
 
         Parameters
         ----------
         after
-            Rounds after this number.
+            Return rounds after this number.
         limit
-            The most on a page.
+            The largest number of rounds to return.
         only_open
-            Only those without an answer.
+            Whether to return only rounds without an answer.
+
+        Returns
+        -------
+        dict[str, Any]
+            ``rounds``, and in ``next`` what to pass as `after` for the next page, or None.
         """
         return self._do(self._rounds(after, limit, only_open))
 
     def log(self) -> list[dict[str, Any]]:
-        """Return all rounds, oldest first, with their answers: what `shortlist.rescore` and `check_ignore` take."""
+        """Return the whole log: what `shortlist.rescore` and `shortlist.check_ignore` take.
+
+        Returns
+        -------
+        list[dict[str, Any]]
+            All rounds, oldest first, with their answers.
+        """
         return self._do(self._log())
 
     def subgroups(self) -> list[dict[str, Any]]:
-        """Return coverage after the fact, by each value of each tag; see `Shortlister.subgroups`."""
+        """Return the observed coverage by each value of each tag; see `Shortlister.subgroups`.
+
+        Returns
+        -------
+        list[dict[str, Any]]
+            By tag, those with the most rounds first.
+        """
         return self._do(self._subgroups())
 
     def silence(self) -> dict[str, Any]:
-        """Return who answers and who does not, of the last rounds that had time for it; see `check_ignore`."""
+        """Return who answers and who does not, over the latest rounds that had time to be answered; see `check_ignore`.
+
+        Returns
+        -------
+        dict[str, Any]
+            The fields of `shortlist.logs.IgnoreCheck`.
+        """
         return self._do(self._silence())
 
     def expire(self, older_than: float) -> int:
-        """Close rounds that have waited for an answer for `older_than` seconds; return how many."""
+        """Close rounds that have been unanswered for a time; this is final.
+
+        Parameters
+        ----------
+        older_than
+            Close rounds shown more than this many seconds ago.
+
+        Returns
+        -------
+        int
+            How many rounds were closed.
+        """
         return self._do(self._expire(older_than))
 
     def erase_texts(self, older_than: float = 0.0) -> int:
-        """Erase questions and texts of rounds shown more than `older_than` seconds ago; return of how many."""
+        """Erase the questions and texts of older rounds.
+
+        Parameters
+        ----------
+        older_than
+            Erase texts of rounds shown more than this many seconds ago.
+
+        Returns
+        -------
+        int
+            The number of rounds whose texts were erased.
+        """
         return self._do(self._erase_texts(older_than))
 
     def delete(self) -> None:
-        """Erase the stream and its log."""
+        """Delete the stream and its log."""
         self._do(self._delete())
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._http.close()
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Adapters for the tools that people use. Each is thin: it turns a framework's results into a list, and back.
+"""Adapters for common frameworks. Each is thin: it turns a framework's results into a list, and back.
 
-Importing this imports none of them; each module needs its own extra.
+Importing this package imports none of them; each module needs its own extra.
 """

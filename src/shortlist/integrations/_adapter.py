@@ -1,11 +1,11 @@
-"""What all adapters share: from a framework's scored results to a shortlist, and from a result to its answer.
+"""The base of all adapters: from a framework's scored results to a shortlist, and from a result to its answer.
 
 A framework returns results with scores, in its own direction and cut off at its own top-k. Scores are
 turned so that larger is better, and results are filtered here, because stores differ in > and >=. A
 search must work the same way in every round: always the same number of results, never one that depends
-on the threshold, because scores that look at the whole list would then change with what was learned. What
-the search may have left out is reported to the lister, so that a list which may lack something says so. Of several
-searches each has its own scores, and its own report of what it left out.
+on the threshold, because scores that depend on the whole list would then change with what was learned. What
+the search may have left out is reported to the lister, so that a list that may lack something says so. With several
+searches, each has its own scores, and its own report of what it left out.
 """
 
 import asyncio
@@ -28,21 +28,21 @@ __all__ = ["Adapter", "Candidates", "FeedbackMixin", "SearchResult", "check_sear
 
 Item = TypeVar("Item")
 
-#: Of how many lists the rest is kept, for those who ask for more.
+#: The number of lists whose rest is kept, for `more`.
 _KEPT: Final = 1_000
-#: How much of a question and of a document a service is sent.
+#: The most characters of a question or a document that are sent to a service.
 _LONGEST: Final = 20_000
 
 
 class _Last:
-    """The last round of a thread or task, as long as no copy of its context has opened a later one."""
+    """The last round of a thread or task, unless a copy of its context has opened a later one."""
 
     def __init__(self, round_id: Any) -> None:
         self.round_id, self.is_overtaken = round_id, False
 
 
 class _Kept(NamedTuple):
-    """A list of which more can be shown."""
+    """A list whose rest can still be shown."""
 
     shown: Shown
     items: dict[Member, Any]
@@ -57,23 +57,23 @@ class Adapter:
     lister
         A `shortlist.Shortlister`, a `shortlist.Client` or a `shortlist.AsyncClient`.
     higher_is_better
-        False for distances. With several searches, one for each by its name; True where there is none.
+        False for distances. With several searches, one per search by name; True by default.
     """
 
     def __init__(self, lister: Lister, *, higher_is_better: bool | Mapping[str, bool] = True) -> None:
         if isinstance(lister, GroupedShortlister):
             raise InvalidParameter(
-                f"lister is {lister!r}, which needs a group with every list; use an adapter with a lister per group"
+                f"lister is {lister!r}, which needs a group with every list; use one adapter and one lister per group"
             )
         if isinstance(lister, type) or not isinstance(lister, Lister):
             raise InvalidParameter(
                 f"lister is {lister!r}; it must be a Shortlister, a NestedShortlister, a Client or an AsyncClient"
             )
         self.lister = lister
-        # Only a service keeps what people read, and only a service is waited for.
+        # Only a service stores texts, and only a service has to be waited for.
         self._is_remote = "texts" in inspect.signature(lister.propose).parameters
         self._higher_is_better = higher_is_better
-        # The lists that left something out, the last ones last.
+        # The lists that left something out, latest last.
         self._kept: OrderedDict[Any, _Kept] = OrderedDict()
         self._lock = threading.Lock()
         self._last: contextvars.ContextVar[_Last | None] = contextvars.ContextVar("last_round_id", default=None)
@@ -85,12 +85,12 @@ class Adapter:
 
     @property
     def last_round_id(self) -> Any:
-        """The last round of this thread or task: for a list that is empty, and has no document to ask."""
+        """The last round of this thread or task: for an empty list, which has no document with metadata."""
         last = self._last.get()
         if last is not None and last.is_overtaken:
             raise InvalidInput(
-                "a later list was shown inside a chain or another task, which does not say its round; take round_id "
-                "from the metadata of a document, and give the lister at_least=1, so that no list is empty"
+                "a later list was shown inside a chain or another task, so the last round is not known here; take "
+                "round_id from the metadata of a document, and give the lister at_least=1, so that no list is empty"
             )
         return None if last is None else last.round_id
 
@@ -100,18 +100,18 @@ class Adapter:
         return 1.0 if (higher.get(search, True) if isinstance(higher, Mapping) else higher) else -1.0
 
     def oriented(self, scores: Any, search: str = "", *, gaps: bool = False) -> list[float]:
-        """Return scores of which larger is better."""
+        """Return scores for which larger is better."""
         return [self.sign(search) * value for value in numbers(scores, search, gaps=gaps)]
 
     def merged(
         self, searches: Mapping[str, SearchResult[Item]], identify: Callable[[Item], tuple[Any, str | None]]
     ) -> Candidates[Item]:
-        """Return what several searches found as one list of candidates; see `merge`."""
+        """Return the results of several searches as one list of candidates; see `merge`."""
         turned = {name: each._replace(scores=self.oriented(each.scores, name)) for name, each in searches.items()}
         return merge(turned, identify)
 
     def single(self, results: SearchResult[Item], ids: Sequence[Any]) -> Candidates[Item]:
-        """Return what one search found as candidates."""
+        """Return the results of one search as candidates."""
         values = self.oriented(results.scores)
         below = {"": min(values)} if results.more and values else {}
         return Candidates(list(results.items), distinct(ids), {"": values}, below)
@@ -119,7 +119,7 @@ class Adapter:
     def table(
         self, items: list[Item], ids: Sequence[Any], scores: Mapping[str, Any], *, more: bool
     ) -> Candidates[Item]:
-        """Return items that have a score by each of several scorers, NaN where one has none, as candidates."""
+        """Return items with scores from several scorers, NaN where one has none, as candidates."""
         columns = {name: self.oriented(column, name, gaps=True) for name, column in scores.items()}
         scored = {name: [value for value in column if not math.isnan(value)] for name, column in columns.items()}
         below = {name: min(column) for name, column in scored.items() if column} if more else {}
@@ -139,7 +139,7 @@ class Adapter:
         return arguments
 
     def offer(self, candidates: Candidates[Item], **words: Any) -> tuple[Shown, list[Item]]:
-        """Show a list; return it, and its items, best first."""
+        """Show a list; return it and its items, best first."""
         return self._take(candidates, self.lister.propose(**self._arguments(candidates, words)))
 
     async def offer_async(self, candidates: Candidates[Item], **words: Any) -> tuple[Shown, list[Item]]:
@@ -147,7 +147,7 @@ class Adapter:
         return self._take(candidates, await self.call_async("propose", **self._arguments(candidates, words)))
 
     def more(self, round_id: Any, count: int | None) -> tuple[Shown, list[Any]]:
-        """Show more of a list; return what is new of it, and its items, best first."""
+        """Show more of a list; return the new part and its items, best first."""
         return self._take_more(round_id, self.lister.more(round_id, count))
 
     async def more_async(self, round_id: Any, count: int | None) -> tuple[Shown, list[Any]]:
@@ -160,8 +160,8 @@ class Adapter:
         if kept is None:
             if more.members:
                 raise InvalidInput(
-                    f"round {round_id!r} is not one of the last {_KEPT:,} lists of this adapter, which keeps the items "
-                    f"of those only; the ids are {list(more.members)}"
+                    f"round {round_id!r} is not one of the last {_KEPT:,} lists of this adapter, and only their items "
+                    f"are kept; the ids are {list(more.members)}"
                 )
             return Shown(round_id, -math.inf, (), (), 0, 0), []  # all of it was shown
         scores = tuple(kept.scores[member] for member in more.members)
@@ -169,7 +169,7 @@ class Adapter:
         return shown, [kept.items[member] for member in more.members]
 
     async def call_async(self, verb: str, *arguments: Any, **named: Any) -> Any:
-        """Call one of the lister's verbs: awaited, in a thread where it waits for a network, or at once."""
+        """Call one of the lister's verbs: awaited, in a thread if it waits for a network, or directly."""
         work: Callable[..., Any] = getattr(self.lister, verb)
         if self.is_async:
             return await work(*arguments, **named)
@@ -179,7 +179,7 @@ class Adapter:
 
     def _take(self, candidates: Candidates[Item], shown: Shown) -> tuple[Shown, list[Item]]:
         if (before := self._last.get()) is not None:
-            before.is_overtaken = True  # whoever else sees it would take an older round for this one
+            before.is_overtaken = True  # another context that sees it would take an older round for this one
         self._last.set(_Last(shown.round_id))
         items = dict(zip(candidates.ids, candidates.items, strict=True))
         scores = candidates.by_member()
@@ -206,7 +206,7 @@ class Adapter:
         ]
 
     def _as_given(self, score: Any) -> dict[str, Any]:
-        """Return scores as the searches gave them; None where one has none, and for the one of several searches."""
+        """Return scores as the searches gave them, None where one has none; `score` is None with several searches."""
         if not isinstance(score, dict):
             return {"score": self.sign() * score}
         scores = {name: None if math.isnan(value) else self.sign(name) * value for name, value in score.items()}
@@ -214,18 +214,18 @@ class Adapter:
 
 
 class FeedbackMixin:
-    """The verbs of an adapter: from something that was shown to its answer, in one line."""
+    """The verbs of an adapter: from a result that was shown to its answer, in one line."""
 
     _adapter: Adapter
 
     @staticmethod
     def _metadata_of(item: Any) -> Any:
-        """Return the metadata of something that was shown."""
+        """Return the metadata of a result that was shown."""
         raise NotImplementedError
 
     @staticmethod
     def _identity_of(item: Any) -> tuple[Any, str | None]:
-        """Return the id of an item, and what it says."""
+        """Return the id of an item, and its text."""
         raise NotImplementedError
 
     def _marked(self, shown: Shown, items: list[Any]) -> list[Any]:
@@ -253,7 +253,7 @@ class FeedbackMixin:
         }
 
     def _offer(self, candidates: Candidates[Any], query: str | None) -> tuple[Shown, list[Any]]:
-        """Show a list; return it, and its items with their notes, best first."""
+        """Show a list; return it and its items with their notes, best first."""
         shown, items = self._adapter.offer(candidates, **self._words(candidates, query))
         return shown, self._marked(shown, items)
 
@@ -263,20 +263,38 @@ class FeedbackMixin:
         return shown, self._marked(shown, items)
 
     def more(self, round_id: Any, count: int | None = None) -> list[Any]:
-        """Show more of a list: the next ones, best first, any of which may then be a `hit`.
+        """Show more of a list: the next results, best first, any of which may then be a `hit`.
 
         Parameters
         ----------
         round_id
             The list's ``round_id``.
         count
-            How many more; all the rest if not given.
+            How many more; by default all the rest.
+
+        Returns
+        -------
+        list[Any]
+            The next results, as the framework has them.
         """
-        self._verb("more")  # or say that it has to be awaited
+        self._verb("more")  # raises if it has to be awaited
         return self._marked(*self._adapter.more(round_id, count))
 
     async def amore(self, round_id: Any, count: int | None = None) -> list[Any]:
-        """Show more of a list, without blocking the loop."""
+        """Show more of a list, without blocking the loop.
+
+        Parameters
+        ----------
+        round_id
+            The list's ``round_id``.
+        count
+            How many more; by default all the rest.
+
+        Returns
+        -------
+        list[Any]
+            The next results, as the framework has them.
+        """
         return self._marked(*await self._adapter.more_async(round_id, count))
 
     def _verb(self, name: str) -> Callable[..., Any]:
@@ -290,7 +308,7 @@ class FeedbackMixin:
         if isinstance(item, (list, tuple)):  # all of these are needed
             each = [self._answered(one) for one in item]
             if len({round_id for round_id, _ in each}) != 1:
-                raise InvalidInput("these are not of one list; give those of one round, at least one")
+                raise InvalidInput("these are not from one list; give one or more results of one round")
             return each[0][0], [member for _, member in each]
         try:
             notes = self._metadata_of(item)
@@ -304,50 +322,109 @@ class FeedbackMixin:
     def last_round_id(self) -> Any:
         """The last round of this thread or task, for a list that was empty; None if there was none.
 
-        A chain shows its lists in a context of its own. If one has done so since, that is an error, and never the
-        round before.
+        A chain shows its lists in its own context. If one has done so since, this raises an error rather than return
+        the round before.
         """
         return self._adapter.last_round_id
 
     def summary(self) -> Any:
-        """Return what was learned, which score is in use and why."""
+        """Return a summary of all rounds so far.
+
+        Returns
+        -------
+        Any
+            A `shortlist.Summary`, or the service's; with an AsyncClient an awaitable.
+        """
         return self._adapter.lister.summary()
 
     def hit(self, item: Any) -> None:
-        """Say that this one was right; or all of these, in a list, where all are needed."""
+        """Report that this result was right; or a list of results, if all of them are needed.
+
+        Parameters
+        ----------
+        item
+            A result that was shown, or a list of results of one round.
+
+        Raises
+        ------
+        InvalidInput
+            If it was not shown by this adapter, or the verb must be awaited.
+        """
         self._verb("hit")(*self._answered(item))
 
     def miss(self, round_id: Any) -> None:
-        """Say that the right one was not in the list."""
+        """Report that the right result was not in the list.
+
+        Parameters
+        ----------
+        round_id
+            The list's ``round_id``.
+        """
         self._verb("miss")(round_id)
 
     def skip(self, round_id: Any) -> None:
-        """Say that no answer will come."""
+        """Report that no answer will come.
+
+        Parameters
+        ----------
+        round_id
+            The list's ``round_id``.
+        """
         self._verb("skip")(round_id)
 
     def absent(self, round_id: Any) -> None:
-        """Say that somebody looked through everything and none is right; a miss if the list says ``truncated``."""
+        """Report that the user saw everything and none is right; a miss if the list is marked ``truncated``.
+
+        Parameters
+        ----------
+        round_id
+            The list's ``round_id``.
+        """
         self._verb("absent")(round_id)
 
     async def ahit(self, item: Any) -> None:
-        """Say that this one was right, without blocking the loop."""
+        """Report that this result was right, without blocking the loop.
+
+        Parameters
+        ----------
+        item
+            A result that was shown, or a list of results of one round.
+        """
         await self._adapter.call_async("hit", *self._answered(item))
 
     async def amiss(self, round_id: Any) -> None:
-        """Say that the right one was not in the list, without blocking the loop."""
+        """Report that the right result was not in the list, without blocking the loop.
+
+        Parameters
+        ----------
+        round_id
+            The list's ``round_id``.
+        """
         await self._adapter.call_async("miss", round_id)
 
     async def askip(self, round_id: Any) -> None:
-        """Say that no answer will come, without blocking the loop."""
+        """Report that no answer will come, without blocking the loop.
+
+        Parameters
+        ----------
+        round_id
+            The list's ``round_id``.
+        """
         await self._adapter.call_async("skip", round_id)
 
     async def aabsent(self, round_id: Any) -> None:
-        """Say that somebody looked through everything and none is right, without blocking the loop."""
+        """Report that the user saw everything and none is right, without blocking the loop.
+
+        Parameters
+        ----------
+        round_id
+            The list's ``round_id``.
+        """
         await self._adapter.call_async("absent", round_id)
 
 
 def check_searches(what: str, searches: Any, higher_is_better: Any) -> None:
-    """Refuse searches that have no names, and directions of searches that are not there."""
+    """Refuse searches without names, and directions of searches that do not exist."""
     if not isinstance(searches, Mapping) or not searches or not all(isinstance(n, str) and n for n in searches):
         raise InvalidParameter(
             f"{what} is {searches!r}; give at least one by its name, such as {{'dense': ..., 'bm25': ...}}"

@@ -1,8 +1,8 @@
-"""From what searches returned to one list of candidates, each with a score by every search that returned it.
+"""From the results of searches to one list of candidates, each with a score from every search that returned it.
 
-Two results are the same document if they have the same id. Where one of them has no id, they are the same if they say
-the same. A document that a search returned twice has the better of its scores there; one that a search did not
-return has no score there, which is NaN.
+Two results are the same document if they have the same id. If one of them has no id, they are the same if their texts
+are the same. A document that a search returned twice gets the better of its scores there; one that a search did not
+return has no score there: NaN.
 """
 
 import hashlib
@@ -19,27 +19,27 @@ Item = TypeVar("Item")
 
 
 class SearchResult(NamedTuple, Generic[Item]):
-    """What a search returned."""
+    """The results of a search."""
 
     items: Sequence[Item]
-    #: As the store gives them.
+    #: As the store returns them.
     scores: Sequence[float]
     #: Whether the store may have more.
     more: bool
 
 
 class Candidates(NamedTuple, Generic[Item]):
-    """What a list is made of."""
+    """The candidates of a list."""
 
     items: list[Item]
     ids: list[Member]
-    #: One score for each item by each search, larger is better; a search without a name is called "".
+    #: For each search, one score per item, larger is better; an unnamed search is called "".
     scores: dict[str, list[float]]
     #: The lowest score that a search returned, for those that may have more.
     below: dict[str, float]
 
     def by_member(self) -> dict[Member, Any]:
-        """Return the scores of each item: a number, or a number by each search where these have names."""
+        """Return the scores of each item: a number, or one number per search if these have names."""
         if list(self.scores) == [""]:
             return dict(zip(self.ids, self.scores[""], strict=True))
         rows = zip(*self.scores.values(), strict=True)
@@ -47,17 +47,17 @@ class Candidates(NamedTuple, Generic[Item]):
 
 
 class _Positions:
-    """Where each document stands in the list of candidates."""
+    """The position of each document in the list of candidates."""
 
     def __init__(self) -> None:
         self.members: list[Member] = []
         self._by_id: dict[Member, int] = {}
         self._by_content: dict[str, int] = {}
-        # Those that no search has given an id yet.
+        # Those without an id so far.
         self._nameless: dict[str, int] = {}
 
     def of(self, identity: Any, content: str) -> int:
-        """Return the position of a document: its own if it is new."""
+        """Return the position of a document, a new one if it is new."""
         name = content_name(content)
         if not is_usable(identity):
             if name not in self._by_content:
@@ -85,9 +85,9 @@ def merge(
     Parameters
     ----------
     searches
-        What each search returned, with scores of which larger is better.
+        The results of each search, with scores for which larger is better.
     identify
-        From an item to its id, None where it has none, and what it says.
+        A function from an item to its id, None if it has none, and its text.
     """
     positions, items = _Positions(), list[Item]()
     columns: dict[str, dict[int, float]] = {name: {} for name in searches}
@@ -105,23 +105,23 @@ def merge(
 
 
 def content_name(content: str) -> str:
-    """Return a name for a document that has no id, made of what it says."""
+    """Return a name for a document without an id, derived from its text."""
     return f"content-{hashlib.sha256(content.encode(errors='surrogatepass')).hexdigest()[:32]}"
 
 
 def is_usable(identity: Any) -> bool:
-    """Return whether a lister can take this for an id."""
+    """Return whether a lister accepts this as an id."""
     return isinstance(identity, (str, int)) and not isinstance(identity, bool)
 
 
 def distinct(ids: Sequence[Any]) -> list[Member]:
-    """Return the ids, or positions where they are missing or the same."""
+    """Return the ids, or positions if some are missing or equal."""
     usable = [identity for identity in ids if is_usable(identity)]
     return list(usable) if len(set(usable)) == len(ids) else list(range(len(ids)))
 
 
 def numbers(scores: Any, search: str = "", *, gaps: bool = False) -> list[float]:
-    """Return scores as numbers, or say which one is none; with `gaps` None and NaN are scores that are missing."""
+    """Return scores as numbers, or raise; with `gaps`, None and NaN stand for missing scores."""
     where = f" of the search {search!r}" if search else ""
     try:
         given = list(scores)

@@ -1,4 +1,4 @@
-"""What can stand among the searches of a `ShortlistRetriever`, and how each is asked for documents with scores."""
+"""The kinds of searches of a `ShortlistRetriever`, and how each is queried for documents with scores."""
 
 import abc
 import asyncio
@@ -21,7 +21,7 @@ __all__ = ["Search", "as_search"]
 Pairs = list[tuple[Document, float]]
 Asked = TypeVar("Asked")
 
-#: Where retrievers that have scores write them.
+#: The metadata keys under which retrievers write scores.
 _KEYS: Final = ("score", "relevance_score")
 _REMEDY: Final = (
     "give a vector store, a BM25Retriever, a retriever that writes 'score' into its documents' metadata, or a "
@@ -30,21 +30,21 @@ _REMEDY: Final = (
 
 
 class Search(abc.ABC):
-    """One of the searches, asked for its best `fetch_k` documents."""
+    """One of the searches, queried for its best `fetch_k` documents."""
 
     def __init__(self, name: str, asked: Any, fetch_k: int, sign: float) -> None:
         self.name, self.asked, self.fetch_k, self.sign = name, asked, fetch_k, sign
 
     @abc.abstractmethod
     def run(self, query: str, manager: CallbackManagerForRetrieverRun) -> SearchResult[Document]:
-        """Return what it finds."""
+        """Return its results."""
 
     async def run_async(self, query: str, manager: AsyncCallbackManagerForRetrieverRun) -> SearchResult[Document]:
         """Do the same without blocking the loop."""
         return await asyncio.to_thread(self.run, query, manager.get_sync())
 
     def best(self, pairs: Sequence[tuple[Document, float]], *, knows_k: bool) -> SearchResult[Document]:
-        """Return the best of what was found; one that does not know `fetch_k` may have left something out before."""
+        """Return the best results; a search that does not know `fetch_k` may have left some out before."""
         more = len(pairs) >= self.fetch_k or not knows_k
         if len(pairs) > self.fetch_k:
             values = numbers([pair[1] for pair in pairs], self.name)
@@ -54,7 +54,7 @@ class Search(abc.ABC):
 
 
 class _Store(Search):
-    """A vector store, with the filters of its retriever if it was given as one."""
+    """A vector store, with the filters of its retriever if it was passed as one."""
 
     def __init__(self, name: str, asked: Any, fetch_k: int, sign: float) -> None:
         super().__init__(name, asked, fetch_k, sign)
@@ -147,7 +147,7 @@ class _Function(Search):
 
 
 def as_search(name: str, asked: Any, fetch_k: int, sign: float) -> Search:
-    """Return how something is asked."""
+    """Return the search for one of the kinds."""
     kind: type[Search]
     if isinstance(asked, (VectorStore, VectorStoreRetriever)):
         kind = _Store

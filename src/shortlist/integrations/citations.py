@@ -1,13 +1,13 @@
-"""An LLM's citations as answers: what it cites is what the list was needed for.
+"""An LLM's citations as answers: the documents it cites are those it needed.
 
     prompt = numbered(texts)                      # "[1] ...", "[2] ..."
     answer = model(question, prompt)              # "Within five days [2]."
     answer_round(lister, shown.round_id, read_citations(answer, shown.members))
 
 Everything that an answer cites is needed, so the lowest of their scores counts (``hit(round_id, [a, b])``). An answer
-that says `NOT FOUND` is a miss, also if it cites something: a part is missing. Anything else is `skip`: an answer
-without a citation, and one that cites a label that is not in the prompt. A model that errs in form has not said that
-the list lacks something, so that is never a miss. Only the standard library is needed.
+that says `NOT FOUND` is a miss, even if it cites something: a part is missing. Anything else is a `skip`: an answer
+without a citation, or one that cites a label that is not in the prompt. A formatting error does not say that
+the list lacks something, so it is never a miss. Needs only the standard library.
 """
 
 import inspect
@@ -23,7 +23,7 @@ from shortlist.listers import Lister
 
 __all__ = ["NOT_FOUND", "Citations", "answer_round", "numbered", "read_citations"]
 
-#: What the prompt asks a model to say when something that it needs is missing.
+#: What the prompt asks a model to say if something it needs is missing.
 NOT_FOUND: Final = "NOT FOUND"
 #: The tool that a model may call instead of writing brackets: ``cite(ids=[...], not_found=false)``.
 _TOOL: Final = "cite"
@@ -41,14 +41,14 @@ _TAIL: Final = re.compile(r"(?::\d+)?†.*$")
 
 @dataclass(frozen=True)
 class Citations:
-    """What an answer cites.
+    """The citations of an answer.
 
     Attributes
     ----------
     cited
-        The documents that it cites, each once, in the order of the answer.
+        The documents it cites, each once, in the order of the answer.
     unknown
-        What looks like a citation and is no label of the prompt.
+        What looks like a citation but is not a label of the prompt.
     not_found
         Whether it says that something is missing.
     """
@@ -59,19 +59,24 @@ class Citations:
 
     @property
     def answer(self) -> Literal["hit", "miss", "skip"]:
-        """What it says about the list."""
+        """The answer to the round."""
         if self.not_found:
-            return "miss"  # also where it cites something: skipped, the rounds that lack a part would not count
+            return "miss"  # even if it cites something: skipped, the rounds that lack a part would not count
         return "hit" if self.cited and not self.unknown else "skip"
 
 
 def numbered(texts: Iterable[str]) -> str:
-    """Return documents as a prompt shows them, numbered from 1.
+    """Return documents formatted for a prompt, numbered from 1.
 
     Parameters
     ----------
     texts
-        What each document says, in the order of the list.
+        The text of each document, in the order of the list.
+
+    Returns
+    -------
+    str
+        One line per document.
 
     Examples
     --------
@@ -89,26 +94,36 @@ def read_citations(
     not_found: str = NOT_FOUND,
     tool: str = _TOOL,
 ) -> Citations:
-    """Return what an answer cites.
+    """Return the citations of an answer.
 
     Brackets are read as models write them: ``[1]``, ``[doc-7]``, ``[1, 3]``, ``[2-4]``, ``[Source 2]``, ``[^2]``,
-    ``【2†source】``. Code is left out, and so are brackets that are neither a label nor look like one: ``[sic]``, and
-    links. A label is matched as it is, and only then as a number or a range.
+    ``【2†source】``. Code is ignored, and so are brackets that neither are a label nor look like one: ``[sic]``, and
+    links. A label is matched literally first, and only then as a number or a range.
 
     Parameters
     ----------
     answer
         The text, or the message with its tool calls as an OpenAI-compatible service returns it (``"content"``,
-        ``"tool_calls"``), or with blocks of content (``"text"``, ``"tool_use"``).
+        ``"tool_calls"``), or with content blocks (``"text"``, ``"tool_use"``).
     labels
-        From the labels of the prompt to the members of the list: ``{"doc-7": "doc-7"}``. Or the members alone, in the
-        order of the prompt, if it numbers them from 1.
+        A mapping from the labels of the prompt to the members of the list: ``{"doc-7": "doc-7"}``. Or only the members,
+        in the order of the prompt, if it numbers them from 1.
     not_found
-        What the prompt asks the model to say when something that it needs is missing. In an answer that cites nothing,
+        What the prompt asks the model to say if something it needs is missing. In an answer that cites nothing,
         case and punctuation do not matter.
     tool
         The name of the tool that it may call: its ``ids`` (or ``citations``, ``documents``, ``sources``) are
         labels, and ``not_found`` says that something is missing.
+
+    Returns
+    -------
+    Citations
+        What it cites, and whether it says that something is missing.
+
+    Raises
+    ------
+    InvalidParameter
+        If an argument cannot be used; an answer that cannot be read is never an error.
 
     Examples
     --------
@@ -139,25 +154,35 @@ def read_citations(
 def answer_round(
     lister: Lister, round_id: Any, citations: Citations, *, several: Literal["all", "any"] = "all"
 ) -> Literal["hit", "miss", "skip"]:
-    """Answer a round with what was cited, and return how.
+    """Answer a round with the citations.
 
     Parameters
     ----------
     lister
-        A Shortlister, or a Client of the service; no AsyncClient.
+        A Shortlister, or a Client of the service; not an AsyncClient.
     round_id
-        The list's round.
+        The round of the list.
     citations
-        What the answer cites, of the members of that list.
+        The citations, of members of that list.
     several
-        ``"all"``: everything cited is needed, and the guarantee is that all of it is in the list, if the model says so
-        where a part is missing, or if the lister explores (`explore_share`). ``"any"``: one of
-        them would have done, and the first one cited stands for it; lists are shorter, and the guarantee is that some
-        document is there that a model would cite.
+        ``"all"``: everything cited is needed, and the guarantee is that all of it is in the list, provided that the
+        model says so when a part is missing, or that the lister explores (`explore_share`). ``"any"``: one of
+        them would have been enough, and the first one cited counts; lists are shorter, and the guarantee is that some
+        document that a model would cite is in the list.
+
+    Returns
+    -------
+    Literal['hit', 'miss', 'skip']
+        The verb that was called.
+
+    Raises
+    ------
+    InvalidParameter
+        If the lister's verbs must be awaited, or `several` is neither ``"all"`` nor ``"any"``.
     """
     if inspect.iscoroutinefunction(lister.hit):
         raise InvalidParameter(
-            f"lister is {lister!r}, whose answers have to be awaited; give a Client, or await its {citations.answer}"
+            f"lister is {lister!r}, whose verbs must be awaited; give a Client, or await its {citations.answer}"
         )
     if several not in ("all", "any"):
         raise InvalidParameter(f"several is {several!r}; it must be 'all' or 'any'")
@@ -195,16 +220,16 @@ def _parts(answer: Any, tool: str) -> Iterator[str | dict[str, Any]]:
 
 
 def _blocks(blocks: Any, where: str) -> list[Any]:
-    """Return the parts of a message, or say that they are none."""
+    """Return the parts of a message, or raise."""
     if blocks is None:
         return []
     if not isinstance(blocks, (list, tuple)) or not all(isinstance(each, (str, Mapping)) for each in blocks):
-        raise InvalidParameter(f"{where} of the answer is {str(blocks)[:80]!r}; give the message as JSON has it")
+        raise InvalidParameter(f"{where} of the answer is {str(blocks)[:80]!r}; give the message as parsed from JSON")
     return list(blocks)
 
 
 def _arguments(arguments: Any) -> dict[str, Any]:
-    """Return the arguments of a call; what cannot be read is a label that nobody knows."""
+    """Return the arguments of a call; unreadable ones become an unknown label."""
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
@@ -224,39 +249,39 @@ class _Reader:
     def __init__(self, labels: Mapping[Any, Member] | Sequence[Member]) -> None:
         if isinstance(labels, str) or not isinstance(labels, (Mapping, Sequence)):
             raise InvalidParameter(
-                f"labels is {labels!r}; give the members of the list, or from each label to its member"
+                f"labels is {labels!r}; give the members of the list, or a mapping from each label to its member"
             )
-        known = labels if isinstance(labels, Mapping) else dict(enumerate(labels, 1))
-        self.labels = {str(label): member for label, member in known.items()}
-        if len(self.labels) < len(known):
-            raise InvalidParameter(f"labels has {list(known)}, of which two read the same; give each its own")
+        members = labels if isinstance(labels, Mapping) else dict(enumerate(labels, 1))
+        self.labels = {str(label): member for label, member in members.items()}
+        if len(self.labels) < len(members):
+            raise InvalidParameter(f"labels has {list(members)}, of which two read the same; give each its own")
         folded: dict[str, list[Member]] = {}
         for label, member in self.labels.items():
             folded.setdefault(label.casefold(), []).append(member)
-        self.folded = {label: members[0] for label, members in folded.items() if len(members) == 1}
+        self.folded = {label: alike[0] for label, alike in folded.items() if len(alike) == 1}
         self.cited: list[Member] = []
         self.unknown: list[str] = []
 
     def text(self, text: str) -> None:
         """Read the brackets of a text."""
-        for found in _BRACKETS.finditer(_CODE.sub(" ", text)):
-            content, link = found[1] or found[3], bool(found[2])
+        for match in _BRACKETS.finditer(_CODE.sub(" ", text)):
+            content, link = match[1] or match[3], bool(match[2])
             if self._take(content):
                 continue
             for part in _SEPARATORS.split(content.strip()):
-                # A link's words are no labels, and neither is what has no digit or reads like a sentence.
+                # The words of a link are not labels; nor is anything without a digit, or that reads like a sentence.
                 if not self._take(part) and _looks_like_a_label(part) and not link:
                     self.unknown.append(part)
 
     def values(self, values: Any) -> None:
-        """Read labels that came as data."""
+        """Read labels given as data."""
         for value in values if isinstance(values, (list, tuple)) else () if values is None else (values,):
             label = str(value).strip().removeprefix("[").removesuffix("]")
             if not self._take(label):
                 self.unknown.append(label)
 
     def _take(self, label: str) -> bool:
-        """Add the members that a label, or a range of numbers, stands for; return whether all are known."""
+        """Add the members of a label, or of a range of numbers; return whether all exist."""
         label = _TAIL.sub("", label.strip())
         for form in (label, _WORD.sub("", label)):
             member = self.labels.get(form, self.folded.get(form.casefold()))

@@ -1,11 +1,11 @@
-"""Haystack: components that keep the documents above a threshold they learn, of one retriever or of several.
+"""Haystack: components that keep the documents above a learned threshold, from one retriever or several.
 
     pipeline.add_component("shortlist", ShortlistFilter(coverage=0.9, path="lister.json"))
     pipeline.connect("retriever.documents", "shortlist.documents")
-    found = pipeline.run({"retriever": {...}})["shortlist"]
-    pipeline.get_component("shortlist").hit(found["documents"][0])
+    result = pipeline.run({"retriever": {...}})["shortlist"]
+    pipeline.get_component("shortlist").hit(result["documents"][0])
 
-`ShortlistJoiner` stands where a `DocumentJoiner` does: it has an input for each retriever.
+`ShortlistJoiner` replaces a `DocumentJoiner`: it has one input per retriever.
 
 A pipeline is saved with the path or the address of its lister, never with the lister itself; loading it
 needs ``allowed_modules=["shortlist.integrations.haystack"]``.
@@ -29,9 +29,9 @@ __all__ = ["ShortlistFilter", "ShortlistJoiner"]
 
 
 class _Learning(FeedbackMixin):
-    """A component's lister, its file, and from shown documents to their answers, through their metadata."""
+    """A component's lister, its file, and the answers to shown documents, through their metadata."""
 
-    #: The settings that a saved pipeline has.
+    #: The settings in a saved pipeline.
     _saved: ClassVar[tuple[str, ...]] = (
         "coverage",
         "delta",
@@ -67,9 +67,9 @@ class _Learning(FeedbackMixin):
             from shortlist import Client  # noqa: PLC0415 - needs an extra
 
             return Client(self.url, str(self.stream), self._api_key)
-        wanted = Shortlister(self.coverage, self.delta, score=self.score)
+        new = Shortlister(self.coverage, self.delta, score=self.score)
         if self.path is None or not Path(self.path).exists():
-            return wanted
+            return new
         lister = Shortlister.load(self.path)
         learned = getattr(lister.policy, "coverage", self.coverage)
         if learned != self.coverage:
@@ -81,11 +81,17 @@ class _Learning(FeedbackMixin):
 
     @property
     def lister(self) -> Any:
-        """What learns: a Shortlister, or a Client."""
+        """The lister: a Shortlister, or a Client."""
         return self._adapter.lister
 
     def save(self) -> None:
-        """Write the lister to its file."""
+        """Write the lister to its file.
+
+        Raises
+        ------
+        InvalidParameter
+            If the component has no path.
+        """
         if self.path is None:
             raise InvalidParameter("there is no path to save to; give one to the component")
         self.lister.save(self.path)
@@ -93,7 +99,12 @@ class _Learning(FeedbackMixin):
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain data, and write the lister to its file if it has one.
 
-        An API key is left out: hand it in again when the pipeline is loaded.
+        An API key is left out: pass it again when the pipeline is loaded.
+
+        Returns
+        -------
+        dict[str, Any]
+            What `from_dict` takes.
         """
         if self.path is not None:
             self.save()
@@ -101,7 +112,18 @@ class _Learning(FeedbackMixin):
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Return the component that `to_dict` described, with its lister as it was."""
+        """Return the component that `to_dict` described, with its lister.
+
+        Parameters
+        ----------
+        data
+            What `to_dict` returned.
+
+        Returns
+        -------
+        Self
+            The component.
+        """
         component_: Self = default_from_dict(cls, data)
         return component_
 
@@ -134,23 +156,23 @@ class _Learning(FeedbackMixin):
 class ShortlistFilter(_Learning):
     """Keeps the documents that reach the learned threshold.
 
-    If the last document it is given would still be shown, there may be more behind it, and the documents are
-    marked ``truncated``; say `complete` if the retriever returns everything there is. Keep `top_k` the same from
+    If the last document would still be shown, the retriever may have left some out, and the documents are
+    marked ``truncated``; set `complete` if the retriever returns everything. Keep `top_k` the same from
     the first question on, and large enough that the right document is among the results more often than
-    `coverage` asks for; if it is not, ``summary()["waiting_for"]`` says so.
+    `coverage` requires; if it is not, ``summary()["waiting_for"]`` says so.
 
     Parameters
     ----------
     coverage, delta, score
-        Of the lister that is made, if there is none at `path` yet; the `coverage` of one that exists must be the same.
+        Settings of a new lister, if there is none at `path`; an existing one must have the same `coverage`.
     path
-        A file for the lister: it is read if it exists, and written by `save` and when the pipeline is saved.
+        A file for the lister: read if it exists, and written by `save` and when the pipeline is saved.
     url, stream, api_key
         Use a stream of a running service instead.
     higher_is_better
         False if the scores are distances.
     complete
-        Whether the documents passed in are all there are.
+        Whether the retriever returns all documents.
     """
 
     def __init__(
@@ -170,21 +192,47 @@ class ShortlistFilter(_Learning):
 
     @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
     def run(self, documents: list[Document], query: str | None = None) -> dict[str, Any]:
-        """Keep the documents that reach the threshold, best first."""
+        """Return the documents that reach the threshold, best first.
+
+        Parameters
+        ----------
+        documents
+            The retriever's documents, with scores.
+        query
+            The question, stored by a service.
+
+        Returns
+        -------
+        dict[str, Any]
+            ``documents``, best first, ``round_id``, ``threshold`` and ``truncated``.
+        """
         return self._result(*self._offer(self._alone(documents, complete=self.complete), query))
 
     @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
     async def run_async(self, documents: list[Document], query: str | None = None) -> dict[str, Any]:
-        """Do the same without blocking the loop."""
+        """Return the documents that reach the threshold, without blocking the loop.
+
+        Parameters
+        ----------
+        documents
+            The retriever's documents, with scores.
+        query
+            The question, stored by a service.
+
+        Returns
+        -------
+        dict[str, Any]
+            As for `run`.
+        """
         return self._result(*await self._offer_async(self._alone(documents, complete=self.complete), query))
 
 
 @component
 class ShortlistJoiner(_Learning):
-    """Joins several retrievers, each with its own scores: how much each counts is learned, and so is the cut-off.
+    """Joins several retrievers, each with its own scores; their weights and the cutoff are learned.
 
-    It has an input for each of `searches`, and an optional ``query``. Each document's meta carries ``round_id``,
-    ``member``, ``scores`` (one by each retriever, None where it did not return the document), ``threshold`` and
+    It has one input per name in `searches`, and an optional ``query``. Each document's meta carries ``round_id``,
+    ``member``, ``scores`` (one per retriever, None if it did not return the document), ``threshold`` and
     ``truncated``; its own score, and ``score``, is that of the only retriever, and None if there are several. Keep each
     retriever's `top_k` the same from the first question on.
 
@@ -193,16 +241,16 @@ class ShortlistJoiner(_Learning):
     searches
         The names of its inputs: ``["bm25", "dense"]`` are connected as ``"shortlist.bm25"`` and ``"shortlist.dense"``.
     coverage, delta, score
-        Of the lister that is made, if there is none at `path` yet; the `coverage` of one that exists must be the same.
+        Settings of a new lister, if there is none at `path`; an existing one must have the same `coverage`.
     path
-        A file for the lister: it is read if it exists, and written by `save` and when the pipeline is saved.
+        A file for the lister: read if it exists, and written by `save` and when the pipeline is saved.
     url, stream, api_key
         Use a stream of a running service instead.
     higher_is_better
-        False if scores are distances; or one for each by its name.
+        False if scores are distances; or one per retriever by name.
     complete
-        Whether each retriever returns all there is. Otherwise a list in which a document may be missing that reaches
-        the threshold is marked ``truncated``.
+        Whether each retriever returns all documents. Otherwise a list that may lack a document above the threshold is
+        marked ``truncated``.
     """
 
     _saved: ClassVar[tuple[str, ...]] = ("searches", *_Learning._saved)
@@ -238,10 +286,36 @@ class ShortlistJoiner(_Learning):
 
     @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
     def run(self, query: str | None = None, **documents: list[Document]) -> dict[str, Any]:
-        """Keep the documents that reach the threshold, best first."""
+        """Return the documents that reach the threshold, best first.
+
+        Parameters
+        ----------
+        query
+            The question, stored by a service.
+        documents
+            The documents of each retriever, by name.
+
+        Returns
+        -------
+        dict[str, Any]
+            ``documents``, best first, ``round_id``, ``threshold`` and ``truncated``.
+        """
         return self._result(*self._offer(self._candidates(documents), query))
 
     @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
     async def run_async(self, query: str | None = None, **documents: list[Document]) -> dict[str, Any]:
-        """Do the same without blocking the loop."""
+        """Return the documents that reach the threshold, without blocking the loop.
+
+        Parameters
+        ----------
+        query
+            The question, stored by a service.
+        documents
+            The documents of each retriever, by name.
+
+        Returns
+        -------
+        dict[str, Any]
+            As for `run`.
+        """
         return self._result(*await self._offer_async(self._candidates(documents), query))

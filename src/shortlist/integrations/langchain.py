@@ -1,11 +1,11 @@
-"""LangChain: documents above a threshold that is learned, instead of the top k, from one search or several.
+"""LangChain: documents above a learned threshold, instead of the top k, from one search or several.
 
 retriever = ShortlistRetriever(searches={"dense": store, "bm25": bm25}, lister=Shortlister(coverage=0.9), fetch_k=50)
 documents = retriever.invoke("Where is my invoice?")
-retriever.hit(documents[0])                       # the person used this one
+retriever.hit(documents[0])                       # the user used this one
 retriever.miss(documents[0].metadata["round_id"]) # or: none of these
 
-`ShortlistCompressor` does the same behind a retriever or a reranker that you have already.
+`ShortlistCompressor` does the same behind a retriever or a reranker that you already have.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ __all__ = ["ShortlistCompressor", "ShortlistRetriever"]
 
 
 class _Marking(FeedbackMixin):
-    """From shown documents to their answers, through their metadata."""
+    """Answers to shown documents, through their metadata."""
 
     def _marked(self, shown: Any, items: list[Document]) -> list[Document]:
         return [
@@ -57,16 +57,16 @@ class _Marking(FeedbackMixin):
 class ShortlistRetriever(_Marking, BaseRetriever):
     """A retriever over one search or several.
 
-    Each document's metadata carries ``round_id``, ``member``, ``scores`` (one by each search, None where it did not
+    Each document's metadata carries ``round_id``, ``member``, ``scores`` (one per search, None if it did not
     return the document), ``score`` (that of the only search; None if there are several), ``threshold`` and
-    ``truncated``. Early lists are long, because nothing is known yet: give the lister an `at_most` if a prompt has to
-    be short. A search that fails raises what it raised, and no round is opened.
+    ``truncated``. Early lists are long, because nothing is known yet: give the lister an `at_most` if a prompt must
+    be short. If a search fails, its error is raised, and no round is opened.
 
     Parameters
     ----------
     searches
-        By name, each of them one of: a vector store, asked with ``similarity_search_with_score``; its retriever
-        (``store.as_retriever(search_kwargs=...)``), asked the same way with its filters; a `BM25Retriever`, whose
+        By name, each of them one of: a vector store, queried with ``similarity_search_with_score``; its retriever
+        (``store.as_retriever(search_kwargs=...)``), queried the same way with its filters; a `BM25Retriever`, whose
         scores are read from its index; another retriever that writes ``score`` or ``relevance_score`` into the
         metadata of its documents; a function from a query (and ``k``, if it has such a parameter) to pairs of a
         document and its score, plain or ``async``.
@@ -74,11 +74,11 @@ class ShortlistRetriever(_Marking, BaseRetriever):
         A Shortlister, or a Client or AsyncClient of the service.
     fetch_k
         How many documents to take from each search, in every round. A right document that no search returns counts
-        as missed, so choose `fetch_k` large enough that it is among them more often than `coverage` asks for; if it
-        is not, ``summary()["waiting_for"]`` says so. Where a document that was not returned may reach the
-        threshold, the list says ``truncated``.
+        as missed, so choose `fetch_k` large enough that it is among them more often than `coverage` requires; if it
+        is not, ``summary()["waiting_for"]`` says so. If a document that was not returned may reach the
+        threshold, the list is marked ``truncated``.
     higher_is_better
-        False if scores are distances; with several searches, one for each by its name.
+        False if scores are distances; with several searches, one per search by name.
     """
 
     searches: Mapping[str, Any]
@@ -89,7 +89,18 @@ class ShortlistRetriever(_Marking, BaseRetriever):
     _searches: dict[str, Search] = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
-        """Check the settings that belong together."""
+        """Check the settings together, once pydantic has set them.
+
+        Parameters
+        ----------
+        context
+            Pydantic's context.
+
+        Raises
+        ------
+        InvalidInput
+            If `fetch_k` is below 1, or a search cannot be used.
+        """
         super().model_post_init(context)
         if self.fetch_k < 1:
             raise InvalidInput(f"fetch_k is {self.fetch_k}; it must be at least 1")
@@ -114,23 +125,23 @@ class ShortlistRetriever(_Marking, BaseRetriever):
 class ShortlistCompressor(_Marking, BaseDocumentCompressor):
     """Keeps the documents of a retrieval that reach the learned threshold.
 
-    For a ``ContextualCompressionRetriever``, or behind any retriever. If the last document it is given would still be
-    shown, there may be more behind it, and the documents are marked ``truncated``; say `complete` if those are all
-    there are. Keep the number of documents that the retriever returns the same from the first question on.
+    For a ``ContextualCompressionRetriever``, or behind any retriever. If the last document would still be shown, the
+    retriever may have left some out, and the documents are marked ``truncated``; set `complete` if it returns
+    everything. Keep the number of documents that the retriever returns the same from the first question on.
 
     Parameters
     ----------
     lister
         A Shortlister, or a Client or AsyncClient of the service.
     score
-        The key under which each document's metadata has its score. Or a function of a query and its documents, plain
-        or ``async``, that returns a score for each; several of them by name, ``{"reranker": [...], "bm25": [...]}``,
+        The metadata key of each document's score. Or a function of a query and its documents, plain
+        or ``async``, that returns one score per document; or several by name, ``{"reranker": [...], "bm25": [...]}``,
         NaN where there is none. An ``EnsembleRetriever`` writes no scores and a ``CrossEncoderReranker`` drops its
-        own, so behind those it has to be a function.
+        own, so behind those it must be a function.
     higher_is_better
-        False if scores are distances; with several scorers, one for each by its name.
+        False if scores are distances; with several scorers, one per scorer by name.
     complete
-        Whether the documents passed in are all there are.
+        Whether the retriever returns all documents.
     """
 
     lister: Any = None
@@ -140,7 +151,13 @@ class ShortlistCompressor(_Marking, BaseDocumentCompressor):
     _adapter: Adapter = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
-        """Check the settings that belong together."""
+        """Check the settings together, once pydantic has set them.
+
+        Parameters
+        ----------
+        context
+            Pydantic's context.
+        """
         super().model_post_init(context)
         self._adapter = Adapter(self.lister, higher_is_better=self.higher_is_better)
 
@@ -150,7 +167,22 @@ class ShortlistCompressor(_Marking, BaseDocumentCompressor):
         query: str,
         callbacks: Callbacks | None = None,  # noqa: ARG002 - nothing else is called
     ) -> Sequence[Document]:
-        """Keep the documents that reach the threshold, best first."""
+        """Return the documents that reach the threshold, best first.
+
+        Parameters
+        ----------
+        documents
+            The retriever's documents.
+        query
+            The question.
+        callbacks
+            Not used.
+
+        Returns
+        -------
+        Sequence[Document]
+            The documents to keep, best first.
+        """
         score, refusal = self.score, "score has to be awaited: use acompress_documents, or a plain function"
         scores = plain_call(refusal, score, query, documents) if callable(score) else self._written(score, documents)
         return self._offer(self._candidates(documents, scores), query)[1]
@@ -161,14 +193,29 @@ class ShortlistCompressor(_Marking, BaseDocumentCompressor):
         query: str,
         callbacks: Callbacks | None = None,  # noqa: ARG002
     ) -> Sequence[Document]:
-        """Do the same without blocking the loop."""
+        """Return the documents that reach the threshold, without blocking the loop.
+
+        Parameters
+        ----------
+        documents
+            The retriever's documents.
+        query
+            The question.
+        callbacks
+            Not used.
+
+        Returns
+        -------
+        Sequence[Document]
+            The documents to keep, best first.
+        """
         score = self.score
         scores = await waiting_call(score, query, documents) if callable(score) else self._written(score, documents)
         return (await self._offer_async(self._candidates(documents, scores), query))[1]
 
     @staticmethod
     def _written(key: str, documents: Sequence[Document]) -> list[float]:
-        """Return the scores that documents carry."""
+        """Return the scores in the documents' metadata."""
         for position, document in enumerate(documents):
             if key not in document.metadata:
                 raise InvalidScores(

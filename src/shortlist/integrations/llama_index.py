@@ -1,4 +1,4 @@
-"""LlamaIndex: nodes above a threshold that is learned, from one retriever or several.
+"""LlamaIndex: nodes above a learned threshold, from one retriever or several.
 
 retriever = ShortlistFusionRetriever({"dense": dense, "bm25": bm25}, lister=Shortlister(coverage=0.9))
 nodes = retriever.retrieve("...")
@@ -29,7 +29,7 @@ __all__ = ["ShortlistFusionRetriever", "ShortlistPostprocessor"]
 
 
 class _Marking(FeedbackMixin):
-    """From shown nodes to their answers, through their metadata."""
+    """Answers to shown nodes, through their metadata."""
 
     def _marked(self, shown: Any, items: list[NodeWithScore]) -> list[NodeWithScore]:
         """Return copies with the notes in their metadata, where no model and no embedding reads them."""
@@ -54,10 +54,10 @@ class _Marking(FeedbackMixin):
 class ShortlistPostprocessor(_Marking, BaseNodePostprocessor):
     """Keeps the nodes of a retrieval that reach the learned threshold.
 
-    If the last node it is given would still be shown, there may be more behind it, and the nodes are marked
-    ``truncated``; say `complete` if the retriever returns everything there is. Keep `similarity_top_k` the same
+    If the last node would still be shown, the retriever may have left some out, and the nodes are marked
+    ``truncated``; set `complete` if the retriever returns everything. Keep `similarity_top_k` the same
     from the first question on, and large enough that the right node is among the results more often than
-    `coverage` asks for; if it is not, ``summary()["waiting_for"]`` says so.
+    `coverage` requires; if it is not, ``summary()["waiting_for"]`` says so.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class ShortlistPostprocessor(_Marking, BaseNodePostprocessor):
     higher_is_better
         False if the scores are distances.
     complete
-        Whether the nodes passed in are all there are.
+        Whether the retriever returns all nodes.
     """
 
     lister: Any = None
@@ -75,13 +75,25 @@ class ShortlistPostprocessor(_Marking, BaseNodePostprocessor):
     _adapter: Adapter = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
-        """Check the settings that belong together."""
+        """Check the settings together, once pydantic has set them.
+
+        Parameters
+        ----------
+        context
+            Pydantic's context.
+        """
         super().model_post_init(context)
         self._adapter = Adapter(self.lister, higher_is_better=self.higher_is_better)
 
     @classmethod
     def class_name(cls) -> str:
-        """Return the name that LlamaIndex writes down."""
+        """Return the name that LlamaIndex stores.
+
+        Returns
+        -------
+        str
+            The name.
+        """
         return "ShortlistPostprocessor"
 
     def _postprocess_nodes(
@@ -97,25 +109,25 @@ class ShortlistPostprocessor(_Marking, BaseNodePostprocessor):
 
 
 class ShortlistFusionRetriever(_Marking, BaseRetriever):
-    """A retriever over several, each with its own scores: how much each counts is learned, and so is the cut-off.
+    """A retriever over several others, each with its own scores; their weights and the cutoff are learned.
 
-    Each node's metadata carries ``round_id``, ``member``, ``scores`` (one by each retriever, None where it did not
+    Each node's metadata carries ``round_id``, ``member``, ``scores`` (one per retriever, None if it did not
     return the node), ``threshold`` and ``truncated``. The node's own score, and ``score``, is that of the only
-    retriever, and None if there are several. A retriever that fails raises what it raised, and no round is opened.
+    retriever, and None if there are several. If a retriever fails, its error is raised, and no round is opened.
 
     Parameters
     ----------
     retrievers
         By name, ``{"dense": ..., "bm25": ...}``, or a list, whose names are then ``"retriever_1"`` and so on. Give
         each the same `similarity_top_k` from the first question on, large enough that the right node is among the
-        results more often than `coverage` asks for; if it is not, ``summary()["waiting_for"]`` says so.
+        results more often than `coverage` requires; if it is not, ``summary()["waiting_for"]`` says so.
     lister
         A Shortlister, or a Client or AsyncClient of the service.
     higher_is_better
-        False if scores are distances; or one for each by its name.
+        False if scores are distances; or one per retriever by name.
     complete
-        Whether each retriever returns all there is. Otherwise a list in which a node may be missing that reaches the
-        threshold is marked ``truncated``.
+        Whether each retriever returns all nodes. Otherwise a list that may lack a node above the threshold is marked
+        ``truncated``.
     callback_manager, verbose
         As in any retriever of LlamaIndex.
     """

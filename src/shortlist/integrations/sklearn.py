@@ -1,4 +1,4 @@
-"""scikit-learn: a classifier that returns sets of labels, of a size that it learns from feedback.
+"""scikit-learn: a classifier that returns sets of labels, whose size is learned from feedback.
 
 model = ShortlistClassifier(LogisticRegression(), coverage=0.9).fit(X_train, y_train)
 sets = model.predict_set(X)             # True where a label is in the set
@@ -24,9 +24,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 __all__ = ["ShortlistClassifier"]
 
-#: Lower probabilities are taken for this one, where a score is learned of their logarithms.
+#: Lower probabilities are raised to this one if a score is learned from their logarithms.
 _LEAST: Final = 1e-6
-#: More rows than anybody hands in at once.
+#: More rows than any call has.
 _MANY: Final = 10**9
 
 
@@ -47,15 +47,15 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         The probability that the threshold may ever pass the optimal one.
     set_score
         How probabilities become comparable scores; see `shortlist.Shortlister`. ``"auto"``, the default: learned from
-        the first 30 right labels, whose sets hold every label, and of the logarithms of the probabilities, so that
-        0.001 and 0.0001 differ as 0.1 and 0.01 do; all below one in a million are alike.
+        the first 30 right labels, whose sets hold every label, on the logarithms of the probabilities, so that
+        0.001 and 0.0001 differ as 0.1 and 0.01 do; all below one in a million are treated alike.
 
     Attributes
     ----------
     classes_
         The labels; columns of `predict_set` are in their order.
     lister_
-        What learns.
+        The lister.
     threshold_
         The threshold in force.
     """
@@ -69,7 +69,7 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         self.set_score = set_score
 
     def __sklearn_tags__(self) -> Tags:
-        """Hand on what the wrapped classifier can take."""
+        """Return tags with the input that the wrapped classifier accepts."""
         tags = super().__sklearn_tags__()
         if self.estimator is not None:
             inner = get_tags(self.estimator)
@@ -90,7 +90,20 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         return validate_data(self, X, reset=reset, accept_sparse=True, ensure_all_finite=finite)
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
-        """Train the classifier; every label is in the set until `partial_fit` has seen enough."""
+        """Train the classifier; every label is in the set until `partial_fit` has seen enough.
+
+        Parameters
+        ----------
+        X
+            The rows.
+        y
+            The right labels.
+
+        Returns
+        -------
+        Self
+            The classifier itself.
+        """
         finite = "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
         X, y = validate_data(self, X, y, accept_sparse=True, ensure_all_finite=finite)  # noqa: N806
         check_classification_targets(y)
@@ -101,7 +114,7 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         return self
 
     def partial_fit(self, X: Any, y: Any, hit: ArrayLike | None = None, classes: Any = None) -> Self:  # noqa: ARG002, N803
-        """Learn the score, then its threshold, from answered rounds, one for each row, in their order.
+        """Learn the score, then its threshold, from answered rounds, one per row, in order.
 
         Before `fit` this trains the classifier on the rows instead, and learns no threshold from them.
 
@@ -110,11 +123,21 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         X
             The rows.
         y
-            The right labels. Where `hit` is False they are not looked at, and may be anything.
+            The right labels. Where `hit` is False they are ignored, and may be anything.
         hit
-            Whether the right label was in the set; worked out from `y` if not given.
+            Whether the right label was in the set; by default computed from `y`.
         classes
-            For the ways of other estimators; not used.
+            For compatibility with other estimators; not used.
+
+        Returns
+        -------
+        Self
+            The classifier itself.
+
+        Raises
+        ------
+        InvalidParameter
+            If `y` or `hit` does not have one entry per row, or `hit` is True for a label outside its set.
         """
         if not hasattr(self, "estimator_"):
             return self.fit(X, y)
@@ -130,29 +153,29 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
             raise InvalidParameter(
                 f"hit is of shape {hits.shape} and type {hits.dtype}; it must be a mask over the rows"
             )
-        places = {label: place for place, label in enumerate(self.classes_.tolist())}
+        columns = {label: column for column, label in enumerate(self.classes_.tolist())}
         lists: dict[int, Shown] = {}
         for i, scores in enumerate(rows):
             lists[i] = self.lister_.propose(scores)
             # Until the score is learned a set holds every label, so a row may be answered before the next is shown.
             if self.lister_.score == "auto" and self.lister_.learned is None:
-                self._answer(i, lists, labels, places, hits)
+                self._answer(i, lists, labels, columns, hits)
         for i in list(lists):
-            self._answer(i, lists, labels, places, hits)
+            self._answer(i, lists, labels, columns, hits)
         return self
 
     def _answer(
-        self, i: int, lists: dict[int, Shown], labels: NDArray[Any], places: dict[Any, int], hits: NDArray[Any] | None
+        self, i: int, lists: dict[int, Shown], labels: NDArray[Any], columns: dict[Any, int], hits: NDArray[Any] | None
     ) -> None:
-        """Answer row `i`, and take it from the `lists` that wait."""
+        """Answer row `i`, and remove it from the `lists` that wait."""
         shown = lists.pop(i)
-        place = places.get(labels[i].item() if hasattr(labels[i], "item") else labels[i])
+        column = columns.get(labels[i].item() if hasattr(labels[i], "item") else labels[i])
         if hits is not None and not hits[i]:
             self.lister_.miss(shown.round_id)
-        elif place is not None and place in shown.members:
-            self.lister_.hit(shown.round_id, place)
+        elif column is not None and column in shown.members:
+            self.lister_.hit(shown.round_id, column)
         elif hits is None:
-            self.lister_.miss(shown.round_id)  # also a label that the classifier does not know
+            self.lister_.miss(shown.round_id)  # also for a label that the classifier does not have
         else:
             for left in (shown, *lists.values()):
                 self.lister_.skip(left.round_id)
@@ -179,7 +202,18 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         return self.lister_.threshold
 
     def predict_set(self, X: Any) -> NDArray[np.bool_]:  # noqa: N803 - scikit-learn's name
-        """Return for each row which labels are in its set: True in the columns of `classes_`."""
+        """Return which labels are in the set of each row.
+
+        Parameters
+        ----------
+        X
+            The rows.
+
+        Returns
+        -------
+        NDArray[np.bool_]
+            One row per row of `X`, True in the columns of `classes_` that are in its set.
+        """
         check_is_fitted(self)
         rows = self._scores(self._checked(X, reset=False))
         sets = np.zeros(rows.shape, dtype=np.bool_)
@@ -188,16 +222,44 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         return sets
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803 - scikit-learn's name
-        """Return the single best label, as the classifier does."""
+        """Return the single best label, as the classifier does.
+
+        Parameters
+        ----------
+        X
+            The rows.
+
+        Returns
+        -------
+        NDArray[Any]
+            One label per row.
+        """
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict(self._checked(X, reset=False)))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803 - scikit-learn's name
-        """Return the classifier's probabilities."""
+        """Return the classifier's probabilities.
+
+        Parameters
+        ----------
+        X
+            The rows.
+
+        Returns
+        -------
+        NDArray[np.float64]
+            One row per row of `X`, one column per label of `classes_`.
+        """
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict_proba(self._checked(X, reset=False)))
 
     def summary(self) -> Summary:
-        """Return what was learned, which score is in use and why."""
+        """Return a summary of all rounds so far.
+
+        Returns
+        -------
+        Summary
+            The summary of the lister.
+        """
         check_is_fitted(self)
         return self.lister_.summary()

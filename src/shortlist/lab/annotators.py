@@ -1,7 +1,7 @@
-"""Annotators who err, as real people do: they pick a class by what people answered, right or not.
+"""Annotators who err: they pick a class as often as real annotators did, right or not.
 
-The answers come from a file that is not part of the package: CIFAR-10H (CC BY-NC-SA 4.0), how often people chose each
-of ten classes for 10,000 images, with the class probabilities of three networks beside them. The file is a ``.npz``
+The answers come from a file that is not part of the package: CIFAR-10H (CC BY-NC-SA 4.0), how often annotators chose
+each of ten classes for 10,000 images, with the class probabilities of three networks. The file is a ``.npz``
 with the arrays `people` (int[n, k], answers by class), `truth` (int[n]), and one float[n, k] per network of `NETWORKS`.
 """
 
@@ -29,12 +29,12 @@ NETWORKS: Final = ("resnet", "preresnet", "densenet")
 
 @dataclass(frozen=True)
 class Errors:
-    """How people err.
+    """How annotators err.
 
     Parameters
     ----------
     eps
-        P(the truth is at or below the optimal threshold, and the pick above it): by how much more coverage to ask for.
+        P(the truth is at or below the optimal threshold, and the pick above it): how much coverage to add.
     wrong
         The share of picks that are wrong.
     low
@@ -51,7 +51,7 @@ class Errors:
 
 @dataclass(frozen=True, eq=False)
 class Images:
-    """Images, what networks think of them, and what people say.
+    """Images, the probabilities of networks, and the answers of annotators.
 
     Parameters
     ----------
@@ -59,13 +59,13 @@ class Images:
         float[n, k, d]: of each class, by each network.
     truth
         int[n]: the right class.
-    people
-        int[n, k]: how often people chose each class.
+    answers
+        int[n, k]: how often annotators chose each class.
     """
 
     probabilities: Array
     truth: NDArray[np.intp]
-    people: NDArray[np.int64]
+    answers: NDArray[np.int64]
 
     @classmethod
     def load(cls, path: Path, networks: tuple[str, ...]) -> Self:
@@ -76,8 +76,8 @@ class Images:
 
     @cached_property
     def shares(self) -> Array:
-        """How likely each class is to be picked where all of them are shown."""
-        shares: Array = self.people / self.people.sum(axis=1, keepdims=True)
+        """The probability of each class to be picked if all are shown."""
+        shares: Array = self.answers / self.answers.sum(axis=1, keepdims=True)
         return shares
 
     @cached_property
@@ -87,17 +87,17 @@ class Images:
         return Lists(self.probabilities, self.truth, names)
 
     def errors(self, score: Score, coverage: float) -> "Errors":
-        """Return how people err where all classes are shown, at the optimal threshold of a score for the truth."""
+        """Return how annotators err if all classes are shown, at the optimal threshold of a score for the truth."""
         scored = score_lists(self.lists, score)
         optimum = optimal_threshold(scored.true, coverage)
-        above = scored.made > optimum
+        above = scored.scores > optimum
         wrong = self.shares.copy()
         wrong[np.arange(len(wrong)), self.truth] = 0.0
         return Errors(
             float(((scored.true <= optimum) * (self.shares * above).sum(axis=1)).mean()),
             float(wrong.sum(axis=1).mean()),
             float((wrong * ~above).sum() / wrong.sum()),
-            float((scored.made >= optimum).sum(axis=1).mean()),
+            float((scored.scores >= optimum).sum(axis=1).mean()),
         )
 
     @property
@@ -107,27 +107,27 @@ class Images:
 
     @property
     def score(self) -> str:
-        """The score that listers are given: probabilities as they are, or learned from those of several networks."""
+        """The `score` of listers: the probabilities themselves, or learned from those of several networks."""
         return "auto" if self.values.ndim == 3 else "raw"
 
     def leaning(self) -> Self:
-        """Return the same images, with every wrong answer replaced by the favourite of the networks."""
+        """Return the same images, with every wrong answer replaced by the networks' most likely class."""
         rows = np.arange(len(self.truth))
-        right = self.people[rows, self.truth]
-        people = np.zeros_like(self.people)
-        people[rows, self.truth] = right
-        people[rows, self.probabilities.mean(axis=2).argmax(axis=1)] += self.people.sum(axis=1) - right
-        return dataclasses.replace(self, people=people)
+        right = self.answers[rows, self.truth]
+        answers = np.zeros_like(self.answers)
+        answers[rows, self.truth] = right
+        answers[rows, self.probabilities.mean(axis=2).argmax(axis=1)] += self.answers.sum(axis=1) - right
+        return dataclasses.replace(self, answers=answers)
 
     def draw(self, rounds: int, seed: int) -> tuple[list[int], list[int], list[float]]:
-        """Return images, what is picked of each where all classes are shown, and a number in [0, 1) per round."""
+        """Return images, the pick for each if all classes are shown, and a number in [0, 1) per round."""
         rng = np.random.default_rng(seed)
         rows = rng.integers(len(self.truth), size=rounds)
         passed = self.shares.cumsum(axis=1)[rows, :-1] <= rng.random((rounds, 1))
         return rows.tolist(), passed.sum(axis=1).tolist(), rng.random(rounds).tolist()
 
     def pilot(self, seed: int = 1_000) -> Score:
-        """Return the score after a pilot in which all classes are shown, to count wrong picks by."""
+        """Return the score after a pilot in which all classes are shown; wrong picks are counted with it."""
         lister = Shortlister(score=self.score)
         rows, picks, _ = self.draw(1_000, seed)
         for row, pick in zip(rows, picks, strict=True):
@@ -148,7 +148,7 @@ class Annotated:
     length
         Mean length of the last lists.
     passed
-        Whether the threshold ever passed the optimum of its score, at the coverage meant for the truth.
+        Whether the threshold ever passed the optimum of its score, at the target coverage of the truth.
     """
 
     coverage: float
@@ -159,21 +159,21 @@ class Annotated:
 def annotate(
     images: Images, *, coverage: float, more: float, settle: float, rounds: int, seed: int, last: int = 2_000
 ) -> Annotated:
-    """Run annotators who pick as people do.
+    """Run annotators who pick as the real ones did.
 
     Parameters
     ----------
     images
         What they look at.
     coverage
-        The coverage that the right classes are meant to have.
+        The target coverage of the right classes.
     more
-        What is asked for on top of it.
+        What is added to it in the lister.
     settle
-        How many of those whose pick is not in the list take what most people chose among the classes shown; the others
-        report a miss.
+        The share of those whose pick is not in the list who settle for the most chosen of the classes shown; the
+        others report a miss.
     rounds, seed, last
-        How many rounds; which run; how many rounds are the last.
+        The number of rounds; the run; the number of last rounds.
     """
     rows, picks, moods = images.draw(rounds, seed)
     lister = Shortlister(coverage + more, score=images.score)
@@ -184,7 +184,7 @@ def annotate(
         if pick in shown.members:
             lister.hit(shown.round_id, pick)
         elif shown.members and mood < settle:
-            lister.hit(shown.round_id, max(shown.members, key=images.people[row].__getitem__))
+            lister.hit(shown.round_id, max(shown.members, key=images.answers[row].__getitem__))
         else:
             lister.miss(shown.round_id)
     true = score_lists(images.lists, lister.learned or Raw()).true

@@ -1,7 +1,7 @@
-"""The error budget on whole runs: what `shortlist.Shortlister` shows round by round when answers are prompt.
+"""The error budget on whole runs: the lists of a `shortlist.Shortlister` whose answers are prompt.
 
-With one right answer in each list, base thresholds do not depend on the budget. So they are computed first, for a whole
-run; then the bucket goes over the lengths of the base lists and the places of the right answers.
+With one right answer in each list, base thresholds do not depend on the budget. So they are computed
+first, for a whole run; the budget is then applied to the lengths of the base lists and the ranks of the right answers.
 """
 
 from dataclasses import dataclass
@@ -27,16 +27,16 @@ MISS_BUDGET: Final = int(DEFAULT_BUDGET)
 
 @dataclass(frozen=True, eq=False)
 class Bases:
-    """The base lists of a run: what reaches the threshold.
+    """The base lists of a run: the candidates that reach the threshold.
 
     Parameters
     ----------
     lengths
-        How long each is.
+        The length of each list.
     places
-        How many candidates come before the right answer, best first; all of them where it is not among them.
+        How many candidates come before the right answer, best first; all of them if it is absent.
     counts
-        How many candidates there are.
+        The number of candidates of each round.
     """
 
     lengths: Sizes
@@ -46,12 +46,12 @@ class Bases:
 
 @dataclass(frozen=True, eq=False)
 class Spent:
-    """What is shown with a budget.
+    """The lists that are shown with a budget.
 
     Parameters
     ----------
     lengths
-        How long each list is.
+        The length of each list.
     covered
         Whether the right answer is in it.
     """
@@ -68,11 +68,11 @@ def thresholds_of(policy: Policy, true: Array, begin: int = 0, *, false_alarm_ro
     policy
         The policy.
     true
-        The comparable score of the right answer in each round, minus infinity where it is not there.
+        The comparable score of the right answer in each round, minus infinity if it is absent.
     begin
         The first round that counts.
     false_alarm_rounds
-        Restart when an alarm of this setting rings; no alarm without it.
+        Restart at drift alarms with this setting; None for no alarms.
     """
     thresholds = np.full(true.size, -np.inf)
     if begin >= true.size:
@@ -94,26 +94,26 @@ def thresholds_of(policy: Policy, true: Array, begin: int = 0, *, false_alarm_ro
 
 
 def spend(bases: Bases, size: int, coverage: float, *, lengthened: bool = True) -> Spent:
-    """Return what is shown with a budget of some size.
+    """Return the lists that are shown with a budget.
 
     Parameters
     ----------
     bases
         The base lists.
     size
-        The misses that the budget holds.
+        The size of the budget, in misses.
     coverage
-        The coverage asked for.
+        The target coverage.
     lengthened
-        Whether there is anything between the base list and everything; not so for a reserve price.
+        Whether lists can be anything between the base list and everything; False for a reserve price.
     """
     budget = Budget(size, coverage)
     lengths, covered = [], []
     rounds = zip(bases.lengths.tolist(), bases.places.tolist(), bases.counts.tolist(), strict=True)
-    for base, place, count in rounds:
+    for base, rank, count in rounds:
         more = budget.more(count) if lengthened else count * budget.is_full
         length = min(count, base + more)
-        missed = place >= length
+        missed = rank >= length
         budget.take(missed=missed, everything=length == count)
         lengths.append(length)
         covered.append(not missed)

@@ -29,23 +29,23 @@ class CandidateFiles:
     Parameters
     ----------
     paths
-        CSV or Parquet files; a file's ending says which of the two it is.
+        CSV or Parquet files, by their suffix.
     scorers
-        The columns of scores. All columns of numbers that mean nothing else, if none is named. An empty cell means that
+        The columns of scores. By default, all numeric columns without another role. An empty cell means that
         this scorer has no score for this candidate.
     round
-        The column that says which rows are the list of one round.
+        The column that identifies the round of a row.
     picked
-        The column that says which candidate was right: 1, and 0 or nothing for the others. A round without a 1 is one
-        whose right answer was not among the candidates.
+        The column that marks the right candidate: 1, and 0 or empty for the others. In a round without a 1, the
+        right answer was not among the candidates.
     candidate
-        A column of names of candidates; it need not be there.
+        A column of candidate names (optional).
     by
-        A column that tells streams apart; without it each file is one stream.
+        A column that identifies streams; without it, each file is one stream.
     time
-        A column of numbers or times to sort rounds by; without it the order of the files is kept.
+        A column of numbers or times to sort rounds by; without it, the order of the files is kept.
     separator
-        What stands between the cells of a CSV file.
+        The separator of the CSV files.
     """
 
     paths: tuple[str, ...]
@@ -79,17 +79,17 @@ class CandidateFiles:
 
         others = (self.round, self.picked, self.candidate, self.by, self.time)
         numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
-        found = [
+        columns = [
             field.name
             for field in table.schema
             if field.name not in others and any(is_kind(field.type) for is_kind in numbers)
         ]
-        if not found:
+        if not columns:
             raise InvalidParameter(
                 f"{path}: there is no column of scores, only {', '.join(table.column_names)}; a scorer is a column of "
                 "numbers: add one, or name it with --scorers"
             )
-        return tuple(found)
+        return tuple(columns)
 
     def _split(self, path: str, table: Any, scorers: Sequence[str], parts: dict[str, list["_Part"]]) -> None:
         """Add the rows of one file to the streams that they belong to."""
@@ -97,7 +97,7 @@ class CandidateFiles:
         empty = np.flatnonzero(np.isnan(values).all(axis=1))
         if empty.size:
             raise InvalidScores(
-                f"{path}: row {empty[0] + 1} has no score in {', '.join(scorers)}; a candidate needs one at least: "
+                f"{path}: row {empty[0] + 1} has no score in {', '.join(scorers)}; a candidate needs at least one: "
                 "leave the row out"
             )
         part = _Part(
@@ -150,7 +150,7 @@ def _lists(parts: list[_Part], scorers: tuple[str, ...]) -> Lists:
     if picks.max() > 1:
         twice = str(names[order[int(picks.argmax())]])
         raise InvalidScores(
-            f"{path}: {picks.max()} candidates of the round {twice!r} are picked; there must be one at the most: keep "
+            f"{path}: {picks.max()} candidates of the round {twice!r} are picked; there must be at most one: keep "
             "the first pick"
         )
     if all(part.names is not None for part in parts):

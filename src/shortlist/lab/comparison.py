@@ -1,7 +1,7 @@
-"""Ways of making lists, compared on the same rounds: thresholds on several scores, and what people do otherwise.
+"""Ways of making lists, compared on the same rounds: thresholds on several scores, and what is common today.
 
-With prompt answers a stream's thresholds are a replay of the comparable scores of its right answers, so whole runs
-are arrays here; they are what `shortlist.Shortlister` shows round by round.
+With prompt answers, the thresholds of a stream are a replay of the comparable scores of its right answers, so whole
+runs are arrays here. They equal what `shortlist.Shortlister` shows round by round.
 """
 
 import functools
@@ -81,8 +81,8 @@ class Lists:
     Parameters
     ----------
     values
-        float[n, m, d]: for each list and candidate a number by each scorer, NaN where it has none. A candidate without
-        any number is not there.
+        float[n, m, d]: the score of each candidate in each list by each scorer, NaN where it has none. A candidate
+        without any score is not in the list.
     right
         int[n]: the position of the right candidate; -1 where it is not among them.
     scorers
@@ -95,7 +95,7 @@ class Lists:
 
     @cached_property
     def there(self) -> NDArray[np.bool_]:
-        """Which candidates there are."""
+        """Which candidates are in each list."""
         return np.asarray((~np.isnan(self.values)).any(axis=2))
 
     @cached_property
@@ -106,7 +106,7 @@ class Lists:
 
     @cached_property
     def first(self) -> "Lists":
-        """The lists of the first scorer alone: candidates that it has no score for are not there."""
+        """The lists of the first scorer alone, without candidates that it has no score for."""
         if len(self.scorers) == 1:
             return self
         values = np.ascontiguousarray(self.values[:, :, :1])
@@ -114,7 +114,7 @@ class Lists:
         return Lists(values, np.where((self.right >= 0) & scored, self.right, -1), UNNAMED)
 
     def example(self, row: int) -> Example:
-        """Return one list as the fit of a score takes it, without what is not there."""
+        """Return one list as the fit of a score takes it: only the candidates that are in it."""
         there = self.there[row]
         table = self.values[row][there]
         return Example(table[:, 0] if len(self.scorers) == 1 else table, int(there[: self.right[row]].sum()))
@@ -122,7 +122,7 @@ class Lists:
 
 @dataclass(frozen=True)
 class ReciprocalRankFusion:
-    """What hybrid search does today: the sum of ``1 / (60 + rank)`` over all scorers; equals share a rank.
+    """What hybrid search does today: the sum of ``1 / (60 + rank)`` over all scorers; ties share a rank.
 
     >>> ReciprocalRankFusion()(np.array([[0.9, 3.0], [0.5, 7.0], [0.1, np.nan]])).round(4).tolist()
     [0.0325, 0.0325, 0.0159]
@@ -134,8 +134,8 @@ class ReciprocalRankFusion:
         """Return the fused scores of a table of candidates x scorers, or of several."""
         total = np.zeros(values.shape[:-1])
         for column in np.moveaxis(values, -1, 0):
-            known = np.where(np.isnan(column), -np.inf, column)
-            better = _better(known.reshape(-1, known.shape[-1])).reshape(known.shape)
+            filled = np.where(np.isnan(column), -np.inf, column)
+            better = _better(filled.reshape(-1, filled.shape[-1])).reshape(filled.shape)
             total += np.where(np.isnan(column), 0.0, 1.0 / (self.constant + 1 + better))
         return total
 
@@ -150,52 +150,52 @@ def _better(table: Array) -> Sizes:
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Lists through one score: of the right answers (minus infinity where there is none), and of all candidates."""
+    """Lists with one comparable score: of the right answers (minus infinity where absent), and of all candidates."""
 
     lists: Lists
     true: Array
-    made: Array
+    scores: Array
 
     @cached_property
     def places(self) -> tuple[Sizes, Sizes]:
-        """How many candidates are better than the right one, and how many equal it, itself included; 0 of both."""
+        """How many candidates score above the right one, and how many tie with it, itself included; 0 if absent."""
         missing = self.true == -np.inf
-        better, equal = (self.made > self.true[:, None]).sum(axis=1), (self.made == self.true[:, None]).sum(axis=1)
+        better, equal = (self.scores > self.true[:, None]).sum(axis=1), (self.scores == self.true[:, None]).sum(axis=1)
         return np.where(missing, 0, better), np.where(missing, 0, equal)
 
     @cached_property
     def before(self) -> Sizes:
-        """How many candidates come before the right one, best first; all of them where it is not among them.
+        """How many candidates come before the right one, best first; all of them if it is absent.
 
-        By score, then by raw score if there is one scorer, then in the order given.
+        Sorted by score, then by raw score if there is one scorer, then in the order given.
         """
         lists, right = self.lists, self.lists.right[:, None]
-        earlier = np.arange(self.made.shape[1]) < right
+        earlier = np.arange(self.scores.shape[1]) < right
         if len(lists.scorers) == 1:
             raw = np.where(lists.there, lists.values[:, :, 0], -np.inf)
             own = np.take_along_axis(raw, np.maximum(right, 0), axis=1)
             earlier = (raw > own) | ((raw == own) & earlier)
         true = self.true[:, None]
-        before: Sizes = ((self.made > true) | ((self.made == true) & earlier)).sum(axis=1, dtype=np.int64)
+        before: Sizes = ((self.scores > true) | ((self.scores == true) & earlier)).sum(axis=1, dtype=np.int64)
         return np.where(lists.right < 0, lists.counts, before)
 
     def bases(self, rows: Rows, thresholds: Array) -> Bases:
-        """Return the base lists of some rounds at the thresholds in force."""
+        """Return the base lists of some rounds at their thresholds."""
         return Bases(lengths_at(self, rows, thresholds), self.before[rows], self.lists.counts[rows])
 
 
 def score_lists(lists: Lists, score: Score) -> Scored:
-    """Return all lists through a score; lists of the same length go together."""
+    """Return all lists with a comparable score; lists of the same length are computed together."""
     values: Array = lists.values[:, :, 0] if len(lists.scorers) == 1 else lists.values
-    made = np.full(lists.there.shape, -np.inf)
+    scores = np.full(lists.there.shape, -np.inf)
     for rows in _alike(lists):
         there = lists.there[rows]
         part = values[rows][there].reshape(len(rows), -1, *values.shape[2:])
-        block = made[rows]
+        block = scores[rows]
         block[there] = np.asarray(score(part)).ravel()
-        made[rows] = block
-    true = np.where(lists.right < 0, -np.inf, made[np.arange(len(made)), lists.right])
-    return Scored(lists, true, made)
+        scores[rows] = block
+    true = np.where(lists.right < 0, -np.inf, scores[np.arange(len(scores)), lists.right])
+    return Scored(lists, true, scores)
 
 
 def _alike(lists: Lists) -> Iterator[Rows]:
@@ -217,13 +217,13 @@ class Way:
     Parameters
     ----------
     score
-        What lists were cut by, in a few words.
+        The score that lists were cut by, in a few words.
     sizes
         The length of each list.
     covered
-        Whether the right answer was in it, or how likely it was (where equals share a place).
+        Whether the right answer was in it, or with which probability (if ties are in random order).
     past
-        In how many rounds the threshold was past the optimal one of the score; None where there is no threshold.
+        The number of rounds in which the threshold was past the optimum of the score; None without a threshold.
     """
 
     score: str
@@ -237,7 +237,7 @@ class Way:
         return float(self.covered.mean())
 
     def last(self, rounds: int) -> "Way":
-        """Return the last rounds alone."""
+        """Return the last rounds only."""
         return Way(self.score, self.sizes[-rounds:], self.covered[-rounds:], self.past)
 
 
@@ -254,7 +254,7 @@ def follow(scored: Scored, rows: Rows, policy: Policy, coverage: float, begin: i
 
 
 def follow_budget(scored: Scored, rows: Rows, policy: Policy, coverage: float, begin: int, way: Way) -> Way:
-    """Return the same with an error budget: the same thresholds, and longer lists while it is being spent."""
+    """Return the same with an error budget: the same thresholds, and longer lists as it is spent."""
     bases = scored.bases(rows, thresholds_of(policy, scored.true[rows], begin))
     spent = spend(bases, MISS_BUDGET, coverage)
     return Way(way.score, spent.lengths, spent.covered.astype(np.float64), way.past)
@@ -263,17 +263,17 @@ def follow_budget(scored: Scored, rows: Rows, policy: Policy, coverage: float, b
 def lengths_at(scored: Scored, rows: Rows, thresholds: Array) -> Sizes:
     """Return how many candidates reach the threshold, round by round."""
     cuts = np.maximum(thresholds, -np.finfo(np.float64).max)  # what is not there is -inf, and reaches none
-    parts = max(1, math.ceil(rows.size * scored.made.shape[1] / _BLOCK))
+    parts = max(1, math.ceil(rows.size * scored.scores.shape[1] / _BLOCK))
     pairs = zip(np.array_split(rows, parts), np.array_split(cuts, parts), strict=True)
-    return np.concatenate([(scored.made[some] >= cut[:, None]).sum(axis=1, dtype=np.int64) for some, cut in pairs])
+    return np.concatenate([(scored.scores[some] >= cut[:, None]).sum(axis=1, dtype=np.int64) for some, cut in pairs])
 
 
 def learned(lists: Lists, rows: Rows, policy: Policy, fit_rounds: int | None = None) -> tuple[Learned, int]:
-    """Return the score that ``"auto"`` learns on some rounds, and how many rounds that takes."""
+    """Return the score that ``"auto"`` learns from some rounds, and how many rounds that takes."""
     learning = Learning(Settings(policy=policy, score="auto", fit_rounds=fit_rounds))
-    wanted = learning.fit_rounds_of(lists.scorers)
+    needed = learning.fit_rounds_of(lists.scorers)
     hits = np.flatnonzero(lists.right[rows] >= 0)
-    begin = min(int(hits[wanted - 1]) + 1 if hits.size >= wanted else rows.size, PATIENCE * wanted)
+    begin = min(int(hits[needed - 1]) + 1 if hits.size >= needed else rows.size, PATIENCE * needed)
     return fit([lists.example(int(row)) for row in rows[hits[hits < begin]]], lists.scorers, learning.coverage), begin
 
 
@@ -292,12 +292,12 @@ def _in_words(score: Learned) -> str:
 
 
 def smallest_k(scored: Scored, rows: Rows, coverage: float) -> tuple[int, Array]:
-    """Return the smallest k whose recall on some rounds reaches a coverage, and how likely each round is covered.
+    """Return the smallest k whose recall on some rounds reaches a coverage, and the probability that each is covered.
 
-    The order of equals is random.
+    Ties are in random order.
     """
     better, equal = (each[rows] for each in scored.places)
-    candidates = scored.made.shape[1]
+    candidates = scored.scores.shape[1]
     for k in range(1, candidates + 1):
         covered = np.clip((k - better) / np.maximum(equal, 1), 0.0, 1.0) * (equal > 0)
         if covered.mean() >= coverage - 1e-12:
@@ -314,7 +314,7 @@ def _autocut(scored: Scored, rows: Rows) -> Way:
     """Cut each list at the largest gap between neighbors; nothing is cut where all are equal."""
     used, which = np.unique(rows, return_inverse=True)
     counts = scored.lists.counts[used]
-    ordered = -np.sort(-scored.made[used], axis=1)
+    ordered = -np.sort(-scored.scores[used], axis=1)
     padded = np.where(np.isfinite(ordered), ordered, np.nan)
     gaps = np.nan_to_num(padded[:, :-1] - padded[:, 1:], nan=0.0)
     if gaps.shape[1] == 0:

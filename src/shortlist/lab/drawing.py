@@ -1,4 +1,4 @@
-"""How figures look: one style, colour-blind safe, labelled at the lines. Only here and in `figures`: matplotlib."""
+"""How figures look: one style, safe for color-blind readers, with labels at the lines."""
 
 import zlib
 from collections.abc import Iterator
@@ -11,22 +11,38 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 from numpy.typing import NDArray
 
 from shortlist.lab.statistics import mean_and_band
-from shortlist.policies import policy_label
+from shortlist.policies import REGISTRY, policy_label
 
-__all__ = ["GREY", "Ends", "finish", "label", "label_of", "line", "line_style", "panels", "plain", "save", "style"]
+__all__ = [
+    "GRAY",
+    "Ends",
+    "finish",
+    "label",
+    "label_of",
+    "level",
+    "line",
+    "line_style",
+    "log_lengths",
+    "panels",
+    "plain",
+    "save",
+    "style",
+]
 
 Array = NDArray[np.float64]
 
-#: Where each line ends, its name and its colour.
+#: Where each line ends, its name and its color.
 Ends = list[tuple[float, str, str]]
 
-# Okabe and Ito's palette, told apart by every kind of colour vision; dashes help in grey.
+# Okabe and Ito's palette, distinct for every kind of color vision; dashes help in gray.
 _BLUE: Final = "#0072B2"
 _LINES: Final[dict[str, dict[str, Any]]] = {
     "anytime@2/T": {"color": _BLUE, "lw": 2.4},
+    "anytime": {"color": _BLUE, "lw": 2.4},
     "anytime@0.05": {"color": "#3A9BDC", "lw": 1.6, "ls": (0, (5, 1.5))},
     "sps": {"color": "#D55E00", "lw": 2.0},
     "greedy": {"color": "#222222", "lw": 1.5, "ls": (0, (1, 1))},
@@ -45,8 +61,10 @@ _LINES: Final[dict[str, dict[str, Any]]] = {
     "top-k-rrf": {"color": "#444444", "lw": 1.5, "ls": (0, (3, 1, 1, 1))},
     "autocut": {"color": "#6B6B9A", "lw": 1.5, "ls": (0, (1, 1))},
 }
+#: For policies without a line of their own: distinct from those above.
+_OTHERS: Final = ("#7A3E1D", "#C2185B", "#00796B", "#5E35B1", "#558B2F")
 _DASHES: Final = ((0, ()), (0, (5, 1.5)), (0, (1, 1)), (0, (3, 1, 1, 1)))
-GREY: Final = "#666666"
+GRAY: Final = "#666666"
 
 _STYLE: Final = {
     "font.family": "DejaVu Sans",
@@ -58,6 +76,7 @@ _STYLE: Final = {
     "axes.spines.right": False,
     "axes.edgecolor": "#999999",
     "axes.labelcolor": "#333333",
+    "xtick.labelsize": 8.5,
     "xtick.color": "#555555",
     "ytick.color": "#555555",
     "axes.grid": True,
@@ -76,17 +95,17 @@ def label_of(policy: str) -> str:
 
 
 def line_style(policy: str) -> dict[str, Any]:
-    """Return the colour, width and dashes of a policy's line; one without its own gets one of the palette by its name.
+    """Return the color, width and dashes of a policy's line; one without its own gets one by its position or name.
 
     >>> line_style("sps")["color"], line_style("MyPolicy") == line_style("MyPolicy")
     ('#D55E00', True)
     """
     if policy in _LINES:
         return _LINES[policy]
-    colours = list(dict.fromkeys(line["color"] for line in _LINES.values()))
-    number = zlib.crc32(policy.encode())
-    dashes = _DASHES[number // len(colours) % len(_DASHES)]
-    return {"color": colours[number % len(colours)], "lw": 1.8, "ls": dashes}
+    others = [key for key in REGISTRY if key not in _LINES]
+    number = others.index(policy) if policy in others else zlib.crc32(policy.encode())
+    dashes = _DASHES[number // len(_OTHERS) % len(_DASHES)]
+    return {"color": _OTHERS[number % len(_OTHERS)], "lw": 1.8, "ls": dashes}
 
 
 @contextmanager
@@ -115,13 +134,31 @@ def line(
     """Draw the mean of a policy's runs and its 95 % band; return where the line ends, its name and its color."""
     mean, low, high = (np.maximum(values, floor) for values in mean_and_band(runs))
     chosen = line_style(policy)
-    axes.plot(x, mean, **chosen)
+    text = label_of(policy) if name is None else name
+    axes.plot(x, mean, label=text, **chosen)
     axes.fill_between(x, low, high, color=chosen["color"], alpha=0.18, lw=0)
-    return float(mean[-1]), label_of(policy) if name is None else name, chosen["color"]
+    return float(mean[-1]), text, chosen["color"]
+
+
+def level(axes: Axes, height: float, name: str) -> tuple[float, str, str]:
+    """Draw a dashed line across a panel; return where it is, its name and its color."""
+    axes.axhline(height, color=GRAY, lw=1.2, ls="--", label=name)
+    return height, name, GRAY
+
+
+def log_lengths(axes: Axes, span: tuple[float, float] | None = None) -> None:
+    """Show lengths on a log scale, with plain numbers as ticks."""
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    axes.set_ylim(*(span or (low * 0.8, high * 1.1)))
+    axes.yaxis.set_major_formatter("{x:,g}")
+    axes.yaxis.set_minor_locator(LogLocator(subs=(2.0, 3.0, 5.0)))
+    axes.yaxis.set_minor_formatter("{x:,g}" if high / low < 100 else "")
+    axes.tick_params(axis="y", which="minor", labelsize=8)
 
 
 def plain(text: str) -> str:
-    """Return a text in which a dollar sign is a dollar sign, not the start of a formula."""
+    """Return a text whose dollar signs do not start a formula."""
     return text.replace("$", r"\$")
 
 
@@ -131,7 +168,6 @@ def finish(axes: Axes, title: str, rounds: int) -> None:
     axes.set_xlim(0, rounds)
     axes.set_xticks(np.linspace(0, rounds, 5))
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.tick_params(axis="x", labelsize=8.5)
     axes.set_xlabel("round")
 
 
@@ -143,18 +179,18 @@ def label(figure: Figure, axes: Axes, ends: Ends, apart: float = 1.25) -> None:
     scale = np.log if axes.get_yscale() == "log" else float
     rows = axes.get_gridspec().nrows  # type: ignore[union-attr]
     gap = apart * 9.0 / (figure.get_size_inches()[1] * 72 * 0.75 / rows)  # of the panel's height
-    wanted = sorted(
-        (float((scale(y) - scale(low)) / (scale(high) - scale(low))), text, colour) for y, text, colour in ends
+    lines = sorted(
+        (float((scale(y) - scale(low)) / (scale(high) - scale(low))), text, color) for y, text, color in ends
     )
     placed: list[float] = []
-    for y, _, _ in wanted:  # from the bottom up
+    for y, _, _ in lines:  # from the bottom up
         placed.append(max(min(max(y, 0.0), 1.0), placed[-1] + gap if placed else 0.0))
     limit = 1.0
     for i in reversed(range(len(placed))):  # and back down, where they went past the top
         placed[i] = min(placed[i], limit)
         limit = placed[i] - gap
-    for (_, text, colour), y in zip(wanted, placed, strict=True):
+    for (_, text, color), y in zip(lines, placed, strict=True):
         axes.annotate(
             text, (1.0, y), (5, 0), xycoords="axes fraction", textcoords="offset points",
-            color=colour, fontsize=9, va="center", ha="left", annotation_clip=False,
+            color=color, fontsize=9, va="center", ha="left", annotation_clip=False,
         )  # fmt: skip

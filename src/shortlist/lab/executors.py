@@ -25,7 +25,7 @@ Progress = Callable[[str, int, int], None]
 
 @contextmanager
 def workplace(jobs: int = 1, scheduler: str | None = None) -> Iterator[Submit]:
-    """Yield a function that takes units: to `jobs` processes, or to the cluster of a scheduler."""
+    """Yield a function that submits units to `jobs` processes, or to the cluster of a scheduler."""
     if scheduler is not None:
         with _cluster(scheduler) as submit:
             yield submit
@@ -61,7 +61,7 @@ def _processes(jobs: int) -> Iterator[Submit]:
     executor = concurrent.futures.ProcessPoolExecutor(
         jobs,
         mp_context=multiprocessing.get_context("spawn"),
-        # Ctrl-C reaches every process of a terminal; the first one decides what becomes of the others.
+        # Ctrl-C reaches every process of a terminal; the first one decides what happens to the others.
         initializer=signal.signal,
         initargs=(signal.SIGINT, signal.SIG_IGN),
     )
@@ -82,7 +82,7 @@ def _cluster(scheduler: str) -> Iterator[Submit]:
     except (OSError, ValueError, TypeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InvalidParameter(
-            f"scheduler is {scheduler!r}, and nobody answers there ({reason}); start one with: dask scheduler"
+            f"scheduler is {scheduler!r}, which does not answer ({reason}); start one with: dask scheduler"
         ) from None
     try:
         executor = client.get_executor(pure=False, retries=3)

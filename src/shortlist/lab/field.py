@@ -1,7 +1,7 @@
-"""The whole field side by side: every method, under every distribution shift, and what a miss means to each.
+"""The whole field side by side: every method under every distribution shift, and how each handles a miss.
 
-All methods are given the same scores: those of the first scorer, as they are, and the logarithm of what a lister learns
-from them in its first rounds. Ours as shipped is `SHIPPED`: the learned score, and an error budget.
+All methods get the same scores: those of the first scorer, unchanged, and the logarithm of the score that a lister
+learns from them in its first rounds. `SHIPPED` is ours with its defaults: the learned score and an error budget.
 """
 
 import dataclasses
@@ -85,8 +85,8 @@ def run_field(
     ]
     rows: list[FieldRow] = []
     with workplace(jobs, scheduler) as submit:
-        for _, found in finish(submit, units, "running the field", tell):
-            rows += found
+        for _, batch in finish(submit, units, "running the field", tell):
+            rows += batch
     rows.sort(
         key=lambda row: (
             spec.list_task_names.index(row.task),
@@ -132,12 +132,12 @@ class _Run:
 
     @functools.cached_property
     def laws(self) -> Laws:
-        """The distributions of the scores as they are."""
+        """The distributions of the raw scores."""
         return self.shifting.laws(self.spec.rounds)
 
     @functools.cached_property
     def populations(self) -> list[Array] | None:
-        """The lister's scores of all right answers, by face; None where they are as they are."""
+        """The lister's scores of all right answers, by face; None for raw scores."""
         return self.lister.populations(self.shifting)
 
     def row(
@@ -208,17 +208,17 @@ class _Run:
         laws = self.shifting.laws(self.spec.rounds, populations)
         top = max(float(scores.max()) for scores in populations)
         scale = top - min(float(scores.min()) for scores in populations)
-        made = dataclasses.replace(self.lister.scored, made=of(self.lister.scored.made))
+        scored = dataclasses.replace(self.lister.scored, scores=of(self.lister.scored.scores))
         for method in FOLLOWERS:
             policy = METHODS[method].build(self.spec.coverage, self.spec.rounds, score_range=(top, scale))
             thresholds = thresholds_of(policy, true, self.lister.begin)
-            sizes = lengths_at(made, self.lister.rows, thresholds)
+            sizes = lengths_at(scored, self.lister.rows, thresholds)
             yield self.row(
                 method, "learned", _feedback(policy), true >= thresholds, sizes, None, self.past(thresholds, laws)
             )
 
     def raw(self) -> Iterator[FieldRow]:
-        """Yield every method on the scores as they are."""
+        """Yield every method on the raw scores."""
         scores = self.stream.true_scores
         score_range = _range(*self.shifting.faces)
         stationary = self.shifting.shift == "stationary"
@@ -238,7 +238,7 @@ class _Run:
         yield self.raw_row(RESTART, "semi-bandit", thresholds_of(self.policy, scores, false_alarm_rounds=ALARM))
 
     def raw_row(self, method: str, feedback: str, thresholds: Array) -> FieldRow:
-        """Return the row of thresholds on the scores as they are."""
+        """Return the row of thresholds on the raw scores."""
         sizes = self.stream.set_sizes(thresholds)
         assert sizes is not None  # noqa: S101 - every face has candidates
         regret = sum(float(metrics.regret(thresholds[at], law, self.spec.coverage)[-1]) for at, law in self.laws)
@@ -252,20 +252,20 @@ def _logarithm(scores: Array) -> Array:
 
 
 def _feedback(policy: Policy) -> str:
-    """Return what a method is told of a miss."""
+    """Return what a method learns of a miss."""
     named = [field.name for field in dataclasses.fields(policy)]  # type: ignore[arg-type]
     return "beyond" if "miss" in named else "semi-bandit"
 
 
 def _range(*tasks: Task) -> tuple[float, float]:
-    """Return the highest true score of all faces, and how far below it the lowest is: what the methods are told."""
+    """Return the score range for methods: the highest true score of all faces, and its distance to the lowest."""
     values = [task.population[0] for task in tasks if task.population is not None]
     top = max(float(one.max()) for one in values)
     return top, top - min(float(one.min()) for one in values)
 
 
 def worst_window(covered: Covered, window: int) -> float:
-    """Return the lowest coverage of any so many rounds in a row.
+    """Return the lowest coverage in any window of so many consecutive rounds.
 
     >>> worst_window(np.array([True, False, True, True]), 2)
     0.5

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from shortlist.lab.budgets import MISS_BUDGET
-from shortlist.lab.drawing import GREY, save, style
+from shortlist.lab.drawing import GRAY, save, style
 from shortlist.lab.field import MISSES, NAMES, OURS, SHIPPED, TOP_K, WINDOWS, FieldRow
 from shortlist.lab.output import write_table
 from shortlist.lab.shifts import SHIFTS
@@ -23,11 +23,11 @@ Key = tuple[str, str]
 _COLUMNS: Final = tuple(FieldRow.__dataclass_fields__)
 _KINDS: Final = {
     "full": "every score revealed",
-    "beyond": "a miss is beyond",
-    "threshold": "at the threshold",
-    "dropped": "dropped",
+    "beyond": "a miss is below every score",
+    "threshold": "a miss is at the threshold",
+    "dropped": "a miss is dropped",
 }
-_COLORS: Final = {"full": GREY, "beyond": "#0072B2", "threshold": "#B8860B", "dropped": "#D55E00"}
+_COLORS: Final = {"full": GRAY, "beyond": "#0072B2", "threshold": "#B8860B", "dropped": "#D55E00"}
 _OURS, _OTHERS = "#0072B2", "#7A7A7A"
 _MEASURES: Final = (
     ("coverage", "coverage", "{:.3f}"),
@@ -94,9 +94,9 @@ def _page(rows: _Rows, coverage: float) -> str:
     for task in rows.tasks:
         parts += [f"\n### {task.capitalize()}: all shifts\n", _shifts_table(rows, task)]
     for task in rows.tasks:
-        parts.append(f"\n### {task.capitalize()}: what a miss means, stationary\n")
+        parts.append(f"\n### {task.capitalize()}: how a miss is treated, stationary\n")
         parts.append(
-            'Methods without such a setting have their own way with a miss; it stands under "a miss is beyond".\n'
+            f'Methods without such a setting treat a miss in their own way; they are under "{_KINDS["beyond"]}".\n'
         )
         parts.append(_misses_table(rows, task))
     for task in rows.tasks:
@@ -113,7 +113,7 @@ def _shifts_table(rows: _Rows, task: str) -> str:
         means = [f"{worst.mean():.3f}", f"{worst.min():.3f}", f"{lengths.mean():.2f}"]
         lines.append([*key, *means, *(f"{length:.2f}" for length in lengths.mean(axis=1))])
     shifts = [f"length: {shift}" for shift in SHIFTS if shift != "stationary"]
-    return _table(["", "score", "worst 500 rounds", "of any run", "list length", *shifts], lines, words=2)
+    return _table(["", "score", "worst 500 rounds", "in the worst run", "list length", *shifts], lines, words=2)
 
 
 def _misses_table(rows: _Rows, task: str) -> str:
@@ -141,7 +141,7 @@ def _panels(tasks: Sequence[str], height: float, width: float) -> tuple[Figure, 
 
 
 def _draw_misses(rows: _Rows, out: Path, coverage: float) -> None:
-    """Draw what each treatment of a miss does to coverage, beside full feedback."""
+    """Draw the coverage of each treatment of a miss, compared with full feedback."""
     methods = [
         key
         for key in rows.keys(rows.tasks[0])
@@ -150,12 +150,12 @@ def _draw_misses(rows: _Rows, out: Path, coverage: float) -> None:
     with style():
         figure, grid = _panels(rows.tasks, 3.4, 2.6)
         for axes, task in zip(grid, rows.tasks, strict=True):
-            for place, key in enumerate(methods):
+            for height, key in enumerate(methods):
                 for kind, color in _COLORS.items():
                     values = rows.values(task, "stationary", key, kind, "coverage")
                     filled = "white" if kind == "full" else color
-                    axes.scatter(values.mean(), place, s=42, facecolor=filled, edgecolor=color, zorder=3)
-            axes.axvline(coverage, color=GREY, lw=1.0, ls="--", zorder=1)
+                    axes.scatter(values.mean(), height, s=42, facecolor=filled, edgecolor=color, zorder=3)
+            axes.axvline(coverage, color=GRAY, lw=1.0, ls="--", zorder=1)
             axes.set_title(task.capitalize())
             axes.set_xlim(-0.06, 1.06)
             axes.set_xticks([0.0, 0.5, coverage], ["0 %", "50 %", f"{coverage:.0%}".replace("%", " %")])
@@ -172,7 +172,7 @@ def _draw_misses(rows: _Rows, out: Path, coverage: float) -> None:
         save(figure, out, "field-misses")
 
 
-#: What the figure of shifts has: ours, what people do today, the paper's rule, and those that follow.
+#: What the figure of shifts has: ours, what is common today, the paper's rule, and those that follow.
 _DRAWN: Final[tuple[Key, ...]] = (
     *((method, "learned") for method in OURS),
     (TOP_K, "raw"),
@@ -186,18 +186,18 @@ _LENGTHS: Final = 1.13
 
 
 def _draw_shifts(rows: _Rows, out: Path, coverage: float) -> None:
-    """Draw how far coverage falls in 500 rounds in a row under all shifts, with the lengths of lists beside it."""
+    """Draw how far coverage falls in 500 consecutive rounds under all shifts, with list lengths."""
     bound = 1 - ((1 - coverage) * 500 + MISS_BUDGET) / 500
     keys = _DRAWN[::-1]
     with style():
         figure, grid = _panels(rows.tasks, 0.32 * len(keys) + 1.2, 2.9)
         for axes, task in zip(grid, rows.tasks, strict=True):
             there = set(rows.keys(task))
-            for place, (method, score) in enumerate(keys):
+            for height, (method, score) in enumerate(keys):
                 key = (method, score) if (method, score) in there else (method, "raw")
                 if key in there:
-                    _draw_method(axes, rows, task, key, place)
-            axes.axvline(coverage, color=GREY, lw=1.0, ls="--", zorder=1)
+                    _draw_method(axes, rows, task, key, height)
+            axes.axvline(coverage, color=GRAY, lw=1.0, ls="--", zorder=1)
             axes.axvline(bound, color=_OURS, lw=1.0, zorder=1)
             axes.set_title(task.capitalize())
             axes.set_xlim(_LOWEST, _LENGTHS + 0.01)
@@ -226,14 +226,14 @@ def _label(method: str, score: str) -> str:
     return f"{method}, raw score" if score == "raw" and method != TOP_K else method
 
 
-def _draw_method(axes: Axes, rows: _Rows, task: str, key: Key, place: int) -> None:
+def _draw_method(axes: Axes, rows: _Rows, task: str, key: Key, height: int) -> None:
     worst = rows.shifted(task, key, "worst_500")
     color = _OURS if key[0] in OURS else _OTHERS
     mean, low = float(worst.mean()), float(worst.min())
-    axes.plot([max(low, _LOWEST), max(mean, _LOWEST)], [place, place], color=color, lw=2.0, alpha=0.45, zorder=2)
+    axes.plot([max(low, _LOWEST), max(mean, _LOWEST)], [height, height], color=color, lw=2.0, alpha=0.45, zorder=2)
     if low < _LOWEST:
-        axes.plot(_LOWEST, place, "<", color=color, markersize=5, clip_on=False, zorder=3)
+        axes.plot(_LOWEST, height, "<", color=color, markersize=5, clip_on=False, zorder=3)
     if mean >= _LOWEST:
-        axes.plot(mean, place, "o", color=color, markersize=6 if key[0] == SHIPPED else 5, zorder=3)
+        axes.plot(mean, height, "o", color=color, markersize=6 if key[0] == SHIPPED else 5, zorder=3)
     length = rows.shifted(task, key, "mean_set_size").mean()
-    axes.text(_LENGTHS, place, f"{length:.1f}", ha="right", va="center", fontsize=8.5, color=color)
+    axes.text(_LENGTHS, height, f"{length:.1f}", ha="right", va="center", fontsize=8.5, color=color)

@@ -1,4 +1,4 @@
-"""How long lists get, task by task: the paper's raw scores, relative and learned ones, and what people do today."""
+"""How long lists get, task by task: the paper's raw scores, relative and learned ones, and what is common today."""
 
 import functools
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ FIXED: Final[tuple[Score, ...]] = (
 
 @dataclass(frozen=True)
 class ListRow:
-    """One line of ``list_lengths.csv``: one way of making lists, on one run."""
+    """One line of ``list_lengths.csv``: one variant on one run."""
 
     task: str
     variant: str
@@ -43,7 +43,7 @@ class ListRow:
 
 @dataclass(frozen=True)
 class LogListRow:
-    """One line of ``lists.csv``: one way of making lists, on one stream of a log."""
+    """One line of ``lists.csv``: one variant on one stream of a log."""
 
     stream: str
     variant: str
@@ -56,7 +56,7 @@ class LogListRow:
 
 
 def with_lists(spec: Spec) -> list[str]:
-    """Return the names of the tasks that have candidates to make lists of."""
+    """Return the names of the tasks that have candidates."""
     return [name for name in spec.list_task_names if _has_lists(spec.task(name))]
 
 
@@ -65,7 +65,7 @@ def _has_lists(task: Task) -> bool:
 
 
 def lists_of(task: Task) -> Lists:
-    """Return the lists that a task deals from."""
+    """Return the lists that a task draws from."""
     assert isinstance(task, ScoredTask)  # noqa: S101 - see with_lists
     return _lists_of(task)
 
@@ -73,9 +73,7 @@ def lists_of(task: Task) -> Lists:
 @functools.lru_cache(maxsize=4)
 def _lists_of(task: ScoredTask) -> Lists:
     scores = task.scores
-    assert scores.candidate_scores is not None  # noqa: S101 - see with_lists
-    values = scores.candidate_scores[:, :, None] if scores.tables is None else scores.tables
-    return Lists(values.astype(np.float64), scores.true_columns, scores.scorers)
+    return Lists(scores.tables, scores.true_columns, scores.scorers)
 
 
 def optimal_lengths(spec: Spec, name: str) -> dict[str, float]:
@@ -84,12 +82,12 @@ def optimal_lengths(spec: Spec, name: str) -> dict[str, float]:
     for score in FIXED:
         scored = score_lists(lists, score)
         cut = max(metrics.optimal_threshold(scored.true, spec.coverage), -np.finfo(np.float64).max)
-        lengths[name_of(score)] = float((scored.made >= cut).sum(axis=1).mean())
+        lengths[name_of(score)] = float((scored.scores >= cut).sum(axis=1).mean())
     return lengths
 
 
 def list_rows(spec: Spec, name: str, run: int) -> list[tuple[ListRow, Sizes]]:
-    """Return a row and the list lengths for each way of making lists, all on the rounds of one run."""
+    """Return a row and the list lengths for each variant, all on the rounds of one run."""
     task = spec.task(name)
     stream = task.draw(spec.generator(task.name, "run", run), spec.rounds)
     assert stream.candidates is not None  # noqa: S101 - see with_lists
@@ -98,7 +96,7 @@ def list_rows(spec: Spec, name: str, run: int) -> list[tuple[ListRow, Sizes]]:
 
 
 def log_rows(stream: str, lists: Lists, coverage: float, delta: float) -> list[tuple[LogListRow, Sizes]]:
-    """Return the same for a log: its rounds once, in their order. The paper's SPS plans ahead, and is left out."""
+    """Return the same for a log: its rounds once, in their order. The paper's SPS needs a horizon, and is left out."""
     rounds = len(lists.values)
     ways = compare(lists, np.arange(rounds), coverage, delta, variants=VARIANTS[1:])
     return [(LogListRow(stream, variant, rounds, **_figures(way)), way.sizes) for variant, way in ways.items()]

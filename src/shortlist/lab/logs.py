@@ -26,17 +26,17 @@ class LogFiles:
     Parameters
     ----------
     paths
-        CSV or Parquet files; a file's ending says which of the two it is.
+        CSV or Parquet files, by their suffix.
     column
         The column of true scores. An empty cell means that the right answer was not among the
         candidates: a miss at any threshold.
     by
-        A column that tells streams apart; without it each file is one stream. A stream may go on from
+        A column that identifies streams; without it, each file is one stream. A stream may continue from
         file to file, in the order of the paths.
     time
-        A column of numbers or times to sort by; without it the order of the files is kept.
+        A column of numbers or times to sort by; without it, the order of the files is kept.
     separator
-        What stands between the cells of a CSV file.
+        The separator of the CSV files.
     """
 
     paths: tuple[str, ...]
@@ -46,22 +46,22 @@ class LogFiles:
     separator: str = ","
 
     def streams(self, path: str) -> dict[str, int]:
-        """Return the streams of one file, and how many rounds it has of each."""
+        """Return the streams of one file, with the number of rounds of each."""
         table = self._columns(path, None, (self.by,) if self.by else (self.column,))
         if self.by is None:
             return {stream_name(path, self.paths): table.num_rows}
         counted = table.column(self.by).value_counts()
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for entry in counted.to_pylist():
-            found[_name(entry["values"])] = found.get(_name(entry["values"]), 0) + entry["counts"]
-        return found
+            counts[_name(entry["values"])] = counts.get(_name(entry["values"]), 0) + entry["counts"]
+        return counts
 
     def read(self, paths: Sequence[str], names: Sequence[str] | None = None) -> Log:
-        """Return the true scores of streams (all if not named) that lie in these files, in order."""
-        wanted = [name for name in (self.column, self.by, self.time) if name is not None]
+        """Return the true scores of streams (of all, if none is named) in these files, in order."""
+        columns = [name for name in (self.column, self.by, self.time) if name is not None]
         parts: dict[str, list[tuple[Array, Any]]] = {}
         for path in paths:
-            table = self._columns(path, names, wanted)
+            table = self._columns(path, names, columns)
             scores = _scores(path, self.column, table)
             times = None if self.time is None else read_times(path, self.time, table)
             if self.by is None:
@@ -77,26 +77,26 @@ class LogFiles:
             log[name] = scores
         return log
 
-    def _columns(self, path: str, names: Sequence[str] | None, wanted: Sequence[str]) -> Any:
+    def _columns(self, path: str, names: Sequence[str] | None, columns: Sequence[str]) -> Any:
         """Return some columns of a file, and of its rows at least those of the streams named."""
         texts = (self.by,) if self.by else ()
-        table = read_table(Path(path), self.separator, texts=texts, names=names, wanted=wanted)
-        check_columns(path, table, wanted)
-        return table.select(list(dict.fromkeys(wanted)))
+        table = read_table(Path(path), self.separator, texts=texts, names=names, columns=columns)
+        check_columns(path, table, columns)
+        return table.select(list(dict.fromkeys(columns)))
 
 
 def stream_name(path: str, paths: Sequence[str]) -> str:
-    """Return a file's name without its ending; its whole path where several of the files have that name."""
+    """Return a file's name without its suffix, or its whole path if several of the files have that name."""
     stem = Path(path).stem
     return stem if [Path(other).stem for other in paths].count(stem) == 1 else path
 
 
-def check_columns(path: str, table: Any, wanted: Sequence[str], remedy: str = "") -> None:
-    """Say which column is missing, or there twice."""
+def check_columns(path: str, table: Any, columns: Sequence[str], remedy: str = "") -> None:
+    """Raise an error that names a missing or duplicate column."""
     there = table.column_names
-    for name in wanted:
+    for name in columns:
         if name not in there:
-            hint = "; is it another --separator?" if len(there) == 1 and any(c in there[0] for c in ";\t|") else remedy
+            hint = "; try another --separator" if len(there) == 1 and any(c in there[0] for c in ";\t|") else remedy
             raise InvalidParameter(f"{path}: there is no column called {name!r}; there are: {', '.join(there)}{hint}")
         if there.count(name) > 1:
             raise InvalidScores(f"{path}: there are {there.count(name)} columns called {name!r}")
@@ -124,9 +124,9 @@ def read_table(
     *,
     texts: Sequence[str] = (),
     names: Sequence[str] | None = None,
-    wanted: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
 ) -> Any:
-    """Return the columns of a file that are wanted (at least), or all.
+    """Return a table with (at least) these columns of a file, or all of them.
 
     Columns of `texts` hold names; if `names` are given, rows whose first text is another one may be left out.
     """
@@ -143,14 +143,14 @@ def read_table(
     kind = "Parquet" if path.suffix == ".parquet" else "CSV"
     try:
         if kind == "Parquet":
-            # Where streams are told apart by texts, only the row groups with these names are read.
+            # Where a text identifies the stream, only the row groups with these names are read.
             schema, by = parquet.read_schema(path), next(iter(texts), None)
             by_text = by in schema.names and str(schema.field(by).type) in ("string", "large_string")
-            # Where one is missing, somebody is told what is there.
-            columns = None if wanted is None or not set(wanted) <= set(schema.names) else list(dict.fromkeys(wanted))
+            # Where one is missing, all are read, so that the message can list them.
+            read = list(dict.fromkeys(columns)) if columns is not None and set(columns) <= set(schema.names) else None
             table = parquet.read_table(
                 path,
-                columns=columns,
+                columns=read,
                 filters=[(by, "in", list(names))] if names is not None and by_text and "" not in names else None,
             )
         else:
@@ -196,11 +196,11 @@ def _first_word(column: str, table: Any) -> str:
             float(value or 0.0)
         except (TypeError, ValueError):
             return f"row {row} of {column!r} is {value!r}; a score must be a number, or empty"
-    return f"the column {column!r} holds numbers as text; write them as numbers, and nothing where there is none"
+    return f"the column {column!r} holds numbers as text; write numbers, and leave cells empty where there is none"
 
 
 def read_times(path: str | os.PathLike[str], time: str, table: Any) -> NDArray[Any]:
-    """Return when each row was."""
+    """Return the time of each row."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     values = table.column(time)
@@ -211,5 +211,5 @@ def read_times(path: str | os.PathLike[str], time: str, table: Any) -> NDArray[A
         )
     if values.null_count:
         raise InvalidScores(f"{path}: {values.null_count} cells of {time!r} are empty; every row needs a time")
-    found: NDArray[Any] = values.to_numpy(zero_copy_only=False)
-    return found
+    times: NDArray[Any] = values.to_numpy(zero_copy_only=False)
+    return times

@@ -16,6 +16,7 @@ import numpy as np
 import shortlist
 from shortlist.lab.claims import Claim, claims
 from shortlist.lab.figures import draw_all
+from shortlist.lab.latex import write_latex
 from shortlist.lab.lists import ListRow
 from shortlist.lab.report import write_report
 from shortlist.lab.run import Results, Row
@@ -23,8 +24,8 @@ from shortlist.lab.run import Results, Row
 __all__ = ["write_results", "write_table"]
 
 
-def write_results(results: Results, folder: Path) -> None:
-    """Write everything into a folder; an interrupted experiment leaves its finished rows.
+def write_results(results: Results, folder: Path, *, latex: bool = False) -> list[Claim]:
+    """Write everything into a folder, and return the claims; of an interrupted experiment, what is finished.
 
     What an earlier experiment wrote there is removed first, as its manifest lists it.
     """
@@ -32,11 +33,11 @@ def write_results(results: Results, folder: Path) -> None:
     _remove_earlier(folder)
     write_table(folder / "summary.csv", [field.name for field in dataclasses.fields(Row)], results.rows)
     if not results.complete:
-        return
+        return []
     written = ["summary.csv", "curves.npz", "claims.csv", "report.html"]
     _write_curves(results, folder / "curves.npz")
-    found = claims(results)
-    write_table(folder / "claims.csv", [field.name for field in dataclasses.fields(Claim)], found)
+    measured = claims(results)
+    write_table(folder / "claims.csv", [field.name for field in dataclasses.fields(Claim)], measured)
     if _write_revenue(results, folder / "revenue.csv"):
         written.append("revenue.csv")
     if results.list_rows:
@@ -45,8 +46,11 @@ def write_results(results: Results, folder: Path) -> None:
         written.append("list_lengths.csv")
     figures = draw_all(results, folder / "figures")
     written += [f"figures/{name}.{kind}" for name in figures for kind in ("svg", "png")]
-    write_report(results, found, figures, folder)
+    write_report(results, measured, figures, folder)
+    if latex:
+        written += [f"latex/{name}" for name in write_latex(results, measured, folder / "latex")]
     _write_manifest(results, folder, written)
+    return measured
 
 
 def _remove_earlier(folder: Path) -> None:
@@ -64,7 +68,7 @@ def _remove_earlier(folder: Path) -> None:
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Any]) -> None:
-    """Write dataclass rows as CSV: floats with all their digits, truth as yes and no."""
+    """Write dataclass rows as CSV: floats with all their digits, booleans as yes and no."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
@@ -87,19 +91,20 @@ def _write_curves(results: Results, path: Path) -> None:
 
 
 def _write_revenue(results: Results, path: Path) -> bool:
-    """Write the seller's mean revenue a round, run by run; return whether there is a seller."""
+    """Write the seller's mean revenue per round, and its regret, run by run; return whether there is a seller."""
     rounds = results.spec.rounds
     rows: list[list[Any]] = []
     for (task, policy, run), kept in sorted(results.curves.items()):
         if "revenue" in kept:
-            rows.append([task, policy, run, kept["revenue"][-1] / rounds])
+            rows.append([task, policy, run, kept["revenue"][-1] / rounds, kept["revenue_regret"][-1]])
     for (task, run), kept in sorted(results.optimal.items()):
         if "revenue" in kept:
-            rows.append([task, "optimal reserve price", run, kept["revenue"][-1] / rounds])
-            rows.append([task, "no reserve price", run, kept["no_reserve"][-1] / rounds])
+            rows.append([task, "optimal reserve price", run, kept["revenue"][-1] / rounds, 0.0])
+            rows.append([task, "no reserve price", run, kept["no_reserve"][-1] / rounds, ""])
     if rows:
         with path.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows([["task", "policy", "run", "revenue_a_round"], *rows])
+            columns = ["task", "policy", "run", "revenue_per_round", "revenue_regret"]
+            csv.writer(file, lineterminator="\n").writerows([columns, *rows])
     return bool(rows)
 
 
@@ -113,8 +118,8 @@ def _write_manifest(results: Results, folder: Path, written: list[str]) -> None:
         "options": dataclasses.asdict(spec) | {"tasks": spec.task_names},
         "chosen_settings": {f"{task}/{policy}": value for (task, policy), value in sorted(results.settings.items())},
         "tuning_regret": {
-            f"{task}/{policy}": {str(setting): regret for setting, regret in found.items()}
-            for (task, policy), found in sorted(results.tuning.items())
+            f"{task}/{policy}": {str(setting): regret for setting, regret in regrets.items()}
+            for (task, policy), regrets in sorted(results.tuning.items())
         },
         "sources": {spec.task(name).name: spec.task(name).source for name in spec.task_names},
         "sha256": {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in sorted(written)},

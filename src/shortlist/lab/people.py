@@ -1,7 +1,7 @@
-"""Simulated users, through the public verbs: who only clicks, who shows more of a page, and a program that cites.
+"""Simulated users, through the public verbs: some only click, some expand a page, and a program cites.
 
-Questions are drawn from a fixed population with one right candidate each, in column 0. What is right is known to the
-simulation alone; a `shortlist.Shortlister` hears what the users would tell it. Runs with the same seed have the same
+Questions are drawn from a fixed population with one right candidate each, in column 0. Only the simulation knows
+what is right; a `shortlist.Shortlister` gets what the users would report. Runs with the same seed have the same
 questions and the same users, whatever the lister does.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.lab.comparison import Lists, score_lists
-from shortlist.lab.tasks import ScoredTask, load_task
+from shortlist.lab.tasks import load_task
 from shortlist.listers import Shortlister
 from shortlist.metrics import miscoverage, optimal_threshold
 from shortlist.scores import Relative, Score
@@ -66,17 +66,14 @@ class Questions:
 @cache
 def passages() -> Questions:
     """Return the questions of the retrieval task: SQuAD, MiniLM's scores of 51 passages."""
-    task = load_task("retrieval")
-    assert isinstance(task, ScoredTask)  # noqa: S101 - it is one
-    assert task.scores.candidate_scores is not None  # noqa: S101 - it has them
-    return Questions(task.scores.candidate_scores.astype(np.float64))
+    return Questions(load_task("retrieval").scores.lists)
 
 
 @cache
 def noisy_passages(recall: float, count: int, seed: int = 0) -> tuple[Questions, float]:
-    """Return the same questions through a worse scorer, and how much worse it is.
+    """Return the same questions with a worse scorer, and the standard deviation of its noise.
 
-    Normal noise is added to every score, once and for all. Its standard deviation is the smallest, to four digits, with
+    Normal noise is added to every score once. Its standard deviation is the smallest, to four digits, with
     which the right passage is among the best `count` in no more than a share `recall` of the questions.
     """
     clean = passages().values
@@ -98,9 +95,9 @@ class Clicking:
     label
         Its name in tables.
     options
-        What the lister is given.
+        The settings of the lister.
     best_first
-        Whether explored lists are sorted by their scores before anybody looks.
+        Whether explored lists are sorted by score before users see them.
     """
 
     label: str
@@ -122,12 +119,12 @@ CLICKING: Final = {
 
 @dataclass(frozen=True)
 class Clicked:
-    """One run of people who only click.
+    """One run of users who only click.
 
     Parameters
     ----------
     coverage
-        The share of lists with the right candidate among those of the last rounds that were not explored.
+        The share of lists with the right candidate, over the last rounds that were not explored.
     length
         Mean list length over all rounds, explored ones included.
     passed
@@ -189,20 +186,20 @@ def click(
     coverage: float = 0.9,
     last: int = 5_000,
 ) -> Clicked:
-    """Run people who click what they find, and never say anything else.
+    """Run users who click what they find, and never report anything else.
 
     Parameters
     ----------
     questions
         What they look for.
     way
-        What is learned from their clicks.
+        How to learn from their clicks.
     share
-        How many of those who look at the right candidate click it.
+        The share of users who click the right candidate when they look at it.
     examination
         The candidate at rank k, as shown, is looked at with probability k ** -examination.
     rounds, seed, coverage, last
-        How many rounds; which run; the coverage asked for; how many rounds are the last.
+        The number of rounds; the run; the target coverage; the number of last rounds.
     """
     run = _Run(questions, rounds, seed, way.options, coverage)
     explored = np.zeros(rounds, dtype=np.bool_)
@@ -230,12 +227,12 @@ class Paged:
     first_cut
         The rounds shown before the threshold first moved; None if it never did.
     coverage
-        The share of all questions whose right candidate reaches the threshold, whether or not the page has room for it;
+        The share of all questions whose right candidate reaches the threshold, whether or not it fits on the page;
         mean over the last rounds.
     page
         Mean length of the first page over all rounds.
     length
-        Mean length with what was shown on request.
+        Mean length including what was shown on request.
     passed
         Whether the threshold ever passed the optimum of its score.
     curve
@@ -270,22 +267,22 @@ def page(
     coverage: float = 0.9,
     last: int = 2_000,
 ) -> Paged:
-    """Run people who see a page, and may ask for more of the list: the next page each time, until they find it.
+    """Run users who see a page, and may ask for more of the list, page by page, until they find it.
 
     Parameters
     ----------
     questions
         What they look for.
     expand
-        How many of those who do not find it ask for more.
+        The share of users who ask for more if they do not find it.
     rounds, seed
-        How many rounds; which run.
+        The number of rounds; the run.
     at_most
-        The length of a page; None for lists that are not cut, of which a miss is reported.
+        The length of a page; None for lists without a limit, where misses are reported.
     others
-        What becomes of a page that lacks it and that nobody expands: a reported miss, or the lister never hears of it.
+        What happens to a page that lacks it and is not expanded: a reported miss, or no report at all.
     coverage, last
-        The coverage asked for; how many rounds are the last.
+        The target coverage; the number of last rounds.
     """
     run = _Run(questions, rounds, seed, {"at_most": at_most}, coverage)
     lister, more = run.lister, np.zeros(rounds, dtype=np.int64)
@@ -298,12 +295,12 @@ def page(
                 run.thresholds[number], run.lengths[number] = lister.threshold, len(members)
                 continue
         shown = run.propose(number)
-        found = bool(run.covered[number])
-        while expands and not found:
+        seen = bool(run.covered[number])
+        while expands and not seen:
             extra = lister.more(shown.round_id, at_most)
             more[number] += len(extra.members)
-            found = RIGHT in extra.members
-        if found:
+            seen = RIGHT in extra.members
+        if seen:
             lister.hit(shown.round_id, RIGHT)
         else:
             lister.miss(shown.round_id)
@@ -350,7 +347,7 @@ def cite(
     coverage: float = 0.9,
     last: int = 2_000,
 ) -> Cited:
-    """Run a program that cites what it used, or says that nothing fits, and some of whose answers get lost.
+    """Run a program that cites what it used, or reports that nothing fits; some of its answers get lost.
 
     Parameters
     ----------
@@ -361,7 +358,7 @@ def cite(
     hits_lost, misses_lost
         The share of citations, and of "nothing fits", that never arrive.
     rounds, seed, coverage, last
-        How many rounds; which run; the coverage asked for; how many rounds are the last.
+        The number of rounds; the run; the target coverage; the number of last rounds.
     """
     run = _Run(questions, rounds, seed, {"unanswered": unanswered, "score": _RELATIVE}, coverage)
     for number in range(rounds):

@@ -1,4 +1,4 @@
-"""A user's own log through any policy: what it would have done, stream by stream, here or on a cluster."""
+"""What any policy would have done on a user's own log, stream by stream, here or on a cluster."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ReplayRow:
-    """One line of ``replay.csv``: one policy on one stream, judged against the stream's own scores."""
+    """One line of ``replay.csv``: one policy on one stream, evaluated on the stream's own scores."""
 
     stream: str
     policy: str
@@ -83,10 +83,10 @@ def replay_files(
     *,
     rounds_at_once: int = 5_000_000,
 ) -> tuple[list[ReplayRow], dict[str, tuple[str, ...]]]:
-    """Return a row for each stream and policy, by name, and in which files each stream lies.
+    """Return a row for each stream and policy, by name, and the files of each stream.
 
-    A unit holds some five million rounds, of streams that lie in the same files: it reads little
-    that it does not need, and its worker needs little memory.
+    A unit holds about five million rounds, of streams in the same files: it reads little that it
+    does not need, and its worker needs little memory.
     """
     names = [policy_name(text) for text in policies]
     if len(set(names)) < len(names):
@@ -96,7 +96,7 @@ def replay_files(
     lies: dict[str, list[str]] = {}
     sizes: dict[str, int] = {}
     units: list[Unit] = [(_streams_of, (files, path)) for path in files.paths]
-    listed = {unit[1][1]: found for unit, found in finish(submit, units, "looking for streams", tell)}
+    listed = {unit[1][1]: counts for unit, counts in finish(submit, units, "looking for streams", tell)}
     for path in files.paths:
         for name, count in listed[path].items():
             lies.setdefault(name, []).append(path)
@@ -107,8 +107,8 @@ def replay_files(
         for paths, names in _groups(places, sizes, rounds_at_once)
     ]
     rows: list[ReplayRow] = []
-    for _, found in finish(submit, units, "replaying streams", tell):
-        rows += found
+    for _, batch in finish(submit, units, "replaying streams", tell):
+        rows += batch
     order = {name: position for position, name in enumerate(names)}
     rows.sort(key=lambda row: (row.stream, order[row.policy]))
     return rows, places

@@ -13,18 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist import metrics
+from shortlist._records import Rows
 from shortlist._replay import replay
 from shortlist.lab import lists, sweeps
 from shortlist.lab.comparison import VARIANTS
 from shortlist.lab.executors import Progress, Submit, Unit, finish, workplace
-from shortlist.lab.spec import TUNED, Spec
+from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import Task
 from shortlist.metrics import Law, Population, Uniform
 
 __all__ = ["CURVES", "Results", "Row", "grid", "law_of", "run"]
 
 #: What is kept of each run at the grid's rounds; sizes and revenue as running sums.
-CURVES = ("regret", "coverage", "undercoverage_count", "threshold", "set_size", "revenue")
+CURVES = ("regret", "coverage", "undercoverage_count", "threshold", "set_size", "revenue", "revenue_regret")
 
 Array = NDArray[np.float64]
 Settings = dict[tuple[str, str], float]
@@ -46,38 +47,38 @@ class Row:
 
 @dataclass
 class Results:
-    """All that an experiment has found, complete or interrupted."""
+    """The results of an experiment, complete or interrupted."""
 
     spec: Spec
     rounds: NDArray[np.int64]
     settings: Settings = field(default_factory=dict)
     tuning: dict[tuple[str, str], dict[float, float]] = field(default_factory=dict)
-    rows: list[Row] = field(default_factory=list)
+    rows: Rows[Row] = field(default_factory=Rows)
     curves: dict[tuple[str, str, int], dict[str, Array]] = field(default_factory=dict)
     optimal: dict[tuple[str, int], dict[str, Array]] = field(default_factory=dict)
-    horizons: list[sweeps.HorizonRow] = field(default_factory=list)
-    coverages: list[sweeps.CoverageRow] = field(default_factory=list)
-    list_rows: list[lists.ListRow] = field(default_factory=list)
+    horizons: Rows[sweeps.HorizonRow] = field(default_factory=Rows)
+    coverages: Rows[sweeps.CoverageRow] = field(default_factory=Rows)
+    list_rows: Rows[lists.ListRow] = field(default_factory=Rows)
     list_curves: dict[tuple[str, str, int], Array] = field(default_factory=dict)
     optimal_lists: dict[str, dict[str, float]] = field(default_factory=dict)
     complete: bool = False
 
     def stack(self, task: str, policy: str, curve: str) -> Array:
-        """Return one curve of all finished runs, a row each."""
+        """Return one curve of all finished runs, one row per run."""
         runs = [self.curves.get((task, policy, run)) for run in range(self.spec.runs)]
-        return np.array([found[curve] for found in runs if found is not None and curve in found])
+        return np.array([curves[curve] for curves in runs if curves is not None and curve in curves])
 
     def yardstick(self, task: str, curve: str) -> Array:
-        """Return one curve of the optimal threshold on all finished runs, a row each."""
+        """Return one curve of the optimal threshold on all finished runs, one row per run."""
         runs = [self.optimal.get((task, run)) for run in range(self.spec.runs)]
-        return np.array([found[curve] for found in runs if found is not None and curve in found])
+        return np.array([curves[curve] for curves in runs if curves is not None and curve in curves])
 
     def list_values(self, task: str, variant: str, column: str) -> Array:
-        """Return one column of the rows of a task and a way of making lists."""
+        """Return one column of the rows of a task and a variant."""
         return np.array([getattr(row, column) for row in self.list_rows if (row.task, row.variant) == (task, variant)])
 
     def list_variants(self, task: str) -> list[str]:
-        """Return the ways of making lists that were compared on a task, in the order of tables."""
+        """Return the variants that were compared on a task, in the order of tables."""
         return list(dict.fromkeys(row.variant for row in self.list_rows if row.task == task))
 
     def values(self, task: str, policy: str, column: str) -> Array:
@@ -86,7 +87,7 @@ class Results:
 
 
 def grid(rounds: int, points: int = 200) -> NDArray[np.int64]:
-    """Return the rounds at which curves are kept: every one of the last, dense at the start.
+    """Return the rounds at which curves are sampled: evenly spaced, denser at the start.
 
     >>> grid(10_000)[[0, 1, -1]].tolist()
     [1, 2, 10000]
@@ -97,7 +98,7 @@ def grid(rounds: int, points: int = 200) -> NDArray[np.int64]:
 
 
 def law_of(task: Task) -> Law:
-    """Return the law that a task's true scores are drawn from."""
+    """Return the distribution that a task's true scores are drawn from."""
     return Uniform() if task.population is None else Population(*task.population)
 
 
@@ -106,16 +107,15 @@ def tune(spec: Spec, name: str, run: int) -> dict[tuple[str, float], float]:
     task = spec.task(name)
     law, stream = law_of(task), task.draw(spec.generator(task.name, "tuning", run), spec.rounds)
     return {
-        (policy, setting): float(
-            metrics.regret(
-                replay(spec.policy(policy, setting), stream.true_scores),
-                law,
-                spec.coverage,
-            )[-1]
-        )
-        for policy in spec.policies
-        for setting in TUNED.get(policy, ())
+        (policy, setting): float(_regret(spec, replay(spec.policy(policy, setting), stream.true_scores), law)[-1])
+        for policy, grid in spec.grids.items()
+        for setting in grid
     }
+
+
+def _regret(spec: Spec, thresholds: Array, law: Law) -> Array:
+    """Return the regret by the paper's reward, with the weights of an experiment."""
+    return metrics.regret(thresholds, law, spec.coverage, lambda1=spec.lambda1, lambda2=spec.lambda2)
 
 
 @dataclass(frozen=True)
@@ -139,12 +139,14 @@ def measure(spec: Spec, name: str, run: int, settings: Settings) -> _Finished:
         thresholds = replay(rule, stream.true_scores)
         seconds = time.perf_counter() - start
         kept: dict[str, Array] = {
-            "regret": metrics.regret(thresholds, law, spec.coverage),
+            "regret": _regret(spec, thresholds, law),
             "coverage": metrics.coverage(thresholds, stream.true_scores),
             "undercoverage_count": metrics.undercoverage_count(thresholds, law, spec.coverage).astype(float),
             "threshold": thresholds,
         }
         kept |= dict(_sums(stream, thresholds))
+        if "revenue" in kept:
+            kept["revenue_regret"] = metrics.regret(thresholds, law, spec.coverage, reward=metrics.revenue)
         rows.append(
             Row(
                 task=task.name,
@@ -185,14 +187,13 @@ def run(
     with_lists: bool = True,
     progress: Progress | None = None,
 ) -> Results:
-    """Run an experiment, here or on a Dask cluster. Interrupted with Ctrl-C, it returns what is finished."""
+    """Run an experiment, here or on a Dask cluster. If interrupted with Ctrl-C, return what is finished."""
     results = Results(spec, grid(spec.rounds))
     tell = progress or (lambda _what, _done, _of: None)
-    tuned = [policy for policy in spec.policies if policy in TUNED]
     try:
         with workplace(jobs, scheduler) as submit:
             units: list[Unit]
-            if tuned:
+            if spec.grids:
                 units = [(tune, (spec, name, i)) for name in spec.task_names for i in range(spec.tuning_runs)]
                 _choose(results, finish(submit, units, "choosing settings", tell))
             units = [(measure, (spec, name, i, results.settings)) for name in spec.task_names for i in range(spec.runs)]
@@ -201,7 +202,7 @@ def run(
                 results.curves |= done.curves
                 results.optimal |= done.optimal
             if with_sweeps:
-                units = [*sweeps.horizon_units(spec.seed), *sweeps.coverage_units(spec.seed, spec.rounds)]
+                units = sweeps.units(spec)
                 for (work, _), row in finish(submit, units, "sweeping", tell):
                     (results.horizons if work is sweeps.horizon_row else results.coverages).append(row)
             if with_lists:
@@ -223,8 +224,8 @@ def _compare_lists(results: Results, submit: Submit, tell: Progress) -> None:
     units: list[Unit] = [(lists.list_rows, (spec, name, i)) for name in names for i in range(spec.runs)]
     if not units:
         return
-    for _, found in finish(submit, units, "comparing lists", tell):
-        for row, sizes in found:
+    for _, pairs in finish(submit, units, "comparing lists", tell):
+        for row, sizes in pairs:
             results.list_rows.append(row)
             results.list_curves[row.task, row.variant, row.run] = np.cumsum(sizes, dtype=np.float64)[results.rounds - 1]
     for name in names:
@@ -233,12 +234,12 @@ def _compare_lists(results: Results, submit: Submit, tell: Progress) -> None:
 
 def _choose(results: Results, finished: Iterable[tuple[Any, dict[tuple[str, float], float]]]) -> None:
     """Choose each tuned policy's setting: the one with the least mean regret."""
-    found: dict[tuple[str, str], dict[float, list[float]]] = {}
+    by_setting: dict[tuple[str, str], dict[float, list[float]]] = {}
     for (_, (_, name, _)), regrets in finished:
         task = results.spec.task(name).name
         for (policy, setting), regret in regrets.items():
-            found.setdefault((task, policy), {}).setdefault(setting, []).append(regret)
-    for key, settings in found.items():
+            by_setting.setdefault((task, policy), {}).setdefault(setting, []).append(regret)
+    for key, settings in by_setting.items():
         # sorted: the order in which units finish must not change the last digit
         means = {setting: float(np.mean(sorted(regrets))) for setting, regrets in sorted(settings.items())}
         results.tuning[key] = means

@@ -1,21 +1,21 @@
-"""Distribution shifts, made of real scores.
+"""Distribution shifts, built from real scores.
 
-Each task has a second face, which is harder: images through a noisier model, the half of the questions whose right
-answers score lower, a cheaper item on sale. A *shift* says how likely it is in each round.
+Each task has a second face, which is harder: images with a noisier model, the half of the questions whose right
+answers score lower, a cheaper item on sale. A *shift* gives the probability of each face in each round.
 
-| shift | the second face comes |
+| shift | the second face appears |
 |---|---|
 | stationary | never |
 | abrupt | always, from the middle on |
 | drift | more and more often, from never to always |
 | slow drift | more and more often, from never to a quarter of the rounds |
-| seasons | with a chance that rises to 1 and falls to 0 again every 2,000 rounds |
+| seasons | with a probability that rises to 1 and falls back to 0 every 2,000 rounds |
 | burst | in 300 rounds in the middle |
-| adversary | in turns: 250 rounds without it, 250 with it, and again |
+| adversary | alternately: 250 rounds without it, then 250 with it |
 
 In *degrading* there are ten faces, one after the other: the scorer gets noisier (or bids fall) step by step.
 
-The adversary does not see the thresholds; it only never lets a method settle.
+The adversary does not see the thresholds; it keeps any method from settling.
 """
 
 from collections.abc import Iterable
@@ -52,7 +52,7 @@ _ITEMS: Final = ("Palm Pilot M515 PDA", "Xbox game console")
 
 
 def shares(shift: str, rounds: int) -> Array:
-    """Return how likely each face is in each round: a row for each round, a column for each face.
+    """Return the probability of each face in each round: one row per round, one column per face.
 
     >>> shares("abrupt", 4).tolist()
     [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]
@@ -109,7 +109,7 @@ def _auctions(task: AuctionTask, item: str, height: float = 1.0) -> AuctionTask:
 
 
 def _noisier(task: ScoredTask, noise: float) -> ScoredTask:
-    """Return a task with an error of its own on every score: in units of how much right answers differ in theirs."""
+    """Return a task with independent noise on every score, in units of the standard deviation of the true scores."""
     table = np.asarray(task.scores.candidate_scores, dtype=np.float32)
     if noise > 0:
         size = noise * float(task.population[0].std())
@@ -131,7 +131,7 @@ def _with_scores(task: ScoredTask, table: NDArray[np.float32], columns: Rows) ->
 
 @dataclass(frozen=True, eq=False)
 class Shifting:
-    """A task under a shift: draws rounds, and knows the distribution of each.
+    """A task under a shift: draws rounds, and has the distribution of each.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class Shifting:
 
     @cached_property
     def sets(self) -> list[ScoreSet]:
-        """What the faces are dealt from; nothing for auctions."""
+        """What the faces draw from; None for auctions."""
         return [face.scores for face in self.faces if isinstance(face, ScoredTask)]
 
     @cached_property
@@ -180,14 +180,14 @@ class Shifting:
         return Lists(values, right)
 
     def laws(self, rounds: int, true_scores: Iterable[Array] | None = None) -> list[tuple[Rows, Population]]:
-        """Return the rounds that share a distribution of true scores, with it.
+        """Return the rounds that share a distribution of true scores, and that distribution.
 
         Parameters
         ----------
         rounds
-            How many rounds a run has.
+            The number of rounds in a run.
         true_scores
-            The true scores of each face's questions through another score; as they are if not given.
+            The true scores of each face's questions by another score; the original ones if not given.
         """
         parts, which = np.unique(shares(self.shift, rounds), axis=0, return_inverse=True)
         values, weights = [], []

@@ -1,6 +1,6 @@
-"""What a lister does as shipped, on a run under a distribution shift: learned score, base threshold, error budget.
+"""A lister with default settings on a run under distribution shift: learned score, base threshold, error budget.
 
-All methods are given the scores of the first scorer. Auctions have no list and nothing to learn: there the score is
+All methods get the scores of the first scorer. Auctions have no list and nothing to learn: there the score is
 the bid, and the threshold is the reserve price.
 """
 
@@ -28,18 +28,18 @@ _BLOCK: Final = 2_000
 
 @dataclass(frozen=True, eq=False)
 class Shipped:
-    """The lists of one run through the score in use.
+    """The lists of one run with the score in use.
 
     Parameters
     ----------
     scored
-        The lists that come up in the run, through the score.
+        The lists that occur in the run, with their comparable scores.
     rows
-        Which of them each round is.
+        The row of each round in them.
     begin
         The first round after the fit.
     score
-        The score that was learned; None where scores are as they are.
+        The learned score; None for raw scores.
     """
 
     scored: Scored
@@ -53,7 +53,7 @@ class Shipped:
         return self.scored.true[self.rows]
 
     def thresholds(self, policy: OrderStatistic, false_alarm_rounds: int | None = None) -> Array:
-        """Return the base thresholds, with restarts if the setting of an alarm is given."""
+        """Return the base thresholds, with restarts if the setting of a drift alarm is given."""
         return thresholds_of(policy, self.true, self.begin, false_alarm_rounds=false_alarm_rounds)
 
     def bases(self, thresholds: Array) -> Bases:
@@ -61,7 +61,7 @@ class Shipped:
         return self.scored.bases(self.rows, thresholds)
 
     def populations(self, shifting: Shifting) -> list[Array] | None:
-        """Return the true scores of each face's questions through the score; None where they are as they are."""
+        """Return the comparable true scores of each face's questions; None for raw scores."""
         return None if self.score is None else list(_populations(self.score, shifting))
 
 

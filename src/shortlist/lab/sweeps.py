@@ -4,15 +4,16 @@ Scores are uniform here: an order-statistic policy's regret depends on ranks alo
 hold for every distribution without ties.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from shortlist import metrics
 from shortlist._replay import replay
-from shortlist.policies import OrderStatistic, make_policy
+from shortlist.lab.executors import Unit
+from shortlist.lab.spec import Spec
+from shortlist.policies import OrderStatistic, Policy, make_policy
 
 __all__ = [
     "COVERAGES",
@@ -21,18 +22,15 @@ __all__ = [
     "CoverageRow",
     "HorizonRow",
     "coverage_row",
-    "coverage_units",
     "fitted_slope",
     "horizon_row",
-    "horizon_units",
+    "units",
 ]
 
 SWEPT: Final = ("sps", "anytime@2/T")
 HORIZONS: Final = (1_000, 3_162, 10_000, 31_623, 100_000, 316_228, 1_000_000)
 COVERAGES: Final = (0.8, 0.9, 0.95, 0.99)
 RUNS: Final = 5
-
-Unit = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
@@ -56,44 +54,43 @@ class CoverageRow:
     first_cut: int
 
 
-def horizon_units(seed: int) -> list[Unit]:
-    """Return the units of the sweep over horizons, longest first."""
-    return [
-        (horizon_row, (policy, rounds, run, seed))
+def units(spec: Spec) -> list[Unit]:
+    """Return the units of both sweeps, the longest first."""
+    horizons: list[Unit] = [
+        (horizon_row, (spec, policy, rounds, run))
         for rounds in reversed(HORIZONS)
         for policy in SWEPT
         for run in range(RUNS)
     ]
-
-
-def coverage_units(seed: int, rounds: int) -> list[Unit]:
-    """Return the units of the sweep over coverages."""
-    return [
-        (coverage_row, (policy, coverage, rounds, run, seed))
+    coverages: list[Unit] = [
+        (coverage_row, (spec, policy, coverage, run))
         for coverage in COVERAGES
         for policy in SWEPT
         for run in range(RUNS)
     ]
+    return horizons + coverages
 
 
-def horizon_row(policy: str, rounds: int, run: int, seed: int) -> HorizonRow:
+def horizon_row(spec: Spec, policy: str, rounds: int, run: int) -> HorizonRow:
     """Return one run of the sweep over horizons."""
-    regret = _regret(make_policy(policy, 0.9, rounds), 0.9, rounds, [seed, 1, rounds, run])
+    regret = _regret(spec, make_policy(policy, 0.9, rounds), 0.9, rounds, [spec.seed, 1, rounds, run])
     return HorizonRow(policy, rounds, run, regret)
 
 
-def coverage_row(policy: str, coverage: float, rounds: int, run: int, seed: int) -> CoverageRow:
+def coverage_row(spec: Spec, policy: str, coverage: float, run: int) -> CoverageRow:
     """Return one run of the sweep over coverages."""
-    rule = make_policy(policy, coverage, rounds)
+    rule = make_policy(policy, coverage, spec.rounds)
     assert isinstance(rule, OrderStatistic)  # noqa: S101 - for the type checker
-    cuts = np.flatnonzero(rule.boundary.limits(coverage, rounds) >= 0)
-    regret = _regret(rule, coverage, rounds, [seed, 2, round(coverage * 1000), run])
+    cuts = np.flatnonzero(rule.boundary.limits(coverage, spec.rounds) >= 0)
+    regret = _regret(spec, rule, coverage, spec.rounds, [spec.seed, 2, round(coverage * 1000), run])
     return CoverageRow(policy, coverage, run, regret, int(cuts[0]) + 1 if cuts.size else 0)
 
 
-def _regret(policy: Any, coverage: float, rounds: int, entropy: list[int]) -> float:
+def _regret(spec: Spec, policy: Policy, coverage: float, rounds: int, entropy: list[int]) -> float:
     scores = np.random.default_rng(np.random.SeedSequence(entropy)).random(rounds)
-    return float(metrics.regret(replay(policy, scores), metrics.Uniform(), coverage)[-1])
+    thresholds = replay(policy, scores)
+    regrets = metrics.regret(thresholds, metrics.Uniform(), coverage, lambda1=spec.lambda1, lambda2=spec.lambda2)
+    return float(regrets[-1])
 
 
 def fitted_slope(rows: list[HorizonRow], policy: str, least: int = 10_000) -> float:

@@ -1,4 +1,4 @@
-"""What people hold: a shortlister, one with groups, one with several coverages."""
+"""The listers: a shortlister, one with groups, one with several coverages."""
 
 from shortlist.listers.grouped import GroupedShortlister, GroupedSummary, GroupShown
 from shortlist.listers.nested import NestedShortlister, NestedShown, NestedSummary

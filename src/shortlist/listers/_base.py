@@ -1,4 +1,4 @@
-"""What all listers share: rounds that are numbered and kept, the verbs that take answers, files and threads."""
+"""The base class of all listers: numbered rounds, the verbs that take answers, save files, thread safety."""
 
 import abc
 import copy
@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shortlist._records import Rows
 from shortlist._validation import (
     Array,
     Member,
@@ -60,46 +61,46 @@ List = TypeVar("List", bound=Shown)
 class BaseLister(abc.ABC, Generic[List]):
     """The verbs. See `shortlist.Shortlister` for what they mean."""
 
-    #: The word that tells its save files from others.
+    #: The word that identifies its save files.
     kind: ClassVar[str]
 
     def __init__(self, settings: Settings, **own: Any) -> None:
-        #: What each of its streams is set to, but for the policy.
+        #: The settings of each of its streams, except the policy.
         self._settings = settings
-        # What else makes it what it is, as plain data.
+        # Further parameters of the subclass, as plain data.
         self._own = own
         self._rounds = Rounds()
         self._streams: dict[Any, Stream] = {}
-        # All streams have one score; where it is learned, they learn it together.
+        # All streams share one score; if it is learned, they learn it together.
         self._learning = make_learning(self._fit_settings())
-        # The names of the scorers that lists must have; None before the first.
+        # The names of the scorers that lists must have; None before the first list.
         self._expected: Scorers | None = None
         self._lock = threading.RLock()
 
     @abc.abstractmethod
     def _policy(self, key: Any, number: int) -> Policy:
-        """Return the policy of the stream with this key, the `number`-th that it has."""
+        """Return the policy of the stream with this key, the `number`-th stream."""
 
     def _fit_settings(self) -> Settings:
-        """Return the settings that a learned score is fitted with."""
+        """Return the settings for fitting a learned score."""
         return self._settings
 
     def _teaches(self, key: Any) -> bool:  # noqa: ARG002 - each round is one stream's
-        """Return whether a stream's answers teach the score: where streams have the same rounds, one's do."""
+        """Return whether the score is learned from a stream's answers: one stream's, if all have the same rounds."""
         return True
 
     @property
     def settings(self) -> Settings:
-        """What it is set to."""
+        """The settings."""
         return self._settings
 
     @property
     def learned(self) -> Learned | None:
-        """The score that was learned, once it is frozen: pass it as ``score=`` to other listers. None otherwise."""
+        """The learned score, once it is frozen, otherwise None; pass it as ``score=`` to other listers."""
         return None if self._learning is None else self._learning.state.score
 
     def _stream(self, key: Any) -> Stream:
-        """Return the stream with this key, made when it is first asked for."""
+        """Return the stream with this key, created on first use."""
         if key not in self._streams:
             self._streams[key] = self._new_stream(key, len(self._streams) + 1)
         return self._streams[key]
@@ -110,30 +111,30 @@ class BaseLister(abc.ABC, Generic[List]):
         return Stream(settings, state=state, learning=self._learning, teaches=teaches, seed=seed)
 
     def _seed(self, key: Any) -> str:  # noqa: ARG002 - all streams have the same rounds
-        """Return what the coins of a stream depend on."""
+        """Return the seed of a stream's random draws."""
         return ""
 
     def _learn_names(self) -> None:
-        """Take note of the scorers' names, once they are known."""
+        """Record the scorers' names, once they are known."""
         self._expected = next((each.scorers for each in self._streams.values() if each.scorers is not None), None)
 
     @abc.abstractmethod
     def _apply(self, listed: Listed, event: Event) -> None:
-        """Apply what happened to a round to the streams that it belongs to."""
+        """Apply an event of a round to the streams it belongs to."""
 
     # Rounds.
 
     def _checked(
         self, scores: Any, ids: Sequence[Member] | None, truncated_below: Any, allow_empty: bool
     ) -> tuple[Array, list[Member] | None, Any, Scorers]:
-        """Return what `propose` was given, checked, and the names of the scorers."""
+        """Return the arguments of `propose`, checked, and the names of the scorers."""
         values, scorers = check_table(scores, self._expected, allow_empty=allow_empty)
         if truncated_below is not None:
             truncated_below = check_below(truncated_below, scorers)
         return values, None if ids is None else check_ids(ids, len(values)), truncated_below, scorers
 
     def _open(self, listed: Listed) -> None:
-        """Keep a list that is shown, and close what is too old to be kept."""
+        """Keep a list that is shown, and close rounds that are too old to keep."""
         rounds = self._rounds
         if self._expected is None:
             self._learn_names()
@@ -166,25 +167,25 @@ class BaseLister(abc.ABC, Generic[List]):
     def more(self, round_id: RoundName, count: int | None = None) -> More:
         """Show more of a list: the next candidates, best first. Any of them may then be picked, too.
 
-        One that is picked there was missed by the list, and its score is known all the same. With `at_most`, a short
-        page that people expand teaches as much as a long list.
+        A pick from these was missed by the list, but its score is known. With `at_most`, a short page that users
+        expand teaches as much as a long list.
 
         Parameters
         ----------
         round_id
             The `round_id` of the list.
         count
-            How many more; all the rest if not given.
+            How many more; by default all the rest.
 
         Returns
         -------
         More
-            The next candidates; none of them if all are shown already.
+            The next candidates; empty if all are already shown.
 
         Raises
         ------
         UnknownRound, RoundClosed
-            No such round was shown, it is too old to be kept, or its answer is final.
+            If there is no such round, it is no longer kept, or its answer is final.
         """
         count = None if count is None else check_count("count", count)
         with self._lock:
@@ -194,7 +195,7 @@ class BaseLister(abc.ABC, Generic[List]):
             listed = rounds.listed(number)
             if listed is None or (number not in rounds.open and not self._is_held(listed, number)):
                 raise RoundClosed(
-                    f"round {round_id} has its final answer; more of a list can be shown only before that"
+                    f"round {round_id} has its final answer; more of a list can only be shown before that"
                 )
             values = np.asarray(listed.scores, dtype=np.float64)
             event = self._stream_of(listed).expand(listed, values, count)
@@ -208,7 +209,7 @@ class BaseLister(abc.ABC, Generic[List]):
         return More(listed.round_id, tuple(new), scores_of(values, event.positions), left, event.truncated)
 
     def _stream_of(self, listed: Listed) -> Stream:  # noqa: ARG002 - they have one score
-        """Return a stream that can order the candidates of a list."""
+        """Return a stream that can rank the candidates of a list."""
         return next(iter(self._streams.values()))
 
     def hit(self, round_id: RoundName, member: Member | Sequence[Member]) -> None:
@@ -219,82 +220,118 @@ class BaseLister(abc.ABC, Generic[List]):
         round_id
             The `round_id` of the list.
         member
-            The candidate that is right, as it stands in ``shown.members``, or in what `more` showed; any right one, if
-            several are. A list of them if all are needed: then the lowest of their scores counts, and the guarantee
+            The right candidate, as in ``shown.members`` or in what `more` showed; any of them if several are
+            right. A list if all of them are needed: then the lowest of their scores counts, and the guarantee
             is that all of them are in the list.
 
         Raises
         ------
         UnknownRound, RoundClosed
-            No such round was shown, or it is too old to be kept.
+            If there is no such round, or it is no longer kept.
         NotShown
-            The member was not in the list: that is a `miss`.
+            If the member was not in the list: that is a `miss`.
         ConflictingAnswer
-            The round has another answer, which is final (see `grace`). The same one again changes nothing.
+            If the round has a different answer that is final (see `grace`). The same answer again changes nothing.
         """
         kind = type(member)
         self._answer(round_id, member if kind is int or kind is str else needed(member))  # type: ignore[arg-type]
 
     def miss(self, round_id: RoundName) -> None:
-        """Take the answer "not in this list", for the list with this `round_id`."""
+        """Take the answer "not in this list".
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+
+        Raises
+        ------
+        UnknownRound, RoundClosed, ConflictingAnswer
+            As for `hit`.
+        """
         self._answer(round_id, Answer.MISS)
 
     def skip(self, round_id: RoundName) -> None:
-        """Say that no answer will come to `round_id`; this is final.
+        """Record that no answer will come; this is final.
 
-        Silence may well hide a miss, so the round counts as below the threshold; with
+        Silence may hide a miss, so the round counts as below the threshold; with
         ``unanswered="ignore"`` it does not count at all.
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+
+        Raises
+        ------
+        UnknownRound, RoundClosed, ConflictingAnswer
+            As for `hit`.
         """
         self._answer(round_id, Answer.SKIP)
 
     def absent(self, round_id: RoundName) -> None:
-        """Take the answer "I looked through everything: no candidate is right", for the list with this `round_id`.
+        """Take the answer "I looked through everything: no candidate is right".
 
-        The guarantee is over questions that can be answered, so the round leaves the sample, unless it
-        has entered it already: then it stays below the threshold. Of a list that says ``truncated`` nobody
-        has seen everything, and of an empty search nobody has seen anything, so there it is a miss. Report
-        it in every round in which it is so, or never: reported only while lists are complete, it looks
-        like a shift once they are cut.
+        The guarantee is over answerable questions, so the round leaves the sample, unless it has already
+        entered it: then it stays there as below the threshold. Nobody has seen all candidates of a list
+        marked ``truncated``, or any of an empty search, so there it is a miss. Report it in every round
+        where it applies, or never: reported only while lists are complete, it looks like a shift once they
+        are cut.
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+
+        Raises
+        ------
+        UnknownRound, RoundClosed, ConflictingAnswer
+            As for `hit`.
         """
         self._answer(round_id, Answer.ABSENT)
 
     def withdraw(self, round_id: RoundName) -> None:
-        """Take back the list with this `round_id`, because nobody saw it: the page was left, or the request timed out.
+        """Take back a list that nobody saw: the user left the page, or the request timed out.
 
-        The round leaves the sample, unless it has entered it already. That is safe only if whether a list is taken
-        back has nothing to do with its right answer: a list that somebody saw and said nothing about is a `skip`.
+        The round leaves the sample, unless it has already entered it. That is safe only if withdrawing is independent
+        of the right answer: a list that a user saw and did not answer is a `skip`.
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
 
         Raises
         ------
         ConflictingAnswer
-            The round has an answer: somebody did see it.
+            If the round has an answer: somebody did see it.
         """
         self._answer(round_id, Answer.WITHDRAWN)
 
     def reveal(self, round_id: RoundName, right: Member | None) -> None:
         """Take the right answer, shown or not: a `hit` if it is in the list, a `miss` otherwise.
 
-        For labels, judges and simulations, which know it in any case.
+        For labels, judges and simulations, where it is always known.
 
         Parameters
         ----------
         round_id
             The `round_id` of the list.
         right
-            The candidate that is right, as it would stand in ``shown.members``: your id, or its position. An id that
+            The right candidate, as it would appear in ``shown.members``: your id, or its position. An id that
             was not among the candidates is a miss; None if no candidate is right.
 
         Raises
         ------
         InvalidIds
-            It cannot have been a candidate: a number where ids are texts, or a position that the list has not.
+            If it cannot have been a candidate: a number where ids are strings, or a position out of range.
         """
         with self._lock:
             member = None if right is None else plain_member(right)
             index = self._rounds.index(round_id, self._settings.keep)
             number, given = int(round_id), self._rounds.answers[index]
             listed = self._rounds.listed(number)
-            if listed is None:  # its list is gone; a miss says all that is left to say
+            if listed is None:  # its list is gone; only a miss can still be compared
                 is_hit = not isinstance(given, Answer) or given is not Answer.MISS
             else:
                 check_right(listed, member)
@@ -302,14 +339,19 @@ class BaseLister(abc.ABC, Generic[List]):
             self._answer(round_id, Answer.MISS if member is None or not is_hit else member)
 
     def reveal_many(self, round_ids: Sequence[RoundName], rights: Sequence[Member | None]) -> None:
-        """Take the right answers of several rounds, as `reveal` would one after the other.
+        """Take the right answers of several rounds, like calls of `reveal` in order.
 
         Parameters
         ----------
         round_ids
             The `round_id` of each list.
         rights
-            The candidate that is right in each.
+            The right candidate of each.
+
+        Raises
+        ------
+        InvalidParameter
+            If there is not one right answer per round.
         """
         if len(round_ids) != len(rights):
             raise InvalidParameter(
@@ -321,24 +363,49 @@ class BaseLister(abc.ABC, Generic[List]):
 
     @abc.abstractmethod
     def propose(self, scores: Any, ids: Sequence[Member] | None = None) -> List:
-        """Open a round and return its shortlist."""
-
-    def propose_many(
-        self, scores: Sequence[Any], ids: Sequence[Sequence[Member]] | None = None, **options: Any
-    ) -> list[List]:
-        """Open a round for each list, as `propose` would one after the other, and return them.
+        """Open a round and return its shortlist.
 
         Parameters
         ----------
         scores
-            The scores of each list: a table, or a list of what `propose` takes.
+            The score of each candidate.
+        ids
+            Your own ids of the candidates; by default their positions.
+
+        Returns
+        -------
+        List
+            The list.
+        """
+
+    def propose_many(
+        self, scores: Sequence[Any], ids: Sequence[Sequence[Member]] | None = None, **options: Any
+    ) -> list[List]:
+        """Open one round per list, like calls of `propose` in order; all of them, or none.
+
+        Parameters
+        ----------
+        scores
+            The scores of each list: a table, or a sequence of what `propose` takes.
         ids
             The ids of each list.
         options
-            What else `propose` takes, the same for all.
+            Further arguments of `propose`, the same for all.
+
+        Returns
+        -------
+        list[List]
+            The lists, in order.
+
+        Raises
+        ------
+        InvalidParameter
+            If there are not ids for each list.
+        InvalidScores, InvalidIds, NoCandidates
+            If a list cannot be used; then none is opened.
         """
         if ids is not None and len(ids) != len(scores):
-            raise InvalidParameter(f"there are ids for {len(ids)} lists, and {len(scores)} lists; give them for each")
+            raise InvalidParameter(f"there are ids for {len(ids)} lists, and {len(scores)} lists; give ids for each")
         named = [None] * len(scores) if ids is None else ids
         below, empty = options.get("truncated_below"), options.get("allow_empty", False)
         with self._lock:
@@ -346,26 +413,36 @@ class BaseLister(abc.ABC, Generic[List]):
                 self._checked(row, names, below, empty)  # all of them, or none
             return [self.propose(row, names, **options) for row, names in zip(scores, named, strict=True)]
 
-    def subgroups(self) -> list[Subgroup]:
-        """Return coverage after the fact, by each value of each tag that rounds were proposed with (``tags=``).
+    def subgroups(self) -> Rows[Subgroup]:
+        """Return the observed coverage by each value of each tag (``tags=`` of `propose`).
 
         Returns
         -------
-        list[Subgroup]
-            By tag, those with the most rounds first. All rounds share the guarantee; a single subgroup has none of
-            its own.
+        Rows[Subgroup]
+            A list, with `to_pandas` and `to_polars`. By tag, those with the most rounds first. The guarantee is over
+            all rounds; a single subgroup has none of its own.
         """
         with self._lock:
-            return subgroups_of(stream.subgroups.state for stream in self._tagged_streams())
+            return Rows(subgroups_of(stream.subgroups.state for stream in self._tagged_streams()))
 
     def _tagged_streams(self) -> Iterable[Stream]:
-        """Return the streams that a round's tags are counted in, once each."""
+        """Return the streams that count a round's tags, once each."""
         return self._streams.values()
 
     def expire(self, before: int) -> int:
-        """Close all rounds with an id below `before` for good, and return how many were open.
+        """Close all rounds with an id below `before`; this is final.
 
-        What is unanswered then stays so, and counts as silence; later answers are refused.
+        Unanswered ones count as silence; later answers are refused.
+
+        Parameters
+        ----------
+        before
+            The first round id that stays open.
+
+        Returns
+        -------
+        int
+            How many rounds were open.
         """
         before = check_count("before", before, least=0)
         with self._lock:
@@ -381,18 +458,23 @@ class BaseLister(abc.ABC, Generic[List]):
         return closed
 
     def restart(self, *, refit: bool = False) -> None:
-        """Start learning over: a new epoch, in which everything is shown at first and no earlier round counts.
+        """Restart learning: a new epoch, in which everything is shown at first and no earlier round counts.
 
-        With ``on_drift="restart"`` all epochs share one delta. Otherwise the first has spent it, and all later ones
-        together may fail with half as much again.
+        With ``on_drift="restart"`` all epochs share one delta. Otherwise the first has used it up, and all later ones
+        together may fail with probability delta/2.
 
         Parameters
         ----------
         refit
-            Learn the score again too, from the last picks and those to come; with ``score="auto"`` only.
+            Also learn the score again, from the latest picks and those to come; with ``score="auto"`` only.
+
+        Raises
+        ------
+        InvalidParameter
+            If the policy or ``unanswered="ignore"`` does not allow it, or `refit` is not a boolean.
         """
         if not self._settings.is_orderly or self._settings.unanswered == "ignore":
-            raise InvalidParameter('restart needs an order-statistic policy and unanswered="miss": make a new lister')
+            raise InvalidParameter('restart needs an order-statistic policy and unanswered="miss": create a new lister')
         if not isinstance(refit, bool) or (refit and self._learning is None):
             raise InvalidParameter(f'refit is {refit!r}; it must be True or False, and True needs score="auto"')
         with self._lock:
@@ -402,37 +484,43 @@ class BaseLister(abc.ABC, Generic[List]):
                 stream.settle()
 
     def warm_start(self, lists: Any, right: ArrayLike | None = None) -> None:
-        """Learn from labelled examples before the first list is shown.
+        """Learn from labeled examples before the first list is shown.
 
         They count as rounds in which everything was shown and answered, so the guarantee holds from the
-        first list on. It needs examples of the same distribution on which the scorer was not trained,
-        with nothing filtered out: a click log without its misses is not one. With ``score="auto"`` the first
-        `fit_rounds` of them are for the score, and only the others are for its threshold.
+        first list on. They must be from the same distribution, the scorer must not have been trained on them, and
+        nothing may be filtered out: a click log without its misses does not qualify. With ``score="auto"`` the first
+        `fit_rounds` of them are used for the score, and only the others for its threshold.
 
         Parameters
         ----------
         lists
-            The scores of all candidates of each example: examples x candidates, with several scorers examples x
-            candidates x scorers, or a list of what `propose` takes. With ``score="raw"`` and without `right`, the
-            score of the right answer in each example; -inf where it was not among the candidates.
+            The scores of all candidates of each example: examples x candidates, or examples x candidates x scorers, or
+            a sequence of what `propose` takes. With ``score="raw"`` and without `right`, the score of the right answer
+            in each example; -inf where it was not among the candidates.
         right
-            The position of the right candidate in each example, a list of them where several are needed; -1 where
-            it was not among them.
+            The position of the right candidate in each example, a list of them if all are needed; -1 where it was not
+            among them.
+
+        Raises
+        ------
+        InvalidParameter
+            If rounds have already been shown, the score is frozen, or `right` does not fit `lists`.
         """
         with self._lock:
             if self._rounds.next_id:
                 raise InvalidParameter(
-                    f"{self._rounds.next_id} rounds have been shown already; a warm start comes before the first"
+                    f"{self._rounds.next_id} rounds have already been shown; a warm start comes before the first"
                 )
             if right is None:
                 self._warm_start_raw(check_true_scores(lists) + 0.0)  # one zero, not two
                 return
             if self._learning is not None and self._learning.number:
                 raise InvalidParameter(
-                    "the score was learned from a warm start before, and is frozen: give all examples at once"
+                    "the score was already learned from a warm start, and is frozen: give all examples at once"
                 )
-            tables, places, scorers = check_lists(lists, right, self._expected)
-            events = {key: stream.warm_started(tables, places, scorers) for key, stream in self._warm_streams().items()}
+            tables, positions, scorers = check_lists(lists, right, self._expected)
+            streams = self._warm_streams()
+            events = {key: stream.warm_started(tables, positions, scorers) for key, stream in streams.items()}
             for key, warm in events.items():
                 stream = self._streams[key]
                 for event in warm:
@@ -450,19 +538,23 @@ class BaseLister(abc.ABC, Generic[List]):
             stream.apply(WarmStarted(true_scores.tolist()))
 
     def _warm_streams(self) -> dict[Any, Stream]:
-        """Return the streams that labelled examples are for."""
+        """Return the streams that learn from labeled examples."""
         return self._streams
 
     def configure(self, **changes: Any) -> None:
         """Change settings, from the next list on.
 
-        Those that may change are `at_least`, `at_most`, `shadow`, `patience`, `miss_budget`, and `explore_share` to
-        another share.
+        `at_least`, `at_most`, `shadow`, `patience` and `miss_budget` may change, and `explore_share` to another share.
 
         Parameters
         ----------
         changes
-            The settings, by name; the others are fixed when a lister is made.
+            The settings, by name; all others are fixed when a lister is created.
+
+        Raises
+        ------
+        InvalidParameter
+            If a setting cannot change, or its value is out of range.
         """
         with self._lock:
             settings = self._settings.changed(**changes)
@@ -473,7 +565,18 @@ class BaseLister(abc.ABC, Generic[List]):
     # Files.
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a JSON file at `path`; a crash in the middle leaves the old file as it was."""
+        """Write everything to a JSON file; a crash while writing leaves the old file intact.
+
+        Parameters
+        ----------
+        path
+            The file; its folder must exist.
+
+        Raises
+        ------
+        MissingFile, UnwritableFile
+            If the folder does not exist, or the system refuses to write.
+        """
         with self._lock:
             content = {
                 "settings": encode(self._settings),
@@ -486,14 +589,26 @@ class BaseLister(abc.ABC, Generic[List]):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, score: Score | None = None, policy: Policy | None = None) -> Self:
-        """Return the lister that was saved; it goes on with the same bits.
+        """Return a saved lister; it continues with the same bits.
 
         Parameters
         ----------
         path
             The file.
         score, policy
-            The score, or the policy, if it was one of your own: a file cannot hold it.
+            The score, or the policy, if it was one of your own, which a file cannot hold.
+
+        Returns
+        -------
+        Self
+            The lister.
+
+        Raises
+        ------
+        MissingFile, DamagedFile, NewerFile
+            If there is no such file, or it cannot be read back.
+        MissingScore, MissingPolicy
+            If the score or the policy was one of your own and is not passed.
         """
         content = savefile.read(path, cls.kind)
         own = {Score: score, Policy: policy}

@@ -1,4 +1,4 @@
-"""The rounds that a lister keeps, and what it shows of them."""
+"""The rounds that a lister keeps."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -18,14 +18,14 @@ __all__ = ["Rounds", "check_right", "scores_of", "shown_fields"]
 
 @dataclass(slots=True)
 class Rounds:
-    """Rounds numbered from 0, of which the last ones are kept: which are open, and how the others were answered."""
+    """Rounds numbered from 0, the latest of which are kept: the open ones, and the answers to the others."""
 
     next_id: int = 0
     #: The lists of the rounds without an answer, oldest first.
     open: dict[int, Listed] = field(default_factory=dict)
-    #: The answers of the rounds kept, oldest first; None where the round is open.
+    #: The answers to the rounds kept, oldest first; None for an open round.
     answers: deque[Member | All | Answer | None] = field(default_factory=deque)
-    #: The lists of rounds whose answer could be corrected, and may be final by now.
+    #: The lists of rounds whose answer could be corrected, though it may be final by now.
     held: dict[int, Listed] = field(default_factory=dict)
 
     @property
@@ -34,11 +34,11 @@ class Rounds:
         return self.next_id - len(self.answers)
 
     def listed(self, number: int) -> Listed | None:
-        """Return a round's list, if it is still there."""
+        """Return a round's list, if it is still kept."""
         return self.open.get(number) or self.held.get(number)
 
     def hold(self, number: int, listed: Listed, streams: Iterable[Stream]) -> None:
-        """Keep the list of a round whose answer may be corrected; now and then, let go of those that are final."""
+        """Keep the list of a round whose answer may be corrected; from time to time, drop those that are final."""
         self.held[number] = listed
         holdings = [stream.holding for stream in streams]
         if len(self.held) > 2 * sum(holding.grace for holding in holdings):
@@ -46,25 +46,25 @@ class Rounds:
             self.held = {name: one for name, one in self.held.items() if name in answers}
 
     def index(self, round_id: RoundName, keep: int) -> int:
-        """Return where a round's answer is, or say why it is not among those kept."""
+        """Return the index of a round's answer, or raise if it is not kept."""
         if isinstance(round_id, Shown):
             raise UnknownRound("round id is a list that was shown; pass its round_id: shown.round_id")
         if isinstance(round_id, bool) or not isinstance(round_id, (int, np.integer)):
             raise UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
         if not 0 <= round_id < self.next_id:
-            so_far = f"round ids run from 0 to {self.next_id - 1} so far" if self.next_id else "there is none so far"
+            so_far = f"round ids run from 0 to {self.next_id - 1} so far" if self.next_id else "there are none so far"
             raise UnknownRound(f"round {round_id} was never shown; {so_far}")
         index = int(round_id) - self.next_id + len(self.answers)
         if index < 0:
             raise RoundClosed(
-                f"round {round_id} is closed: it was expired, or is older than the last {keep} rounds (keep=); "
+                f"round {round_id} is closed: it expired, or is older than the last {keep} rounds (keep=); "
                 f"answers are taken from round {self.oldest} on"
             )
         return index
 
 
 def shown_fields(listed: Listed, values: Array) -> dict[str, Any]:
-    """Return the fields of what is shown of a list."""
+    """Return the fields of `Shown` for a list."""
     positions = listed.positions
     return {
         "round_id": listed.round_id,
@@ -80,13 +80,13 @@ def shown_fields(listed: Listed, values: Array) -> dict[str, Any]:
 
 
 def scores_of(values: Array, positions: list[int]) -> tuple[Any, ...]:
-    """Return the scores of some candidates as they were passed in: numbers, or a tuple for each."""
+    """Return the scores of some candidates as they were passed: numbers, or one tuple per candidate."""
     rows = values[positions].tolist()
     return tuple(rows) if values.ndim == 1 else tuple(map(tuple, rows))
 
 
 def check_right(listed: Listed, right: Any) -> None:
-    """Refuse as the right answer what cannot have been a candidate, rather than take it for a miss."""
+    """Refuse a right answer that cannot have been a candidate, rather than count it as a miss."""
     if right is None:
         return
     if listed.ids is None:

@@ -1,4 +1,4 @@
-"""A threshold per group, with one guarantee over all of them."""
+"""One threshold per group, with one guarantee over all groups."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,21 +25,21 @@ Group = int | str
 
 @dataclass(slots=True)
 class GroupShown(Shown):
-    """A list as it was shown, and the group it was shown to."""
+    """A list as it was shown, and its group."""
 
     group: Group = ""
 
 
 @dataclass(frozen=True, eq=False)
 class GroupedSummary(Counts):
-    """What has happened so far, in all groups together; ``summary(group)`` says more of one.
+    """A summary of all groups together; ``summary(group)`` has the details of one.
 
     Attributes
     ----------
     coverage_target, delta
         As set.
     groups
-        How many groups there are.
+        The number of groups.
     """
 
     coverage_target: float = 0.0
@@ -49,10 +49,10 @@ class GroupedSummary(Counts):
 
 @with_options
 class GroupedShortlister(BaseLister[GroupShown]):
-    """Shows shortlists, with a threshold for each customer, language or kind of question.
+    """Shows shortlists, with one threshold per customer, language or kind of question.
 
-    Groups may be any number and come at any time. The j-th new one gets ``delta / (j (j + 1))``, fixed
-    at its first round; these add up to delta, so with probability 1 - delta *no* group's threshold ever
+    There may be any number of groups, and new ones at any time. The j-th new group gets ``delta / (j (j + 1))``,
+    fixed at its first round; these sum to delta, so with probability 1 - delta *no* group's threshold ever
     passes its own optimal one. The group must be known before the list is shown, and must not depend
     on the answer.
 
@@ -63,10 +63,10 @@ class GroupedShortlister(BaseLister[GroupShown]):
     delta
         The probability that any group's threshold may ever pass its optimal one.
     score, fit_rounds, miss_budget, unanswered, explore_share, patience, grace
-        As in `shortlist.Shortlister`, for each group, each with an error budget of its own; a learned score is learned
+        As in `shortlist.Shortlister`, per group, each with its own error budget; ``score="auto"`` learns one score
         from all groups together, and `patience` and `grace` count rounds and answers of the group.
     on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
-        As in `shortlist.Shortlister`, for each group; `keep` counts rounds of all groups together.
+        As in `shortlist.Shortlister`, per group; `keep` counts rounds of all groups together.
 
     Examples
     --------
@@ -117,11 +117,22 @@ class GroupedShortlister(BaseLister[GroupShown]):
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """The groups so far, in the order they came."""
+        """The groups so far, in the order of their first rounds."""
         return tuple(self._streams)
 
     def threshold(self, group: Group) -> float:
-        """Return the threshold in force for the next list of a `group`; -inf for one not seen yet."""
+        """Return the threshold in force for the next list of a group.
+
+        Parameters
+        ----------
+        group
+            The group.
+
+        Returns
+        -------
+        float
+            The threshold; -inf for a group not seen yet.
+        """
         group = _check_group(group)
         return self._streams[group].threshold if group in self._streams else -math.inf
 
@@ -142,19 +153,29 @@ class GroupedShortlister(BaseLister[GroupShown]):
         scores
             The score of each candidate, or several, as in `Shortlister.propose`.
         ids
-            Your own names for the candidates, strings or integers; their positions otherwise.
+            Your own ids of the candidates, strings or integers; by default their positions.
         group
-            Whose threshold decides, a string or an integer: known before the list is shown, whatever its answer.
+            The group whose threshold applies, a string or an integer: known before the list is shown.
         truncated_below, allow_empty, tags
             As in `Shortlister.propose`.
+
+        Returns
+        -------
+        GroupShown
+            The list.
+
+        Raises
+        ------
+        InvalidScores, InvalidIds, NoCandidates
+            If the scores or ids cannot be used; then nothing has changed.
         """
         group = _check_group(group)
         with self._lock:
             values, names, below, scorers = self._checked(scores, ids, truncated_below, allow_empty)
-            known = check_tags(tags)
-            # A new group spends its share of delta only if its list can be shown.
+            tagged = check_tags(tags)
+            # A new group uses its share of delta only if its list can be shown.
             stream = self._streams.get(group) or self._new_stream(group, len(self._streams) + 1)
-            listed = stream.decide(self._rounds.next_id, values, names, below, scorers=scorers, tags=known)._replace(
+            listed = stream.decide(self._rounds.next_id, values, names, below, scorers=scorers, tags=tagged)._replace(
                 group=group
             )
             self._streams[group] = stream
@@ -163,7 +184,23 @@ class GroupedShortlister(BaseLister[GroupShown]):
         return GroupShown(**shown_fields(listed, values), group=group)
 
     def summary(self, group: Group | None = None) -> GroupedSummary | Summary:
-        """Return what has happened so far: in all groups together, or in one `group`."""
+        """Return a summary of all groups together, or of one.
+
+        Parameters
+        ----------
+        group
+            The group; by default all of them together.
+
+        Returns
+        -------
+        GroupedSummary | Summary
+            The summary; a `shortlist.Summary` if `group` is given.
+
+        Raises
+        ------
+        InvalidParameter
+            If the group has had no round yet.
+        """
         with self._lock:
             if group is not None:
                 group = _check_group(group)

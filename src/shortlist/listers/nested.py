@@ -1,4 +1,4 @@
-"""Several coverages on one stream: the longest list is shown, the shorter ones are marked in it."""
+"""Several coverages on one stream: the longest list is shown, with the shorter ones marked in it."""
 
 import dataclasses
 import math
@@ -52,7 +52,7 @@ class NestedShown(Shown):
     Attributes
     ----------
     cuts
-        For each coverage, how many members its own list has: the first `cuts[coverage]` of them.
+        The length of each coverage's own list: the first `cuts[coverage]` members.
     """
 
     cuts: dict[float, int] = field(default_factory=dict)
@@ -60,18 +60,18 @@ class NestedShown(Shown):
 
 @dataclass(frozen=True, eq=False)
 class NestedSummary(Counts):
-    """What has happened so far.
+    """A summary of all rounds so far.
 
     Attributes
     ----------
     thresholds
         The threshold of each coverage.
     guarantee
-        What holds with which probability, in words.
+        The guarantee, in words.
     coverages
-        More of each coverage.
+        The details of each coverage.
     waiting_for
-        What is needed before the list that is shown can become shorter, in words: of the highest coverage.
+        What is needed before the list that is shown, that of the highest coverage, can become shorter, in words.
     """
 
     thresholds: Mapping[float, float] = field(default_factory=dict)
@@ -84,24 +84,24 @@ class NestedSummary(Counts):
 class NestedShortlister(BaseLister[NestedShown]):
     """Shows one list that contains a shorter one for each lower coverage.
 
-    The lowest threshold decides what is shown, so every answer teaches every threshold, each exactly
-    as in a run of its own. The list of a higher coverage contains that of a lower one: where a lower
-    coverage's threshold is below a higher one's, the higher one gives way, which is safe.
+    The lowest threshold decides what is shown, so every threshold learns from every answer, exactly
+    as in a run of its own. The list of a higher coverage contains that of a lower one: if a lower
+    coverage's threshold is below a higher one's, the higher one is lowered to it, which is safe.
 
     Parameters
     ----------
     coverages
         The coverages, in any order.
     delta
-        The probability with which each guarantee may fail.
+        The probability that each guarantee may fail.
     jointly
-        False: each guarantee holds with probability 1 - delta, on its own. True: all of them hold at
-        once with probability 1 - delta; each then gets its share of delta.
+        False: each guarantee holds with probability 1 - delta, on its own. True: all of them hold
+        simultaneously with probability 1 - delta; each then gets its share of delta.
     score, fit_rounds, miss_budget, unanswered, explore_share, patience, grace
-        As in `shortlist.Shortlister`, for each coverage, each with an error budget of its own; a learned score is the
+        As in `shortlist.Shortlister`, per coverage, each with its own error budget; a learned score is the
         same for all.
     on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
-        As in `shortlist.Shortlister`, for each coverage.
+        As in `shortlist.Shortlister`, per coverage.
 
     Examples
     --------
@@ -133,16 +133,16 @@ class NestedShortlister(BaseLister[NestedShown]):
             raise InvalidParameter(f"jointly is {jointly!r}; it must be True or False")
         chosen = sorted(check_probability("coverage", coverage, 0.9) for coverage in coverages)
         if not chosen or len(set(chosen)) < len(chosen):
-            raise InvalidParameter(f"coverages are {coverages}; they must be one or more, and different")
+            raise InvalidParameter(f"coverages are {coverages}; give one or more, all different")
         delta = check_probability("delta", delta, 0.05)
-        # What each coverage may fail with.
+        # The probability that each coverage's guarantee may fail.
         share = delta / len(chosen) if jointly else delta
         super().__init__(
             Settings.of(AnytimeSPS(chosen[0], share), options, self.kind, ("coverages", "delta", "jointly")),
             share=share,
             highest=chosen[-1],
-            shown={},  # how the lists that were shown were answered
-            held=[],  # those of these answers that may still be corrected: round and answer
+            shown={},  # counts of answers to the lists shown
+            held=[],  # answers that may still be corrected: round and answer
         )
         for coverage in chosen:
             self._stream(coverage)
@@ -167,7 +167,7 @@ class NestedShortlister(BaseLister[NestedShown]):
             stream.fold(_own_event(listed.own(listed.cuts[coverage]), event))
 
     def _tally(self, event: Event) -> None:
-        """Count an answer to the list that was shown, whichever coverage it is of, when it is final."""
+        """Count an answer to the list that was shown, whatever its coverage, once it is final."""
         held, shown = self._own["held"], self._own["shown"]
         if isinstance(event, Expanded):
             return
@@ -192,7 +192,7 @@ class NestedShortlister(BaseLister[NestedShown]):
     def thresholds(self) -> dict[float, float]:
         """The threshold of each coverage, lowest coverage and highest threshold first.
 
-        A higher coverage never has the higher threshold: it gives way to the lower one's.
+        A higher coverage never has the higher threshold: it is lowered to that of the lower coverage.
         """
         lowest, thresholds = math.inf, {}
         for coverage, stream in self._streams.items():
@@ -209,25 +209,35 @@ class NestedShortlister(BaseLister[NestedShown]):
         allow_empty: bool = False,
         tags: Tags = None,
     ) -> NestedShown:
-        """Open a round and return the longest of its lists, with the others marked in it.
+        """Open a round and return its longest list, with the others marked in it.
 
         Parameters
         ----------
         scores
             The score of each candidate, or several, as in `Shortlister.propose`.
         ids
-            Your own names for the candidates, strings or integers; their positions otherwise.
+            Your own ids of the candidates, strings or integers; by default their positions.
         truncated_below, allow_empty, tags
             As in `Shortlister.propose`.
+
+        Returns
+        -------
+        NestedShown
+            The list of the highest coverage, and the length of each other one in `cuts`.
+
+        Raises
+        ------
+        InvalidScores, InvalidIds, NoCandidates
+            If the scores or ids cannot be used; then nothing has changed.
         """
         with self._lock:
             values, names, below, scorers = self._checked(scores, ids, truncated_below, allow_empty)
-            known = check_tags(tags)
+            tagged = check_tags(tags)
             lists = {
-                coverage: stream.decide(self._rounds.next_id, values, names, below, scorers=scorers, tags=known)
+                coverage: stream.decide(self._rounds.next_id, values, names, below, scorers=scorers, tags=tagged)
                 for coverage, stream in self._streams.items()
             }
-            if any(listed.explored for listed in lists.values()):  # then all of it is shown, whatever the others say
+            if any(listed.explored for listed in lists.values()):  # then everything is shown, for all coverages
                 lists = {coverage: _uncut(listed) for coverage, listed in lists.items()}
             cuts, lengths, most = {}, {}, 0
             for coverage, listed in lists.items():
@@ -243,7 +253,13 @@ class NestedShortlister(BaseLister[NestedShown]):
         return [self._streams[self._own["highest"]]]  # its list is the one that is shown
 
     def summary(self) -> NestedSummary:
-        """Return what has happened so far, which guarantee holds for what, and more of each coverage."""
+        """Return a summary of all rounds so far, with the guarantee and the details of each coverage.
+
+        Returns
+        -------
+        NestedSummary
+            The summary.
+        """
         with self._lock:
             waiting, each = len(self._rounds.open), self._own["share"]
             return NestedSummary(
@@ -261,7 +277,7 @@ class NestedShortlister(BaseLister[NestedShown]):
 
 
 def _uncut(listed: Listed) -> Listed:
-    """Return a list that is shown whole, in any order; whether it counts stays as it was."""
+    """Return the complete list, in any order; whether it counts is unchanged."""
     if listed.explored:
         return listed
     count = len(listed.scores)
@@ -269,7 +285,7 @@ def _uncut(listed: Listed) -> Listed:
 
 
 def _longest(lists: list[Listed]) -> Listed:
-    """Return the list at the lowest threshold, with what an error budget makes another one show beyond it."""
+    """Return the list at the lowest threshold, extended by what another one's error budget adds."""
     explored = next((one for one in lists if one.explored), None)
     if explored is not None:
         return explored
@@ -281,7 +297,7 @@ def _longest(lists: list[Listed]) -> Listed:
 
 
 def _own_event(own: Listed, event: Event) -> Event:
-    """Return what an event is to the list of one coverage: there, a pick that only a longer list has is a miss."""
+    """Return an event as it counts for one coverage's list: a pick that is only in a longer list is a miss."""
     if isinstance(event, Expanded):
         return event
     if isinstance(event, Corrected):

@@ -1,7 +1,7 @@
-"""Save files: JSON, versioned, checksummed, and written so that a crash leaves the old file.
+"""Save files: JSON, versioned, checksummed, and written atomically.
 
 A file is one JSON object with the keys ``format``, ``version``, ``sha256`` and ``content``. Floats are
-written with all their digits, so they come back bit for bit; minus infinity is null.
+written with all their digits, so they are restored bit for bit; minus infinity is null.
 """
 
 import hashlib
@@ -25,12 +25,12 @@ from shortlist.scores import to_score
 
 __all__ = ["check_own", "read", "write"]
 
-#: Raised when the content changes its form.
+#: Increased when the format of the content changes.
 _VERSION: Final = 1
 
 
 def write(path: str | os.PathLike[str], kind: str, content: dict[str, Any]) -> None:
-    """Write plain data to `path` atomically: whatever happens, the old file or the new one is there."""
+    """Write plain data to `path` atomically: whatever happens, either the old file or the new one is there."""
     target = Path(os.path.realpath(_path(path)))  # a link stays a link
     text = _dump(content)
     header = f'{{"format":"shortlist {kind}","version":{_VERSION},"sha256":"{_digest(text)}","content":'
@@ -41,11 +41,11 @@ def write(path: str | os.PathLike[str], kind: str, content: dict[str, Any]) -> N
     try:
         replace_file(target, f"{header}{text}}}\n", mode=0o600)
     except OSError as error:
-        raise UnwritableFile(f"{target} cannot be written ({error.strerror}); the old file is as it was") from error
+        raise UnwritableFile(f"{target} cannot be written ({error.strerror}); the old file is unchanged") from error
 
 
 def read(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
-    """Return the content of a file that `write` wrote, or say why it cannot be used."""
+    """Return the content of a file that `write` wrote, or raise."""
     source = _path(path)
     if source.is_dir():
         raise SaveFileError(f"{source} is a folder; name a file in it")
@@ -102,7 +102,7 @@ def _digest(text: str) -> str:
 
 
 def check_own(content: dict[str, Any], policy: Any, score: Any) -> None:
-    """Say that a policy of one's own is missing, or that what is passed is not what was saved."""
+    """Refuse a missing policy of the user's own, or one that is not the one saved."""
     if policy is not None and not isinstance(policy, Policy):
         raise InvalidParameter(f"policy is {policy!r}; it must be the policy that the lister was saved with")
     if score is not None:

@@ -1,4 +1,4 @@
-"""One thing to hold: a policy, its state, and the rounds that are still open.
+"""The lister for one stream: a policy, its state, and the rounds that are still open.
 
 ``propose`` shows a list, ``hit``, ``miss``, ``skip`` and ``absent`` take its answer, at once or
 later, in any order. Each round remembers the threshold it was shown with, and its answer is judged
@@ -29,69 +29,69 @@ class Shortlister(BaseLister[Shown]):
 
     With probability 1 - delta, uniformly over time, every list is at least as long as the optimal one: the
     one whose threshold keeps the right answer in a share `coverage` of all rounds. This guarantee assumes
-    rounds that are independent draws from one distribution. It assumes nothing about the scores, and
-    nothing about when or whether answers come. A second one, `miss_budget`, assumes nothing at all.
+    rounds that are independent draws from one distribution. It assumes nothing about the scores, or
+    about when or whether answers come. A second guarantee, `miss_budget`, assumes nothing at all.
 
     Parameters
     ----------
     coverage
-        The share of rounds in which the right answer must be in the list; 0.9 if not given.
+        The share of rounds in which the right answer must be in the list; by default 0.9.
     delta
-        The probability that the threshold may ever pass the optimal one; 0.05 if not given.
+        The probability that the threshold may ever pass the optimal one; by default 0.05.
     policy
-        Another policy than ``AnytimeSPS(coverage, delta)``.
+        A policy other than ``AnytimeSPS(coverage, delta)``.
     score
         How a list's scores become the one score per candidate that is compared with the threshold. ``"auto"``, the
-        default: it is learned from the first picks, while everything is shown, and then frozen; from one scorer or
+        default: learned from the first picks, while everything is shown, and then frozen; from one scorer or
         several. Or a fixed one: ``"raw"``, ``"margin"``, ``"relative"``, ``"rank"``, ``"adaptive"``; an object of
-        `shortlist.scores`, such as one that was learned before; or any function of your own from an array of scores
+        `shortlist.scores`, such as one learned before; or any function of your own from an array of scores
         to another. For policies that are not order-statistic, ``"raw"`` is the default.
     fit_rounds
-        How many picks ``"auto"`` learns the score from: 30 with one scorer and 100 with several, if not given. After
-        ten times as many rounds it is frozen in any case.
+        The number of picks from which ``"auto"`` learns the score: by default 30 with one scorer and 100 with several.
+        It is frozen after ten times as many rounds at the latest.
     miss_budget
-        An error budget against distribution shift: in any W answered rounds in a row at most (1 - coverage) W +
-        `miss_budget` lists miss that were cut, whatever comes. As misses use it up, lists get longer, in the end
-        complete; while the distribution does not change this is rare. 20 by default; None turns it off. Thresholds
+        An error budget against distribution shift: in any W consecutive answered rounds at most (1 - coverage) W +
+        `miss_budget` cut lists miss, for any sequence of rounds. As misses use it up, lists get longer, and finally
+        complete; under a stationary distribution this is rare. 20 by default; None turns it off. Thresholds
         are the same with it and without it. For order-statistic policies only.
     unanswered
         What silence means. ``"miss"``: an unanswered round counts as below the threshold until its answer
-        comes; always safe, for order-statistic policies only, and their default. ``"ignore"``: a round
-        counts when it is answered; safe only if right answers with low scores are answered at least as often, and no
-        later, than those with high scores. See `shortlist.check_ignore`.
+        arrives; always safe, for order-statistic policies only, and their default. ``"ignore"``: a round
+        counts when it is answered; safe only if right answers with low scores are answered at least as often as
+        those with high scores, and no later. See `shortlist.check_ignore`.
     explore_share
-        For people who click what they find, and never say that it is not there: the share of rounds, chosen at random,
-        in which everything is shown, in random order; only those count, and only if somebody clicks. A number such as
-        0.05, or ``"auto"``, which is min(0.2, 2 / sqrt(t)). See `shortlist.rounds.exploring` for what it assumes.
+        For users who click what they find, and never report that it is not there: the share of rounds, chosen at
+        random, in which everything is shown, in random order; only those count, and only if clicked. A number such
+        as 0.05, or ``"auto"``, which is min(0.2, 2 / sqrt(t)). See `shortlist.rounds.exploring` for what it assumes.
     patience
-        How many later rounds are shown before an unanswered one is counted as below the threshold. It is
-        corrected when its answer comes, but a miss that comes later than that is not seen by `on_drift`.
-        Silence holds the count back by at most that many rounds; answers that take longer cost speed
-        until they come. Any value is safe; choose the number of rounds in which nearly all answers
+        The number of later rounds shown before an unanswered one counts as below the threshold. It is
+        corrected when its answer arrives, but `on_drift` does not see a miss that arrives later than that.
+        Silence delays learning by at most that many rounds; answers that take longer slow it down
+        until they arrive. Any value is safe; choose the number of rounds within which nearly all answers
         arrive. 200, the default, is a few minutes of a busy search box.
     grace
-        Answers may be corrected until so many more have come, and count after that: less than `patience`. 0, the
-        default: at once, and for good.
+        An answer may be corrected until this many more have arrived, and counts after that; less than `patience`. 0,
+        the default: it counts at once and is final.
     on_drift
-        Watch for a distribution shift after which lists miss more often than they may: ``"report"`` alarms
-        in the summary, or ``"restart"`` learning. Restarts share delta between them, the first start
-        included, so it learns a little later. Only misses that are answered within `patience` rounds
-        are seen, and skipped rounds are not. In the summary, ``level`` is how near the next alarm is
-        (1 rings it), and an alarm's ``strength`` the level it rang at; while nothing is done about a
-        shift, alarms go on.
+        Watch for a distribution shift after which lists miss more often than allowed: ``"report"`` alarms
+        in the summary, or ``"restart"`` learning. All epochs, the first included, share delta, so learning
+        starts a little later. Only misses that are reported within `patience` rounds
+        are seen; skipped rounds are not. In the summary, ``level`` is how close the next alarm is
+        (raised at 1), and ``strength`` the level at which an alarm was raised; while nothing is done about a
+        shift, alarms continue.
     false_alarm_rounds
-        The guaranteed mean distance between false alarms.
+        The guaranteed mean number of rounds between false alarms.
     at_least
-        Always show that many candidates: safe.
+        Always show at least this many candidates: safe.
     at_most
         Never show more on the first page: then ``shown.truncated`` says whether the guarantee covers the list, and a
-        miss of such a list counts as silence. `more` shows the rest, and what is picked there has a known score.
+        miss of such a list counts as silence. `more` shows the rest, and a pick from it has a known score.
     shadow
-        Show everything and learn all the same; the summary says what would have been hidden, and
-        missed. For trying it out before trusting it.
+        Show everything, but learn as usual; the summary says what would have been hidden, and
+        missed. For a trial before lists are cut.
     keep
-        For how many later rounds a round is kept. Older ones are closed: what is unanswered then
-        stays so.
+        The number of later rounds for which a round is kept. Older ones are closed; if unanswered, they
+        stay so.
 
     Examples
     --------
@@ -99,8 +99,8 @@ class Shortlister(BaseLister[Shown]):
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> for _ in range(2000):
-    ...     scores = rng.random(20)  # what a model thinks of 20 candidates
-    ...     right = int(rng.choice(20, p=scores**8 / (scores**8).sum()))  # what the person wants
+    ...     scores = rng.random(20)  # a model's scores for 20 candidates
+    ...     right = int(rng.choice(20, p=scores**8 / (scores**8).sum()))  # what the user is looking for
     ...     shown = lister.propose(scores)
     ...     lister.reveal(shown.round_id, right)
     >>> len(shown.members), lister.summary().score_why
@@ -120,7 +120,7 @@ class Shortlister(BaseLister[Shown]):
         if policy is None:
             policy = AnytimeSPS(0.9 if coverage is None else coverage, 0.05 if delta is None else delta)
         elif not (coverage is None and delta is None):
-            raise InvalidParameter("coverage and delta belong to the policy: give them, or a policy, not both")
+            raise InvalidParameter("coverage and delta belong to the policy: give either them or a policy, not both")
         super().__init__(Settings.of(policy, options, others=("coverage", "delta", "policy")))
         self._stream(None)
         self._learn_names()
@@ -168,26 +168,35 @@ class Shortlister(BaseLister[Shown]):
         ----------
         scores
             The score of each candidate, finite; larger is better. With several scorers, their scores by name,
-            ``{"bm25": [...], "dense": [...]}``, a data frame with a column for each, or an array of candidates x
+            ``{"bm25": [...], "dense": [...]}``, a data frame with one column per scorer, or an array of candidates x
             scorers; NaN where one has no score for a candidate. The first round fixes their names.
         ids
-            Your own names for the candidates, strings or integers; their positions otherwise.
+            Your own ids of the candidates, strings or integers; by default their positions.
         truncated_below
             The lowest score that your search returned, if it may have left candidates out: they score at
-            most that. Where the threshold is not above it, ``shown.truncated`` is true. With several scorers, one
-            for each that left any out.
+            most that. If the threshold is not above it, ``shown.truncated`` is true. With several scorers, one
+            number for each that left any out.
         allow_empty
-            Open a round for a search that found nothing, too: its question counts like any other, and if its
-            answer is a miss, leaving it out would make the threshold too bold.
+            Also open a round for a search that found nothing: its question counts like any other, and if its
+            answer is a miss, leaving it out would make the threshold too high.
         tags
-            What you want to see coverage by, after the fact: ``{"language": "de"}``; see `subgroups`. It decides
-            nothing.
+            What to break coverage down by afterward: ``{"language": "de"}``; see `subgroups`. Tags affect no list.
+
+        Returns
+        -------
+        Shown
+            The list: its `round_id`, its members and more.
+
+        Raises
+        ------
+        InvalidScores, InvalidIds, NoCandidates
+            If the scores or ids cannot be used; then nothing has changed.
         """
         with self._lock:
             stream = self._streams[None]
             values, names, below, scorers = self._checked(scores, ids, truncated_below, allow_empty)
-            known = check_tags(tags)
-            listed = stream.decide(self._rounds.next_id, values, names, below, scorers=scorers, tags=known)
+            tagged = check_tags(tags)
+            listed = stream.decide(self._rounds.next_id, values, names, below, scorers=scorers, tags=tagged)
             stream.fold(listed)
             self._open(listed)
         return Shown(
@@ -203,12 +212,29 @@ class Shortlister(BaseLister[Shown]):
         )
 
     def preview(self, scores: Any) -> tuple[int, ...]:
-        """Return the positions of what would be shown of these `scores`, best first; nothing is shown or learned."""
+        """Return the list that would be shown for these scores; nothing is shown or learned.
+
+        Parameters
+        ----------
+        scores
+            As for `propose`.
+
+        Returns
+        -------
+        tuple[int, ...]
+            The positions of the candidates, best first.
+        """
         with self._lock:
             values, scorers = check_table(scores, self._expected)
             return tuple(self._main.decide(self._rounds.next_id, values, scorers=scorers).positions)
 
     def summary(self) -> Summary:
-        """Return what has happened so far; see `shortlist.Summary` for what each name says."""
+        """Return a summary of all rounds so far.
+
+        Returns
+        -------
+        Summary
+            Counts, coverage, threshold, and what is needed next; see `shortlist.Summary`.
+        """
         with self._lock:
             return summarize(self._main, len(self._rounds.open))

@@ -1,4 +1,4 @@
-"""One number from labelled examples: a threshold to paste into a search that takes one, with its guarantee."""
+"""A threshold from labeled examples, to paste into a search that takes one, with its guarantee."""
 
 import math
 from dataclasses import dataclass
@@ -8,29 +8,29 @@ from numpy.typing import ArrayLike
 
 from shortlist._validation import check_count, check_delta, check_probability, check_true_scores, miss_rate
 
-__all__ = ["LabelledThreshold", "allowed_below", "examples_needed", "threshold_from_labels"]
+__all__ = ["LabeledThreshold", "allowed_below", "examples_needed", "threshold_from_labels"]
 
 
 @dataclass(frozen=True)
-class LabelledThreshold:
-    """A threshold from labelled examples.
+class LabeledThreshold:
+    """A threshold from labeled examples.
 
     Attributes
     ----------
     threshold
-        Show what scores at least this. None if there are too few examples for any; -inf if the right answer is
-        missing from so many of them that only showing everything covers enough.
+        Show candidates that score at least this. None if there are too few examples for any threshold; -inf if the
+        right answer is missing from so many of them that only showing everything covers enough.
     coverage, delta
-        What it guarantees: the right answer reaches the threshold in a share `coverage` of questions, or more, unless
-        the examples were unlucky, which has a probability of at most `delta`.
+        The guarantee: with probability 1 - `delta` over the draw of the examples, the right answer reaches the
+        threshold in a share of at least `coverage` of questions.
     choices
-        How many such numbers one may choose among under that delta.
+        The number of thresholds that may be chosen from under that delta.
     examples
-        How many examples there were.
+        The number of examples.
     below
         How many of them may score below the threshold.
     missing
-        How many more examples are needed before there is a threshold; 0 if there is one.
+        How many more examples are needed for a threshold; 0 if there is one.
     """
 
     threshold: float | None
@@ -44,14 +44,14 @@ class LabelledThreshold:
 
 def threshold_from_labels(
     true_scores: ArrayLike, coverage: float = 0.9, delta: float = 0.05, *, choices: int = 1
-) -> LabelledThreshold:
-    """Return one threshold from labelled examples, with its guarantee.
+) -> LabeledThreshold:
+    """Return one threshold from labeled examples, with its guarantee.
 
     The (k + 1)-th smallest score, where k is the largest number with ``P(Bin(n, 1 - coverage) <= k) <= delta``. It
-    passes the optimal threshold with a probability of at most `delta`, for every distribution, with ties or without,
-    if the examples are independent draws of what will be asked and the scorer was not trained on them. That is one
-    look at one coverage: look again as examples come in, or at several coverages, and the probabilities add up. For
-    numbers that keep learning, `Shortlister.warm_start` takes the same examples.
+    exceeds the optimal threshold with probability at most `delta`, for every distribution, with ties or without,
+    if the examples are independent draws of what will be asked and the scorer was not trained on them. That is for one
+    look at one coverage: if you look again as examples come in, or at several coverages, the probabilities add up. For
+    a threshold that keeps learning, `Shortlister.warm_start` takes the same examples.
 
     Parameters
     ----------
@@ -60,16 +60,21 @@ def threshold_from_labels(
     coverage
         The share of questions whose right answer must reach the threshold, fixed before looking at the examples.
     delta
-        How likely the threshold may be too high.
+        The probability that the threshold may be too high.
     choices
-        How many thresholds you will choose from after looking at them, a curve of five coverages for example: each gets
-        its share of delta.
+        The number of thresholds you will choose from after looking at them (a curve of five coverages, say): each
+        gets its share of delta.
+
+    Returns
+    -------
+    LabeledThreshold
+        The threshold, or how many more examples it needs.
 
     Examples
     --------
     >>> import numpy as np
-    >>> labelled = threshold_from_labels(np.random.default_rng(0).random(200))
-    >>> round(labelled.threshold, 3), labelled.below
+    >>> labeled = threshold_from_labels(np.random.default_rng(0).random(200))
+    >>> round(labeled.threshold, 3), labeled.below
     (0.052, 12)
     >>> threshold_from_labels([0.4, 0.7, 0.9]).missing  # 29 examples are enough for a first number
     26
@@ -80,7 +85,7 @@ def threshold_from_labels(
     below = allowed_below(scores.size, coverage, delta / choices)
     needed = examples_needed(coverage, delta / choices)
     threshold = None if below < 0 else float(np.partition(scores, below)[below])
-    return LabelledThreshold(
+    return LabeledThreshold(
         threshold, coverage, delta, choices, scores.size, max(below, 0), max(0, needed - scores.size)
     )
 
@@ -102,7 +107,7 @@ def allowed_below(examples: int, coverage: float, delta: float) -> int:
 
 
 def examples_needed(coverage: float, delta: float) -> int:
-    """Return how many examples a first threshold needs.
+    """Return the number of examples that a first threshold needs.
 
     >>> [examples_needed(coverage, 0.05) for coverage in (0.9, 0.95, 0.99)]
     [29, 59, 299]

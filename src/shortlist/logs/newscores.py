@@ -1,4 +1,4 @@
-"""New scores of a log's candidates, from a file: a table with a row for each candidate of each round."""
+"""New scores for the candidates of a log, from a file: a table with one row per candidate per round."""
 
 import csv
 import math
@@ -12,7 +12,7 @@ from shortlist.logs.reading import LoggedRound
 
 __all__ = ["read_new_scores"]
 
-#: The columns that say which candidate a row is about; all others are scorers.
+#: The columns that identify a candidate; all others are scorers.
 _KEYS: Final = ("round_id", "candidate")
 
 
@@ -22,8 +22,8 @@ def read_new_scores(path: Path) -> Callable[[LoggedRound], Any]:
     Parameters
     ----------
     path
-        A CSV file with the columns ``round_id``, ``candidate``, and one for each scorer. An empty cell: this scorer has
-        no score for this candidate, where there are several.
+        A CSV file with the columns ``round_id``, ``candidate``, and one per scorer. With several scorers, an empty cell
+        means that the scorer has no score for the candidate.
     """
     if not path.is_file():
         raise MissingFile(f"there is no file {path}")
@@ -41,15 +41,14 @@ def _read(path: Path, reader: "csv.DictReader[str]") -> tuple[list[str], dict[tu
     scorers = [name for name in columns if name not in _KEYS]
     if any(key not in columns for key in _KEYS) or not scorers:
         raise InvalidParameter(
-            f"{path} has the columns {', '.join(columns) or '(none)'}; it needs round_id, candidate, and one for "
-            "each scorer"
+            f"{path} has the columns {', '.join(columns) or '(none)'}; it needs round_id, candidate, and one per scorer"
         )
     rows: dict[tuple[str, str], list[float]] = {}
     for row in reader:
         key = row["round_id"], row["candidate"]
         if key in rows:
             raise InvalidParameter(
-                f"{path}, line {reader.line_num}: candidate {key[1]!r} of round {key[0]} is there twice"
+                f"{path}, line {reader.line_num}: candidate {key[1]!r} of round {key[0]} occurs twice; keep one row"
             )
         rows[key] = [_number(path, reader.line_num, row[name]) for name in scorers]
     return scorers, rows
@@ -61,7 +60,7 @@ def _number(path: Path, line: int, cell: str | None) -> float:
     except ValueError:
         number = math.inf
     if math.isinf(number):
-        raise InvalidScores(f"{path}, line {line}: {cell!r} is no finite number")
+        raise InvalidScores(f"{path}, line {line}: {cell!r} is not a finite number")
     return number
 
 
@@ -78,6 +77,6 @@ def _row(path: Path, rows: dict[tuple[str, str], list[float]], round_id: Any, ca
     if row is None:
         raise InvalidParameter(
             f"{path} has no row for candidate {candidate!r} of round {round_id}; give one for every candidate of every "
-            "round: leaving rounds out is a choice that the guarantee does not survive"
+            "round: leaving rounds out would void the guarantee"
         )
     return row

@@ -13,7 +13,7 @@ from shortlist.rounds.events import EVENTS, LISTED, Absent, Corrected, Event, Ex
 
 __all__ = ["LoggedRound", "logged_round", "read_log"]
 
-#: What an answer can be, as a body of feedback has it.
+#: The kinds of answers, as in the body of a feedback request.
 _ANSWERS: Final = ("hit", "miss", "skip", "absent")
 #: The events of a round, by their kinds.
 _OF_ROUNDS: Final = (LISTED, "expanded", "hit", "miss", "skip", "absent", "expired", "withdrawn", "corrected")
@@ -29,20 +29,20 @@ class LoggedRound(NamedTuple):
     candidates
         The ids of all candidates.
     members
-        Those of them that were shown, in the order shown; with what `more` showed after them.
+        Those of them that were shown, in the order shown, followed by what `more` showed.
     length
-        How many were in the list at first.
+        The length of the list before `more`.
     answer
         ``"hit"``, ``"miss"``, ``"skip"``, ``"absent"``, ``"expired"``, ``"withdrawn"``; None while it is open. An
-        ``"absent"`` of somebody who has not seen everything is a ``"miss"``.
+        ``"absent"`` from a user who has not seen everything is a ``"miss"``.
     right
-        What was picked: one, or all that were needed. Empty unless it is a hit.
+        What was picked: one candidate, or all that were needed. Empty unless the answer is a hit.
     epoch
-        How often learning had started over.
+        The number of restarts before it.
     explored
-        Whether everything was shown, in random order, because a coin said so.
+        Whether it was drawn at random to show everything, in random order.
     shown_at, answered_at
-        When, in seconds; None where that is not known.
+        The times, in seconds; None if unknown.
     """
 
     round_id: str | int
@@ -58,12 +58,12 @@ class LoggedRound(NamedTuple):
 
     @property
     def is_miss(self) -> bool:
-        """Whether somebody has said that the list lacks what is right, or has found it after asking for more."""
+        """Whether a miss was reported, or the right answer was picked only after `more`."""
         return self.answer == "miss" or any(self.members.index(member) >= self.length for member in self.right)
 
     @property
     def is_silent(self) -> bool:
-        """Whether nobody has said anything."""
+        """Whether there is no answer."""
         return self.answer in (None, "skip", "expired")
 
 
@@ -74,15 +74,23 @@ def read_log(log: Any) -> list[LoggedRound]:
     ----------
     log
         A file of JSON lines, as ``shortlist export STREAM`` writes it. Or the rounds themselves, oldest first, as
-        ``client.log()`` has them: mappings with ``"candidates"`` (ids, or mappings with an ``"id"``) and ``"answer"``
-        (``{"hit": id}``, ``{"miss": True}``, ``{"skip": True}``, ``{"absent": True}`` or None). Where not everything
-        was shown, ``"members"`` are those that were, and ``"first"`` is how many of them before `more` was asked for.
-        Also ``"round_id"`` (its position otherwise), ``"epoch"``, ``"explored"``, ``"shown_at"``, ``"answered_at"``.
+        ``client.log()`` yields them: mappings with ``"candidates"`` (ids, or mappings with an ``"id"``) and
+        ``"answer"`` (``{"hit": id}``, ``{"miss": True}``, ``{"skip": True}``, ``{"absent": True}`` or None). If not
+        everything was shown, ``"members"`` holds what was, and ``"first"`` how many of them were shown before `more`.
+        Optional: ``"round_id"`` (by default its position), ``"epoch"``, ``"explored"``, ``"shown_at"``,
+        ``"answered_at"``.
+
+    Returns
+    -------
+    list[LoggedRound]
+        The rounds.
 
     Raises
     ------
     MissingFile, DamagedFile
-        There is no such file, or it is no such log.
+        If there is no such file, or it is not a log.
+    InvalidParameter
+        If `log` is neither a file nor rounds, or a round is malformed.
     """
     if isinstance(log, (str, os.PathLike)):
         return _read_events(Path(log))
@@ -116,7 +124,7 @@ def _read_events(path: Path) -> list[LoggedRound]:
 
 
 def _events(path: Path) -> Iterator[tuple[float, Event]]:
-    """Yield the events of rounds in a file, and when they were."""
+    """Yield the events of rounds in a file, with their times."""
     if not path.is_file():
         raise MissingFile(f"there is no file {path}")
     with path.open("rb") as file:
@@ -129,13 +137,13 @@ def _events(path: Path) -> Iterator[tuple[float, Event]]:
                 yield float(content["at"]), decode(kind, {k: v for k, v in content.items() if k in kind._fields})
             except (LookupError, TypeError, ValueError, AttributeError) as error:
                 raise DamagedFile(
-                    f"{path}, line {number}: this is no event of a log ({type(error).__name__}: {error}); give the "
+                    f"{path}, line {number}: this is not an event of a log ({type(error).__name__}: {error}); give the "
                     "file that `shortlist export` wrote, as JSON lines"
                 ) from None
 
 
 def logged_round(listed: Listed, at: float, event: Event | None, answered_at: float | None) -> LoggedRound:
-    """Return the round of a list, as it was shown in the end, and of the event that answered it, if one did."""
+    """Return a round from its list, as it was shown in the end, and the event that answered it, if any."""
     if isinstance(event, Corrected):
         event = event.answer.event
     ids: list[Member] = list(range(len(listed.scores))) if listed.ids is None else listed.ids
@@ -160,7 +168,7 @@ def logged_round(listed: Listed, at: float, event: Event | None, answered_at: fl
 
 
 def _round(index: int, given: Any) -> LoggedRound:
-    """Return a round of a caller's own log, or say what is wrong with it."""
+    """Return a round of a caller's own log, or raise."""
     if not isinstance(given, Mapping) or not {"candidates", "answer"} <= given.keys():
         raise InvalidParameter(
             f'round {index} of the log is {str(given)[:80]}; give mappings with "candidates" and "answer"'
@@ -177,12 +185,14 @@ def _round(index: int, given: Any) -> LoggedRound:
 def _checked(name: Any, given: Mapping[str, Any]) -> LoggedRound:
     candidates = [each["id"] if isinstance(each, Mapping) else each for each in given["candidates"]]
     candidates = check_ids(candidates, len(candidates))
-    # Of a stream that shadows another, what people saw in the place of its list.
+    # For a stream that shadows another: what users saw instead of its list.
     shown = next((given[key] for key in ("seen_members", "members") if given.get(key) is not None), candidates)
     members = check_ids(list(shown), len(shown))
     strangers = [member for member in members if member not in candidates]
     if strangers:
-        raise InvalidParameter(f"round {name} of the log has shown {strangers[0]!r}, which is none of its candidates")
+        raise InvalidParameter(
+            f"round {name} of the log has shown {strangers[0]!r}, which is not one of its candidates"
+        )
     everything = 0 < len(members) == len(candidates) and not given.get("truncated")
     answer, right = _answer(name, given["answer"], members, everything=everything)
     first = given.get("first")

@@ -1,4 +1,4 @@
-"""A new scorer without starting over: the answers of a log, scored anew, are a warm start."""
+"""A new scorer without starting over: a log's answers, with new scores, are a warm start."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Unpack
@@ -12,7 +12,7 @@ from shortlist.rounds.settings import OptionsDict, Settings
 
 __all__ = ["NewScores", "rescore", "rescored"]
 
-#: The new scores of each round: by its id, or what makes them.
+#: The new scores of each round by its id, or a function that computes them.
 NewScores = Mapping[Any, Any] | Callable[[LoggedRound], Any]
 
 
@@ -25,40 +25,40 @@ def rescore(
     policy: Policy | None = None,
     **options: Unpack[OptionsDict],
 ) -> Shortlister:
-    """Return a lister for a new scorer that has learned from the answers of an old one's log.
+    """Return a lister for a new scorer that has learned from the answers in the log of an old one.
 
-    All rounds of the log's last epoch get their new scores, in the order shown. What was picked then is what is right
+    All rounds of the log's last epoch get their new scores, in the order shown. What was picked then is right
     now, so its new score is known; a round that was missed, or has no answer, counts as below every threshold. That
-    is never too bold: where the right answer's score is not known, minus infinity stands for it.
+    is conservative: an unknown score of the right answer is taken to be minus infinity.
 
-    **It holds only if** the new scorer was neither trained on these rounds nor chosen by them (of five scorers, the
-    one that looks best in the log passes the optimum in one stream of five), and candidates are still made in the same
-    way. Otherwise split the log: one part to choose by, the rest for this.
+    **The guarantee holds only if** the new scorer was neither trained on these rounds nor selected on them (of five
+    scorers, the one that looks best in the log passes the optimum in one stream in five), and candidates are still
+    retrieved in the same way. Otherwise split the log: one part for selection, the rest for this.
 
-    It saves most where misses were measured: everything was shown, or people asked for more until they found it. A
-    miss that nobody looked into counts as low for the new scorer too.
+    It saves most if misses were resolved: everything was shown, or users asked for more until they found it. An
+    unresolved miss counts as below the threshold for the new scorer too.
 
     Parameters
     ----------
     log
         A file that ``shortlist export STREAM`` wrote, or rounds; see `shortlist.logs.read_log`.
     new_scores
-        For each round, by its id, what `Shortlister.propose` takes: scores in the order of the log's candidates, or of
-        several scorers; or ``{candidate: score}``. Or a function that makes them of a round.
+        For each round, by its id, what `Shortlister.propose` takes: scores in the order of the log's candidates, from
+        one scorer or several; or ``{candidate: score}``. Or a function that computes them from a `LoggedRound`.
     coverage, delta, policy, options
-        As for `Shortlister`. The guarantee of the new lister is its own: that either of the two fails has a
-        probability of at most the sum of both deltas.
+        As for `Shortlister`. The new lister has its own guarantee: the probability that either of the two fails is at
+        most the sum of both deltas.
 
     Returns
     -------
     Shortlister
-        It has shown no list yet; the threshold is that of the rounds of the log. With ``score="auto"`` the first
-        picks are for the score, and only the rounds after them for the threshold.
+        It has shown no list yet; its threshold is learned from the rounds of the log. With ``score="auto"`` the first
+        picks are used for the score, and only the rounds after them for the threshold.
 
     Raises
     ------
     InvalidParameter
-        A round of the log has no new scores: leaving rounds out is a choice that the guarantee does not survive.
+        If a round of the log has no new scores: leaving rounds out would void the guarantee.
     """
     lister = Shortlister(coverage, delta, policy=policy, **options)
     lister.warm_start(*rescored(log, new_scores, lister.settings))
@@ -66,24 +66,24 @@ def rescore(
 
 
 def rescored(log: Any, new_scores: NewScores, settings: Settings) -> tuple[list[Any], list[Any]]:
-    """Return the lists of a log with new scores, and what is right in each: what `warm_start` takes."""
+    """Return the lists of a log with new scores, and the right candidates in each: what `warm_start` takes."""
     rounds = [each for each in _last_epoch(read_log(log)) if _counts(each, settings)]
     if not rounds:
-        raise InvalidParameter("there is no round in the log that could be learned from")
+        raise InvalidParameter("there is no round in the log to learn from; give one with answers that count")
     scorers: Scorers | None = None
     lists: list[Any] = []
     for each in rounds:
         if not each.candidates:
             lists.append([])  # a search that found nothing is below every threshold, too
             continue
-        made = _scores(each, new_scores)
-        table, scorers = check_table(made, scorers)
+        scores = _scores(each, new_scores)
+        table, scorers = check_table(scores, scorers)
         if len(table) != len(each.candidates):
             raise InvalidParameter(
                 f"there are {len(table)} new scores for round {each.round_id}, which has {len(each.candidates)} "
                 "candidates; give one for each, in their order"
             )
-        lists.append(made)
+        lists.append(scores)
     return lists, [[each.candidates.index(member) for member in each.right] or -1 for each in rounds]
 
 
@@ -95,7 +95,7 @@ def _last_epoch(rounds: list[LoggedRound]) -> list[LoggedRound]:
 def _counts(logged: LoggedRound, settings: Settings) -> bool:
     """Return whether a round would have counted with these settings."""
     if logged.answer in ("absent", "withdrawn"):
-        return False  # no candidate at all was right, says who has seen everything; or nobody saw it
+        return False  # no candidate was right, says someone who saw all of them; or nobody saw the list
     if settings.explore_share is not None:
         return logged.explored and not logged.is_silent
     return settings.unanswered == "miss" or not logged.is_silent
@@ -104,16 +104,16 @@ def _counts(logged: LoggedRound, settings: Settings) -> bool:
 def _scores(logged: LoggedRound, new_scores: NewScores) -> Any:
     """Return the new scores of a round, in the order of its candidates."""
     if callable(new_scores):
-        made = new_scores(logged)
+        scores = new_scores(logged)
     elif logged.round_id in new_scores:
-        made = new_scores[logged.round_id]
+        scores = new_scores[logged.round_id]
     else:
         raise InvalidParameter(
-            f"round {logged.round_id} of the log has no new scores; give them for every round: leaving some out is a "
-            "choice that the guarantee does not survive"
+            f"round {logged.round_id} of the log has no new scores; give them for every round: leaving some out would "
+            "void the guarantee"
         )
-    if isinstance(made, Mapping):
-        by_text = {str(name): score for name, score in made.items()}  # JSON has no other names
+    if isinstance(scores, Mapping):
+        by_text = {str(name): score for name, score in scores.items()}  # JSON has no other names
         if by_text.keys() >= set(map(str, logged.candidates)):
             return [by_text[str(candidate)] for candidate in logged.candidates]
-    return made
+    return scores

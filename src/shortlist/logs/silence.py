@@ -1,8 +1,8 @@
-"""May silence be ignored? What a log shows of who answers, and of who does not.
+"""May silence be ignored? What a log shows about who answers and who does not.
 
 ``unanswered="ignore"`` is safe if an answer is at least as likely, and comes no later, for right answers low in the
-list as for those high up. Silence hides where the right answer stood, so no log can prove that. It can speak against
-it: when answers become rarer as lists grow longer or are cut, when misses are never told, when low picks come later.
+list as for those high up. Silence hides where the right answer was, so no log can prove that. It can be evidence
+against it: answers become rarer as lists grow longer or are cut, misses are never reported, low picks come later.
 """
 
 import math
@@ -15,11 +15,11 @@ from shortlist.logs.reading import LoggedRound, read_log
 
 __all__ = ["IgnoreCheck", "Row", "check_ignore"]
 
-#: Into how many parts rounds are divided, at the most.
+#: The largest number of bins for rounds.
 _PARTS: Final = 5
-#: A p-value below which something speaks against it: three are looked at.
+#: The significance level of each of the three tests.
 _LEVEL: Final = 0.01
-#: How many rounds it takes to say anything.
+#: The smallest number of rounds for any conclusion.
 _FEW: Final = 100
 
 
@@ -29,15 +29,15 @@ class Row(NamedTuple):
     Attributes
     ----------
     low, high
-        From which list length, or rank, to which.
+        The range of list lengths, or of ranks.
     rounds
-        How many there are.
+        The number of rounds, or of picks.
     number
-        How many of them were answered; of picks, how many came later than half of all picks did.
+        How many of the rounds were answered; how many of the picks came later than the median pick.
     share
-        Of those that were.
+        `number` divided by `rounds`.
     interval
-        Its 95 % interval (Wilson).
+        Its 95 % Wilson interval.
     """
 
     low: int
@@ -49,31 +49,31 @@ class Row(NamedTuple):
 
 
 class IgnoreCheck(NamedTuple):
-    """What a log shows of silence.
+    """What a log shows about silence.
 
     Attributes
     ----------
     rounds, answered
-        How many rounds it has, and how many of them were answered: by a pick, by "not in this list" or "there is none".
+        The number of rounds, and of those that were answered: by a pick, "not in this list" or "there is none".
     by_length
         Rounds by the length of their lists: the share that was answered.
     length_trend
-        The p-value of "it does not change with the length"; None where there is nothing to compare.
+        The p-value of "the share does not depend on the length"; None if there is nothing to compare.
     by_rank
-        Picks by the rank of what was picked: the share that came late, later than half of all picks.
+        Picks by the rank of what was picked: the share that came later than the median pick.
     rank_trend
-        The p-value of "low picks do not come later than high ones"; None where there is nothing to compare, or it is
-        not known when answers came.
+        The p-value of "low picks come no later than high ones"; None if there is nothing to compare, or the times of
+        answers are unknown.
     complete, cut
-        How often complete lists were answered, and lists that were cut; None where there are none.
+        How often complete lists were answered, and cut ones; None if there are none.
     cut_trend
-        The p-value of "that makes no difference".
+        The p-value of "both are answered equally often".
     misses
-        How many answers were misses, or picks after asking for more.
+        The number of answers that were misses, or picks after `more`.
     against
-        What speaks against ignoring silence, in words; empty if nothing does.
+        Evidence against ignoring silence, in words; empty if there is none.
     untested
-        What the log is too small, or too uniform, to speak of, in words.
+        What the log is too small, or too uniform, to test, in words.
     """
 
     rounds: int
@@ -93,33 +93,38 @@ class IgnoreCheck(NamedTuple):
         lines = [f"{self.answered:,} of {self.rounds:,} rounds were answered"]
         lines += [_in_words("lists of", "answered", row) for row in self.by_length]
         lines += [_in_words("picks at rank", "late", row) for row in self.by_rank]
-        nothing = "nothing that could be tested speaks against ignoring silence, which proves nothing"
+        nothing = "no test found evidence against ignoring silence, which is not proof that it is safe"
         return "\n".join([*lines, *self.untested, *(self.against or [nothing])])
 
 
 def check_ignore(log: Any) -> IgnoreCheck:
-    """Look in a log for signs that silence must not be ignored (``unanswered="ignore"``).
+    """Test a log for evidence that silence must not be ignored (``unanswered="ignore"``).
 
     Parameters
     ----------
     log
-        A file that ``shortlist export STREAM`` wrote, or rounds; see `shortlist.logs.read_log`. Rounds that still wait
-        for an answer are silent, so leave out those that are too young.
+        A file that ``shortlist export STREAM`` wrote, or rounds; see `shortlist.logs.read_log`. Rounds that still await
+        an answer are silent, so leave out the most recent ones.
 
     Returns
     -------
     IgnoreCheck
-        Answered shares by the length of lists, lateness by the rank of what was picked, each with a test for trend
-        (Cochran and Armitage); what speaks against it, in words. `print` it.
+        Answered shares by list length, and lateness by the rank of the pick, each with a Cochran-Armitage test for
+        trend; and the evidence, in words. `print` it.
+
+    Raises
+    ------
+    InvalidParameter
+        If `log` is neither a file nor rounds, or a round is malformed.
     """
     rounds = [each for each in read_log(log) if each.candidates and each.answer != "withdrawn"]
     lengths = [(each.length, not each.is_silent) for each in rounds]
     by_length = _rows(lengths)
     picks = _picks(rounds)
     by_rank = _rows(picks)
-    complete = _row([(n, told) for (n, told), each in zip(lengths, rounds, strict=True) if _is_complete(each)])
-    cut = _row([(n, told) for (n, told), each in zip(lengths, rounds, strict=True) if not _is_complete(each)])
-    answered = sum(told for _, told in lengths)
+    complete = _row([pair for pair, each in zip(lengths, rounds, strict=True) if _is_complete(each)])
+    cut = _row([pair for pair, each in zip(lengths, rounds, strict=True) if not _is_complete(each)])
+    answered = sum(answered for _, answered in lengths)
     length = _trend(by_length)
     rank = _trend(by_rank)
     both = _trend([row for row in (cut, complete) if row is not None], level=lambda i: i)
@@ -150,7 +155,7 @@ def _is_complete(logged: LoggedRound) -> bool:
 
 
 def _picks(rounds: Sequence[LoggedRound]) -> list[tuple[int, bool]]:
-    """Return the rank of each pick, and whether it came later than half of them, counted in rounds shown meanwhile."""
+    """Return the rank of each pick, and whether it came later than the median, in rounds shown meanwhile."""
     shown = sorted(each.shown_at for each in rounds if each.shown_at is not None)
     ranks, delays = [], []
     for each in rounds:
@@ -166,7 +171,7 @@ def _picks(rounds: Sequence[LoggedRound]) -> list[tuple[int, bool]]:
 
 
 def _rows(values: Sequence[tuple[int, bool]]) -> list[Row]:
-    """Return values in a few parts of about the same size, the lowest first; equal values stay together."""
+    """Return values in a few bins of about the same size, lowest first; equal values stay together."""
     ordered = sorted(values)
     rows: list[Row] = []
     start = 0
@@ -207,7 +212,7 @@ def _against_length(
     if both is not None and both[1] < _LEVEL and both[0] > 0 and complete is not None and cut is not None:
         against.append(
             f"complete lists are answered in {complete.share:.0%} of rounds, cut ones in {cut.share:.0%} "
-            f"(p = {both[1]:.2g}): people who do not find it seem to leave"
+            f"(p = {both[1]:.2g}): users who do not find it seem to leave"
         )
     if length is not None and length[1] < _LEVEL:
         first, last = by_length[0], by_length[-1]
@@ -219,19 +224,19 @@ def _against_length(
 
 
 def _against_misses(rounds: Sequence[LoggedRound], cut: Row | None) -> list[str]:
-    """Say that nobody tells misses, if so many cut lists without one are no accident."""
-    told = sum(not _is_complete(each) and each.is_miss for each in rounds)
-    if cut is None or told or cut.number < _FEW:
+    """Report that misses are never reported, if so many cut lists without one cannot be chance."""
+    reported = any(not _is_complete(each) and each.is_miss for each in rounds)
+    if cut is None or reported or cut.number < _FEW:
         return []
-    return [f"none of {cut.number:,} answers to lists that were cut is a miss: people seem not to report them"]
+    return [f"none of {cut.number:,} answers to cut lists is a miss: users seem not to report them"]
 
 
 def _untested(rounds: Sequence[LoggedRound], complete: Row | None, cut: Row | None) -> list[str]:
     if len(rounds) < _FEW:
-        return [f"there are {len(rounds)} rounds, and it takes {_FEW} to say anything"]
+        return [f"there are {len(rounds)} rounds; at least {_FEW} are needed for any conclusion"]
     if cut is None or cut.rounds < _FEW:
         return [
-            "hardly any list was cut, so it cannot be told whether people who do not find the right answer stay silent"
+            "hardly any list was cut, so the log cannot show whether users who do not find the right answer stay silent"
         ]
     if complete is None or complete.rounds < _FEW:
         return ["hardly any list was complete, so cut lists cannot be compared with complete ones"]

@@ -1,4 +1,4 @@
-"""The policies, one file each; ``base.py`` holds the protocol, ``registry.py`` the list of all."""
+"""The policies, one file each; ``base.py`` holds the protocol, ``registry.py`` the list of all, ``naming.py`` names."""
 
 from typing import Any
 
@@ -7,10 +7,22 @@ from shortlist.errors import InvalidParameter
 from shortlist.policies import registry
 from shortlist.policies.base import MISS, Policy, State
 from shortlist.policies.loading import load_policy_class
+from shortlist.policies.naming import make_policy, policy_entry, policy_label, policy_name
 from shortlist.policies.order_statistic import OrderStatisticState
 from shortlist.policies.registry import *  # noqa: F403 - a new policy is named in one file, the registry
 
-__all__ = ["MISS", "OrderStatisticState", "Policy", "State", "load_policy_class", "policy_from_dict"]
+__all__ = [
+    "MISS",
+    "OrderStatisticState",
+    "Policy",
+    "State",
+    "load_policy_class",
+    "make_policy",
+    "policy_entry",
+    "policy_from_dict",
+    "policy_label",
+    "policy_name",
+]
 __all__ += registry.__all__
 
 
@@ -22,7 +34,17 @@ def policy_from_dict(data: dict[str, Any], policy: Policy | None = None) -> Poli
     data
         What `to_dict` returned.
     policy
-        A policy of your own, returned where the kind is not one of this package's. It must be described by `data`.
+        A policy of your own, returned if the kind is not one of this package's. It must match `data`.
+
+    Returns
+    -------
+    Policy
+        The policy.
+
+    Raises
+    ------
+    InvalidParameter
+        If the kind is unknown and `policy` is not the policy described.
 
     Examples
     --------
@@ -53,9 +75,9 @@ def _own(data: dict[str, Any], kind: Any, policy: Policy | None) -> Policy:
 def _boundary(data: dict[str, Any]) -> boundaries.Boundary:
     parameters = dict(data)
     kind = parameters.pop("kind", None)
-    known = [name for name in boundaries.__all__ if name[0].isupper() and name != "Boundary"]
-    if kind not in known:
-        raise InvalidParameter(f"boundary kind is {kind!r}; it must be one of {', '.join(known)}")
+    kinds = [name for name in boundaries.__all__ if name[0].isupper() and name != "Boundary"]
+    if kind not in kinds:
+        raise InvalidParameter(f"boundary kind is {kind!r}; it must be one of {', '.join(kinds)}")
     if isinstance(parameters.get("boundary"), dict):
         parameters["boundary"] = _boundary(parameters["boundary"])
     boundary: boundaries.Boundary = getattr(boundaries, kind)(**parameters)

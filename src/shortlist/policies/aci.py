@@ -11,7 +11,7 @@ __all__ = ["ACI"]
 
 
 def insert(values: list[float], value: float) -> None:
-    """Put `value` into a sorted list, behind its equals; numba does not know bisect."""
+    """Insert `value` into a sorted list, after its equals; numba does not support bisect."""
     low, high = 0, len(values)
     while low < high:
         middle = (low + high) // 2
@@ -41,10 +41,10 @@ def step(
 
 @dataclass(frozen=True)
 class ACI(Policy):
-    r"""Adaptive Conformal Inference under semi-bandit feedback, as the paper runs it.
+    r"""Adaptive Conformal Inference under semi-bandit feedback, as in the paper's experiments.
 
-    Keep a level beta, starting at 1 - coverage; raise it while answers are hits, lower it at a miss,
-    and show what is above that quantile of the hits:
+    Keep a level beta, starting at 1 - coverage; raise it after a hit, lower it after a miss,
+    and cut at that quantile of the hits:
 
     $$\beta_{t+1} = \beta_t + \gamma\,((1 - \alpha) - \mathbb{1}[\text{miss}]), \qquad
     \tau_{t+1} = \text{element } \lfloor n \beta_{t+1} \rfloor \text{ of the } n
@@ -52,17 +52,17 @@ class ACI(Policy):
 
     with -inf for beta <= 0 (or no hits yet) and +inf for beta >= 1.
 
-    Guarantees that the long-run share of misses tends to 1 - coverage, whatever happens; it does so by
-    swinging between lists that are too long and too short. The quantile is taken of the hits only,
-    and is biased upwards. Cost: one insertion into a sorted list per round, a microsecond or two up to
-    10^5 rounds, growing with n beyond.
+    Guarantees that the long-run share of misses tends to 1 - coverage, for any sequence of scores; it does so
+    by alternating between lists that are too long and too short. The quantile is of the hits only,
+    and is biased upward. Cost: one insertion into a sorted list per round, a microsecond or two up to
+    10^5 rounds, growing with n beyond that.
 
     Parameters
     ----------
     coverage
         The share of rounds in which the right answer should be in the list.
     step
-        The paper's gamma, how far one answer moves the level.
+        The step size, gamma in the paper: how far one answer moves the level.
 
     Examples
     --------
@@ -89,6 +89,12 @@ class ACI(Policy):
         object.__setattr__(self, "step", check_number("step", self.step, "a number above 0", above=0.0))
 
     def init(self) -> State:
-        """Return a fresh state: no hits, everything is shown."""
+        """Return a fresh state: no hits, everything is shown.
+
+        Returns
+        -------
+        State
+            The state before the first round.
+        """
         p0 = float(miss_rate(self.coverage))
         return State((-math.inf, p0), [], (p0, self.step))

@@ -13,11 +13,11 @@ __all__ = ["AnytimeSPS"]
 class AnytimeSPS(OrderStatistic):
     """SPS without a horizon, and with less regret at the same guarantee.
 
-    Less than half of it at coverages from 0.9 to 0.98 and 10,000 rounds or more.
+    Regret is less than half that of SPS at coverages from 0.9 to 0.98 and 10,000 rounds or more.
 
-    SPS bounds the whole distribution of scores, round by round, with a union bound over the rounds.
-    But only one point of it matters (the optimal threshold), and a martingale holds in all rounds at
-    once: allow k low scores among n where the mixture martingale of
+    SPS bounds the whole distribution of scores, round by round, with a union bound over rounds.
+    But only one point of it matters (the optimal threshold), and a martingale bound holds for all
+    rounds at once: allow k low scores among n where the mixture martingale of
     `shortlist.boundaries.BetaBinomial` has reached 1/delta.
 
     Guarantees, for i.i.d. scores, that the threshold never passes the optimal one, in any number of

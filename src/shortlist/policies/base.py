@@ -1,18 +1,18 @@
 """The protocol of a policy, and its contract in words.
 
 A **policy** is a frozen dataclass of hyper-parameters. Its **state** is a separate plain object of
-floats, ints and lists, changed in place: it goes to JSON as it is, and hides no clock, randomness
+floats, ints and lists, changed in place: it serializes to JSON directly, and hides no clock, randomness
 or I/O.
 
 - ``policy.init()``: a fresh state. Two fresh states are equal.
 - ``policy.update(state, score)``: one round with a prompt answer: the true label's score, or None for a
   miss. A score below the threshold in force was not shown, so it counts as a miss, whoever reports it.
-  This is what makes every policy *semi-bandit*: nothing below the threshold ever reaches it.
+  This is what makes every policy *semi-bandit*: no score below the threshold ever reaches it.
 - ``state.threshold``: the threshold in force for the next list, ``{candidate : score >= threshold}``.
 
-The contract, which one test runs every policy through: updates are deterministic; a state saved and
-restored at any round goes on with the same bits; hyper-parameters never change; ties, constants,
-huge and tiny values are all right; and ``shortlist.replay`` gives the same bits as round by round.
+The contract, which one test checks for every policy: updates are deterministic; a state saved and
+restored at any round continues with the same bits; hyper-parameters never change; ties, constants,
+huge and tiny values all work; and ``shortlist.replay`` gives the same bits as round by round.
 
 The last one holds by construction. A policy's ``rule`` is written once, as a *step*: a plain function over
 numbers, with the same signature for every policy (`Step`):
@@ -24,13 +24,13 @@ numbers, with the same signature for every policy (`Step`):
 - `constants`: a tuple of numbers that never change;
 - `seen`: the score of a hit, or `MISS`;
 - `missed`: whether the right answer was not in the list. Under full feedback (for comparison only) a miss has a
-  score too, so `seen` alone does not tell.
+  score too, so `seen` alone is not enough.
 
-Streaming calls that function as it is; replay compiles the same function when numba is installed. So a step
-uses nothing but arithmetic, ``math``, ``heapq`` and other plain functions, never numpy (``np.log`` and ``math.log``
+Streaming calls that function directly; replay compiles the same function when numba is installed. So a step
+uses only arithmetic, ``math``, ``heapq`` and other plain functions, never numpy (``np.log`` and ``math.log``
 differ in the last bit at some integers).
 
-A step that seldom needs the values may have a ``prefilter``, a function that runs first and without them:
+A step that seldom needs the values may have a ``prefilter``, a function that runs first, without them:
 
     carry, concerned = prefilter(schedule, carry, constants, seen)
 
@@ -52,7 +52,7 @@ from typing import Annotated, Any, ClassVar, Final, Self, get_origin
 __all__ = ["MISS", "NUMBERS", "Policy", "Prefilter", "Schedule", "State", "Step"]
 
 MISS: Final = -math.inf
-"""What a step sees when the true label was not in the list: lower than every score."""
+"""What a step sees when the true label was not in the list: below every score."""
 
 #: Nested tuples of numbers.
 NUMBERS = Annotated[Any, "nested tuples of numbers"]
@@ -67,7 +67,7 @@ Prefilter = Callable[[Schedule, Any, Any, float], tuple[Any, bool]]
 
 @dataclass(slots=True)
 class State:
-    """What a policy remembers: numbers, a list of scores, and the constants of its rule."""
+    """The state of a policy: numbers, a list of scores, and the constants of its rule."""
 
     carry: NUMBERS
     values: list[float]
@@ -80,12 +80,29 @@ class State:
         return threshold
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the state as plain data: numbers and lists."""
+        """Return the state as plain data: numbers and lists.
+
+        Returns
+        -------
+        dict[str, Any]
+            The fields by name.
+        """
         return {field.name: _lists(getattr(self, field.name)) for field in dataclasses.fields(self)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Return the state that `to_dict` described."""
+        """Return the state that `to_dict` described, with the same bits.
+
+        Parameters
+        ----------
+        data
+            What `to_dict` returned.
+
+        Returns
+        -------
+        Self
+            The state.
+        """
         kinds: dict[str, Any] = {field.name: get_origin(field.type) for field in dataclasses.fields(cls)}
         return cls(
             **{
@@ -96,38 +113,89 @@ class State:
 
 
 class Policy(abc.ABC):
-    """What all policies share. Subclasses are frozen dataclasses of their hyper-parameters."""
+    """The base class of all policies. Subclasses are frozen dataclasses of their hyper-parameters."""
 
     #: The policy's key in the registry, and its name in files.
     key: ClassVar[str]
+    #: For a policy of your own: the parameter that a number after an @ sets.
+    setting: ClassVar[str | None] = None
+    #: For a policy of your own: the values that experiments choose the setting from.
+    grid: ClassVar[tuple[float, ...]] = ()
     #: What `init` returns.
     state_type: ClassVar[type[State]] = State
 
     @staticmethod
     @abc.abstractmethod
     def rule(carry: Any, values: list[float], constants: Any, seen: float, missed: bool, /) -> Any:
-        """Return the carry after one round: the step, a plain function over numbers."""
+        """Return the carry after one round: the step, a plain function over numbers.
+
+        Parameters
+        ----------
+        carry
+            A tuple of numbers, the threshold first.
+        values
+            A list of floats that the step may change.
+        constants
+            A tuple of numbers that never change.
+        seen
+            The score of a hit, or `MISS`.
+        missed
+            Whether the right answer was not in the list.
+
+        Returns
+        -------
+        Any
+            The next carry.
+        """
 
     @property
     def prefilter(self) -> tuple[Prefilter, Schedule] | None:
-        """What runs before the step and decides whether it runs at all, and its schedule; None if there is none."""
+        """A function that decides, before the step, whether the step runs, and its schedule; None if there is none."""
         return None
 
     @abc.abstractmethod
     def init(self) -> State:
-        """Return a fresh state."""
+        """Return a fresh state.
+
+        Returns
+        -------
+        State
+            The state before the first round.
+        """
 
     def update(self, state: State, score: float | None) -> None:
-        """Take the answer of one round: the true label's score, or None for a miss."""
+        """Take the answer of one round.
+
+        Parameters
+        ----------
+        state
+            The state, changed in place.
+        score
+            The true label's score, or None for a miss; one below the threshold counts as a miss.
+        """
         # + 0.0 makes one zero of two, as replay does.
         self.learn(state, score + 0.0 if score is not None and score >= state.carry[0] else MISS)
 
     def learn(self, state: State, seen: float) -> None:
-        """Take one round as it was seen: the score of a hit, whatever the threshold is now, or MISS."""
+        """Take one round as it was seen, whatever the threshold is now.
+
+        Parameters
+        ----------
+        state
+            The state, changed in place.
+        seen
+            The score of a hit, or `MISS`.
+        """
         state.carry = type(self).rule(state.carry, state.values, state.constants, seen, seen == MISS)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return kind and hyper-parameters as plain data."""
+        """Return kind and hyper-parameters as plain data.
+
+        Returns
+        -------
+        dict[str, Any]
+            What `shortlist.policies.policy_from_dict` takes.
+        """
         return {"kind": self.key} | {
             field.name: _describe(getattr(self, field.name))
             for field in dataclasses.fields(self)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ __all__ = ["DLR"]
 def step(
     carry: tuple[float, int], _values: list[float], constants: tuple[float, float], _seen: float, missed: bool
 ) -> tuple[float, int]:
-    """Move the threshold up after a hit, down after a miss, by less and less."""
+    """Move the threshold up after a hit, down after a miss, in decreasing steps."""
     threshold, t = carry
     p0, exponent = constants
     t += 1
@@ -21,13 +21,13 @@ def step(
 
 @dataclass(frozen=True)
 class DLR(Policy):
-    r"""Decaying Learning Rate: a threshold that follows hits and misses, and needs no scores at all.
+    r"""Decaying Learning Rate: a threshold that follows hits and misses, and needs no scores.
 
     $$\tau_{t+1} = \tau_t + t^{-q}\,((1 - \alpha) - \mathbb{1}[\text{miss}])$$
 
     Guarantees that the long-run share of misses tends to 1 - coverage, and under i.i.d. scores that
-    the threshold tends to the optimal one; but its steps have the size 1, whatever the scale of the
-    scores: on bids of hundreds it hardly moves, on cosines its first steps leave the range.
+    the threshold tends to the optimal one; but its steps are of order 1, whatever the scale of the
+    scores: on bids in the hundreds it hardly moves, on cosines its first steps leave the range.
     Cost: O(1).
 
     Parameters
@@ -66,5 +66,11 @@ class DLR(Policy):
         object.__setattr__(self, "exponent", check_number("exponent", self.exponent, "a number above 0", above=0.0))
 
     def init(self) -> State:
-        """Return a fresh state at the first threshold."""
+        """Return a fresh state at the first threshold.
+
+        Returns
+        -------
+        State
+            The state before the first round.
+        """
         return State((self.start, 0), [], (float(miss_rate(self.coverage)), self.exponent))

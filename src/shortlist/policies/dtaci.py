@@ -1,4 +1,4 @@
-"""DtACI, also known as FACI: many step sizes at once, weighed by how well each has done."""
+"""DtACI, also known as FACI: many step sizes at once, weighted by how well each has done."""
 
 import math
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ FIRST_STEP: Final = 0.001
 
 
 def position_of(values: list[float], value: float, first: int) -> int:
-    """Return where a value belongs in the sorted part of a list, before its equals."""
+    """Return the position of a value in the sorted part of a list, before its equals."""
     low, high = first, len(values)
     while low < high:
         middle = (low + high) // 2
@@ -28,7 +28,7 @@ def position_of(values: list[float], value: float, first: int) -> int:
 
 
 def learn(values: list[float], beta: float, p0: float, eta: float, sigma: float) -> None:
-    """Weigh the experts by their pinball losses, and move each by its own step."""
+    """Weight the experts by their pinball losses, and move each by its own step."""
     highest = -math.inf
     for k in range(EXPERTS):
         alpha = values[k]
@@ -58,7 +58,7 @@ def step(
     seen: float,
     _missed: bool,
 ) -> tuple[float]:
-    """Let the experts learn from where the score lies among all before it; read off the quantile they agree on."""
+    """Update the experts by the rank of the score among all earlier ones; return the quantile at their mean level."""
     threshold = carry[0]
     p0, top, scale, eta, sigma, miss = constants
     if len(values) == 0:
@@ -88,7 +88,7 @@ class DtACI(RangePolicy):
     r"""Dynamically-tuned ACI (also FACI): eight step sizes, mixed by exponential weights.
 
     Each expert k keeps a level $\alpha_k$ and moves it by its own step $\gamma_k$; after each round
-    $\beta$ is the share of earlier distances that reach this one's, and
+    $\beta$ is the share of earlier distances that are at least this one, and
 
     $$\alpha_k \leftarrow \alpha_k + \gamma_k ((1 - \alpha) - \mathbb{1}[\alpha_k > \beta]), \qquad
     w_k \propto (1 - \sigma)\, w_k e^{-\eta\, \ell(\beta, \alpha_k)} + \sigma / K$$
@@ -96,9 +96,9 @@ class DtACI(RangePolicy):
     with the pinball loss $\ell$. The list is cut at the quantile of all distances so far, at the weighted
     mean of the levels.
 
-    Guarantees long-run coverage under full feedback, and little regret over every stretch of time; where a miss
-    has no score, the distances are not those of the distribution, and no guarantee is left. Cost: one insertion into a
-    sorted list per round.
+    Guarantees long-run coverage under full feedback, and low regret over every interval of time; where a miss
+    has no score, the distances are not those of the distribution, and the guarantee is void. Cost: one insertion
+    into a sorted list per round.
 
     Parameters
     ----------
@@ -107,9 +107,9 @@ class DtACI(RangePolicy):
     top
         The highest score there is.
     scale
-        How far below it scores lie: the distance of a miss that is beyond.
+        The length of the range of scores below it: the distance of a miss that is beyond.
     interval
-        The length of the stretches that eta and sigma are tuned for.
+        The length of the intervals that eta and sigma are tuned for.
     miss
         What a miss means: see `shortlist.policies.misses`.
 
@@ -137,7 +137,13 @@ class DtACI(RangePolicy):
         object.__setattr__(self, "interval", check_count("interval", self.interval))
 
     def init(self) -> State:
-        """Return a fresh state: everything is shown until there is a score."""
+        """Return a fresh state: everything is shown until there is a score.
+
+        Returns
+        -------
+        State
+            The state before the first round.
+        """
         p0 = float(miss_rate(self.coverage))
         spread = ((1 - p0) ** 2 * p0**3 + p0**2 * (1 - p0) ** 3) / 3
         eta = math.sqrt(3 / self.interval) * math.sqrt((math.log(self.interval * EXPERTS) + 2) / spread)

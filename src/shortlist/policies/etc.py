@@ -1,4 +1,4 @@
-"""Explore, then commit: the order-statistic rule over a boundary that decides once."""
+"""Explore, then commit: the order-statistic rule over a boundary that is fixed once."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -16,7 +16,7 @@ class ExploreThenCommit(OrderStatistic):
 
     $$\tau = \sup\{\tau : G_m(\tau) \le 1 - \alpha\}$$
 
-    Guarantees nothing: about half of all runs commit to a threshold that is too high, and cannot
+    Guarantees nothing: about half of all runs commit to a threshold that is too high, and never
     notice. Cost: O(log m) per round.
 
     Parameters
@@ -63,7 +63,7 @@ class ConservativeETC(ExploreThenCommit):
     $$\tau = \sup\{\tau : G_m(\tau) + \sqrt{\log T / m} \le 1 - \alpha\}$$
 
     Guarantees, for i.i.d. scores, that the threshold never passes the optimal one, with probability at
-    least 1 - 2/T^2 (there is only one band, so no union is needed). It never improves after round m.
+    least 1 - 2/T^2 (there is only one band, so no union bound is needed). It never improves after round m.
     Cost: O(log m) per round.
 
     Parameters
@@ -73,7 +73,7 @@ class ConservativeETC(ExploreThenCommit):
     explore
         m, the number of rounds in which everything is shown.
     horizon
-        T, the number of rounds that is planned for.
+        T, the planned number of rounds.
     window
         As in `OrderStatistic`.
 

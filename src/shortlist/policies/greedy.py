@@ -27,12 +27,12 @@ class Greedy(Policy):
 
     $$\tau_{t+1} = \sup\{\tau : G_t(\tau) \le 1 - \alpha\}$$
 
-    with G_t over the hits so far: the (floor(n p0) + 1)-th smallest of n hits. What was missed is
-    below the threshold and is never seen again, so each quantile is taken of what the last one let
-    through, and the threshold climbs without end.
+    with G_t over the hits so far: the (floor(n p0) + 1)-th smallest of n hits. Misses are below
+    the threshold and never seen again, so each quantile is taken of what the last one let
+    through, and the threshold rises without end.
 
-    Guarantees nothing; it is here because it is the obvious thing to do. Cost: O(log n) per round, and memory for
-    nine tenths of the hits.
+    Guarantees nothing; it is included because it is the obvious thing to do. Cost: O(log n) per round, and memory
+    for nine tenths of the hits (at coverage 0.9).
 
     Parameters
     ----------
@@ -62,7 +62,13 @@ class Greedy(Policy):
         object.__setattr__(self, "coverage", check_probability("coverage", self.coverage, 0.9))
 
     def init(self) -> State:
-        """Return a fresh state: no hits, everything is shown."""
+        """Return a fresh state: no hits, everything is shown.
+
+        Returns
+        -------
+        State
+            The state before the first round.
+        """
         boundary, p0 = Quantile(), float(miss_rate(self.coverage))
         first, second = boundary.start(self.coverage)
         carry = (-math.inf, 0, -1, first, second, 0, math.inf, 0)

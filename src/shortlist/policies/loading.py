@@ -1,4 +1,4 @@
-"""A policy from a Python file of the user's own, named ``file.py:Name``."""
+"""Policies from a user's own Python file, named ``file.py:Name``."""
 
 import functools
 import hashlib
@@ -18,7 +18,7 @@ _EXAMPLE: Final = "name a Python file and a class in it, for example my_policy.p
 
 
 def is_reference(text: str) -> bool:
-    """Return whether a text names a class in a Python file.
+    """Return whether a string names a class in a Python file.
 
     >>> is_reference("my_policy.py:MyPolicy"), is_reference("sps")
     (True, False)
@@ -27,9 +27,9 @@ def is_reference(text: str) -> bool:
 
 
 def load_policy_class(reference: str) -> type[Policy]:
-    """Return the policy class that a reference such as ``my_policy.py:MyPolicy`` names.
+    """Return the policy class named by a reference such as ``my_policy.py:MyPolicy``.
 
-    The file is run as a module, once per process, so that processes and cluster workers can load the class
+    The file is run as a module, once per process, so that other processes and cluster workers can load the class
     by the same reference.
 
     Parameters
@@ -37,10 +37,15 @@ def load_policy_class(reference: str) -> type[Policy]:
     reference
         The path of a Python file, a colon, and the name of a subclass of `Policy` in it.
 
+    Returns
+    -------
+    type[Policy]
+        The class.
+
     Raises
     ------
     InvalidParameter
-        There is no such file, it cannot be imported, or the name is not a policy.
+        If there is no such file, it cannot be imported, or the name is not a policy.
     """
     path_text, _, name = reference.rpartition(":")
     path = Path(path_text)
@@ -68,7 +73,7 @@ def load_policy_class(reference: str) -> type[Policy]:
 
 
 def _try_rule(reference: str, policy: type[Policy]) -> None:
-    """Refuse a rule that is no plain function of five arguments, before it runs."""
+    """Refuse a rule that is not a plain function of five arguments, before it runs."""
     rule = inspect.getattr_static(policy, "rule")
     takes = list(inspect.signature(policy.rule).parameters) if isinstance(rule, staticmethod) else []
     if len(takes) != 5:

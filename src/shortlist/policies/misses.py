@@ -7,8 +7,8 @@ needs one takes it as ``miss``:
 - ``"dropped"``: the round is left out, as in a log that only holds clicks;
 - ``"threshold"``: the right answer is taken to have scored exactly the threshold;
 - ``"beyond"``: it is taken to be further away than any score can be. The default, and the only one of the
-  three that counts a miss as a miss. Rules that need a number for it (DtACI, SAOCP) take the far end of
-  the range of scores that they are given, so the range must hold.
+  three that counts a miss as a miss. Rules that need a number for it (DtACI, SAOCP) use the far end of
+  the given range of scores, so the range must be right.
 """
 
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ def judge(seen: float, missed: bool, miss: int) -> tuple[bool, bool]:
 
 @dataclass(frozen=True)
 class FullFeedbackPolicy(Policy):
-    """What policies share that assume full feedback, and need to know what a miss means without it."""
+    """The base class of policies that assume full feedback, and so need to know what a miss means without it."""
 
     coverage: float
     miss: str = field(default="beyond", kw_only=True)
@@ -45,13 +45,13 @@ class FullFeedbackPolicy(Policy):
 
     @property
     def miss_code(self) -> int:
-        """The number that steps know the word by."""
+        """The number that stands for the word in steps."""
         return _CODES[self.miss]
 
 
 @dataclass(frozen=True)
 class RangePolicy(FullFeedbackPolicy):
-    """What policies share that need the range of scores: the highest, and how far below it scores lie."""
+    """The base class of policies that need the range of scores: its top and its length."""
 
     top: float = 1.0
     scale: float = 1.0

@@ -10,7 +10,7 @@ from shortlist.policies.misses import RangePolicy, judge
 
 __all__ = ["MVP"]
 
-# Park and Miller's generator: its state is one integer, and its products fit into 64 bits.
+# Park and Miller's generator: its state is one integer, and its products fit in 64 bits.
 MULTIPLIER: Final = 48271
 MODULUS: Final = 2147483647
 #: How finely a bucket is divided; the radius just below a bucket's end is in that bucket.
@@ -18,7 +18,7 @@ FINE: Final = 1000.0
 
 
 def pull(values: list[float], bucket: int, buckets: int, eta: float) -> float:
-    """Return how strongly a bucket has covered too much (positive) or too little."""
+    """Return how strongly a bucket has over-covered (positive) or under-covered."""
     count = values[buckets + bucket]
     scale = math.sqrt(count + 1.0) * math.log2(count + 2.0)
     return (math.exp(eta * values[bucket] / scale) - math.exp(-eta * values[bucket] / scale)) / scale
@@ -47,7 +47,7 @@ def step(
     seen: float,
     missed: bool,
 ) -> tuple[float, int, int]:
-    """Book the round on the bucket that its radius was from, and draw the next radius."""
+    """Record the round in the bucket of its radius, and draw the next radius."""
     _, bucket, random = carry
     p0, top, scale, buckets, eta, miss = constants
     while len(values) < 2 * buckets:
@@ -64,19 +64,19 @@ def step(
 
 @dataclass(frozen=True)
 class MVP(RangePolicy):
-    r"""The multivalid predictor: coverage that is right on average at each threshold that it uses.
+    r"""The multivalid predictor: coverage that is right on average at each threshold it uses.
 
-    The range of radii is cut into m buckets; $V_i$ is by how much the rounds with a radius from bucket i
-    have covered too much, $n_i$ their number, $f(n) = \sqrt{n + 1}\, \log_2(n + 2)$, and
+    The range of radii is split into m buckets; $V_i$ is the over-coverage of the rounds with a radius in
+    bucket i, $n_i$ their number, $f(n) = \sqrt{n + 1}\, \log_2(n + 2)$, and
 
     $$C_i = \bigl(e^{\eta V_i / f(n_i)} - e^{-\eta V_i / f(n_i)}\bigr) / f(n_i).$$
 
-    Where the sign changes between two neighbours, the end of the first or the beginning of the second is drawn,
+    Where the sign changes between two neighbors, the end of the first or the beginning of the second is drawn,
     with the probability that balances them.
 
-    Guarantees coverage near the target on average over the rounds of each bucket that is used often, whatever
-    happens. It needs to know only whether it was a miss. Its draws come from one integer in the state, so runs
-    can be repeated. Cost: O(m).
+    Guarantees coverage near the target on average over the rounds of each bucket that is used often, for any
+    sequence of scores. It only needs to know whether a round was a miss. Its draws come from one integer in the
+    state, so runs are reproducible. Cost: O(m).
 
     Parameters
     ----------
@@ -85,13 +85,13 @@ class MVP(RangePolicy):
     top
         The highest score there is.
     scale
-        How far below it scores lie.
+        The length of the range of scores below it.
     buckets
         m.
     eta
         The learning rate.
     seed
-        What the draws begin with: an integer above 0.
+        The seed of the draws: an integer above 0.
     miss
         What a miss means: see `shortlist.policies.misses`.
 
@@ -123,7 +123,13 @@ class MVP(RangePolicy):
         object.__setattr__(self, "seed", check_count("seed", self.seed))
 
     def init(self) -> State:
-        """Return a fresh state; where nothing is known, the first bucket is used."""
+        """Return a fresh state, in the first bucket.
+
+        Returns
+        -------
+        State
+            The state before the first round.
+        """
         share, bucket = choose([0.0] * (2 * self.buckets), self.buckets, self.eta, 0.0)
         constants = (
             float(miss_rate(self.coverage)),

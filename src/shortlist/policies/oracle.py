@@ -1,4 +1,4 @@
-"""Oracle: a threshold that somebody already knows."""
+"""Oracle: a threshold that is known in advance."""
 
 import math
 import numbers
@@ -20,7 +20,7 @@ def step(
 
 @dataclass(frozen=True)
 class Oracle(Policy):
-    """A fixed threshold: the optimal one as a yardstick, or -inf to show everything at every round.
+    """A fixed threshold: the optimal one as a yardstick, or -inf to show everything in every round.
 
     Guarantees what the threshold guarantees. Cost: none.
 
@@ -50,5 +50,11 @@ class Oracle(Policy):
         object.__setattr__(self, "threshold", float(self.threshold))
 
     def init(self) -> State:
-        """Return a state that never changes."""
+        """Return a state that never changes.
+
+        Returns
+        -------
+        State
+            The state before the first round.
+        """
         return State((self.threshold,), [], ())

@@ -1,25 +1,25 @@
-r"""The one rule behind SPS and all its relatives, built for late and missing answers.
+r"""The rule behind SPS and all its relatives, for answers that may be late or missing.
 
 **Idea.** Show everything until n rounds are known; then the (k_n + 1)-th smallest true score is a
 threshold that allows k_n low scores, and a *boundary* says how many are safe to allow.
 
 **Rule.** Let x_i be the true score of the i-th round shown if it was revealed, -inf if it was not
-(yet), for any reason whatever. With x_(1) <= x_(2) <= ... the sorted x_1, ..., x_n,
+(yet), for whatever reason. With x_(1) <= x_(2) <= ... the sorted x_1, ..., x_n,
 
 $$\tau \leftarrow \max(\tau,\; x_{(k_n + 1)}).$$
 
 This is Algorithm 1 of the paper: substituting tau_t for a censored score, as it does, gives the
-same thresholds bit for bit. So does full information: what lies below tau never matters again.
+same thresholds bit for bit. So does full information: scores below tau never matter again.
 
 **Guarantee.** For i.i.d. scores, P(tau ever passes the optimal threshold) is at most the boundary's
-crossing probability (`shortlist.crossing_probability`), with ties or without, for answers as
-late and as selective as they please.
+crossing probability (`shortlist.crossing_probability`), with ties or without, however late or
+selective the answers are.
 
 **Cost.** O(log m) per round, for a window of m = O(sqrt n) scores around the threshold.
 
-The pieces, in the order of theory and code: a round joins the count (`count`), which seldom concerns
-the scores kept (`keep`, which moves the threshold); a joined round's score may be revealed late
-(`reveal`).
+The pieces, in the order of theory and code: a round enters the sample (`count`), which seldom concerns
+the scores kept (`keep`, which raises the threshold); the score of a round in the sample may be revealed
+late (`reveal`).
 """
 
 import math
@@ -43,7 +43,7 @@ Constants = tuple[float, float, bool, BoundaryConstants, float]
 
 
 def count(advance: Advance, carry: Tally, constants: Constants, seen: float) -> tuple[Tally, bool]:
-    """Count one more round, with the score of a hit or MISS; return also whether it concerns the scores kept.
+    """Count one more round, with the score of a hit or MISS; also return whether it concerns the scores kept.
 
     It seldom does: only if more low scores are allowed now, or the score is in the window.
     """
@@ -57,8 +57,8 @@ def count(advance: Advance, carry: Tally, constants: Constants, seen: float) -> 
 def keep(carry: Tally, heap: list[float], constants: Constants, seen: float, _missed: bool) -> Tally:
     """Put a score in the window on the heap, and settle the threshold.
 
-    Scores are counted as low, the lowest first, until k are; the threshold rises to the next one.
-    The window keeps the lowest scores only. `ceiling`, the highest score kept, is never raised
+    Scores are counted as low, lowest first, until k are; the threshold rises to the next one.
+    The window keeps only the lowest scores. `ceiling`, the highest score kept, is never raised
     again: a score between an old and a new ceiling would be missing, and the threshold too high.
     """
     threshold, n, k, first, second, low, ceiling, pending = carry
@@ -82,7 +82,7 @@ def keep(carry: Tally, heap: list[float], constants: Constants, seen: float, _mi
 
 
 def reveal(carry: Tally, heap: list[float], constants: Constants, seen: float) -> Tally:
-    """Correct a round that had joined as low: its answer has come."""
+    """Correct a round that entered the sample unanswered: its answer has arrived."""
     threshold, n, k, first, second, low, ceiling, pending = carry
     pending -= 1
     if seen == MISS or seen < threshold:
@@ -90,10 +90,10 @@ def reveal(carry: Tally, heap: list[float], constants: Constants, seen: float) -
     return keep((threshold, n, k, first, second, low - 1, ceiling, pending), heap, constants, seen, False)
 
 
-#: A round that has joined: its index, and the score of a hit, MISS, or None where there is no answer.
+#: A round that has entered the sample: its index, and the score of a hit, MISS, or None without an answer.
 Joined = tuple[int, float | None]
 
-#: Waits in a round's place when it was withdrawn: the round never joins.
+#: Takes the position of a round that was withdrawn: the round never enters the sample.
 _WITHDRAWN: Final = math.inf
 
 
@@ -101,8 +101,8 @@ _WITHDRAWN: Final = math.inf
 class OrderStatisticState(State):
     """The state of an order-statistic policy, with its open rounds.
 
-    Rounds shown but not yet counted keep their order: joined rounds are always a prefix of the
-    rounds shown, because answered rounds that overtook open ones would break the promise.
+    Rounds shown but not yet counted keep their order: the sample is always a prefix of the
+    rounds shown, because answered rounds that overtook open ones would break the guarantee.
     """
 
     share: float = 1.0
@@ -110,7 +110,7 @@ class OrderStatisticState(State):
     epoch: int = 0
     #: Rounds shown in this epoch.
     shown: int = 0
-    #: Rounds of this epoch that have joined or were withdrawn: a prefix of those shown.
+    #: Rounds of this epoch that have entered the sample or were withdrawn: a prefix of those shown.
     passed: int = 0
     #: Unanswered rounds: id -> (epoch, index, threshold it was shown with).
     open: dict[Hashable, tuple[int, int, float]] = field(default_factory=dict)
@@ -121,19 +121,19 @@ class OrderStatisticState(State):
 
     @property
     def rounds(self) -> int:
-        """n, the rounds that have joined."""
+        """n, the number of rounds in the sample."""
         count: int = self.carry[1]
         return count
 
     @property
     def limit(self) -> int:
-        """k_n, the low scores that are allowed among them; -1 before the first cut."""
+        """k_n, the number of low scores allowed among them; -1 before the first cut."""
         limit: int = self.carry[2]
         return limit
 
     @property
     def low(self) -> int:
-        """Rounds counted as low: missed, unanswered, or passed by the threshold."""
+        """Rounds that count as below the threshold: missed, unanswered, or passed by it."""
         low: int = self.carry[5]
         return low
 
@@ -144,7 +144,7 @@ class OrderStatisticState(State):
 
     @property
     def pending(self) -> int:
-        """Joined rounds whose answer may still come."""
+        """Rounds in the sample whose answer may still arrive."""
         pending: int = self.carry[7]
         return pending
 
@@ -160,10 +160,10 @@ class OrderStatistic(Policy):
     coverage
         The share of rounds in which the right answer must be in the list.
     boundary
-        How many low scores n rounds allow.
+        How many scores below the threshold n rounds allow.
     window
         Keep only the O(sqrt n) scores that the threshold can reach (the default). Without it every
-        score is kept; the thresholds have come out the same in every run tried.
+        score is kept; the thresholds were the same in every run tried.
 
     Examples
     --------
@@ -197,11 +197,22 @@ class OrderStatistic(Policy):
 
     @property
     def prefilter(self) -> tuple[Prefilter, Schedule]:
-        """`count`, which decides whether a round concerns the scores kept, and the boundary's schedule."""
+        """The function `count`, which decides whether a round concerns the scores kept, and the boundary's schedule."""
         return count, self.boundary.advance
 
     def init(self, share: float = 1.0) -> OrderStatisticState:
-        """Return a fresh state that spends this share of the boundary's delta."""
+        """Return a fresh state that uses this share of the boundary's delta.
+
+        Parameters
+        ----------
+        share
+            The share of the boundary's delta.
+
+        Returns
+        -------
+        OrderStatisticState
+            The state before the first round.
+        """
         p0 = float(miss_rate(self.coverage))
         constants = (
             p0,
@@ -215,7 +226,15 @@ class OrderStatistic(Policy):
         return OrderStatisticState(carry, [], constants, share=share)
 
     def update(self, state: State, score: float | None) -> None:
-        """Show a round and take its answer at once; behind open rounds it waits its turn."""
+        """Show a round and take its answer at once; behind open rounds it waits for them.
+
+        Parameters
+        ----------
+        state
+            The state, changed in place.
+        score
+            The true label's score, or None for a miss; one below the threshold counts as a miss.
+        """
         state = cast("OrderStatisticState", state)
         # One below the threshold is counted, and nothing else of it is used; + 0.0 makes one zero of two.
         seen = MISS if score is None else score + 0.0
@@ -231,17 +250,36 @@ class OrderStatistic(Policy):
             self.advance(state)
 
     def learn(self, state: State, seen: float) -> None:
-        """Let one round join, with the score of a hit or MISS."""
+        """Add one round to the sample.
+
+        Parameters
+        ----------
+        state
+            The state, changed in place.
+        seen
+            The score of a hit, or `MISS`.
+        """
         carry, concerns = count(self.boundary.advance, state.carry, state.constants, seen)
         state.carry = keep(carry, state.values, state.constants, seen, False) if concerns else carry
 
     def show(
         self, state: OrderStatisticState, name: Hashable, threshold: float | None = None, epoch: int | None = None
     ) -> None:
-        """Open a round under a name; its answer is judged against its own threshold: the one in force now.
+        """Open a round under a name; its answer is judged against its own threshold, by default the one in force now.
 
-        Whoever shows lists from an older copy of the state says with which `threshold` and `epoch`; a
-        round of an older epoch has no place in the count.
+        A replica that shows lists from an older copy of the state passes that copy's `threshold` and `epoch`; a
+        round of an older epoch never enters the sample.
+
+        Parameters
+        ----------
+        state
+            The state, changed in place.
+        name
+            The round's name, not used by another open round.
+        threshold
+            The threshold the list was cut at; by default the one in force.
+        epoch
+            The epoch it was cut in; by default the current one.
         """
         state.open[name] = (
             state.epoch if epoch is None else epoch,
@@ -251,7 +289,22 @@ class OrderStatistic(Policy):
         state.shown += epoch is None or epoch == state.epoch
 
     def answer(self, state: OrderStatisticState, name: Hashable, score: float | None) -> list[Joined]:
-        """Take an open round's answer. A score below that round's own threshold counts as a miss."""
+        """Take the answer to an open round. A score below that round's own threshold counts as a miss.
+
+        Parameters
+        ----------
+        state
+            The state, changed in place.
+        name
+            The name of an open round.
+        score
+            The true label's score, or None for a miss.
+
+        Returns
+        -------
+        list[Joined]
+            The rounds that entered the sample, in order.
+        """
         epoch, index, threshold = state.open.pop(name)
         seen = score if score is not None and score >= threshold else MISS
         if index != state.passed or epoch != state.epoch:
@@ -261,20 +314,46 @@ class OrderStatistic(Policy):
         return [(index, seen), *self.advance(state)] if state.waiting else [(index, seen)]
 
     def silence(self, state: OrderStatisticState, name: Hashable) -> list[Joined]:
-        """Say that an open round will never be answered: it counts as low."""
+        """Close an open round that will never be answered: it counts as below the threshold.
+
+        Parameters
+        ----------
+        state
+            The state, changed in place.
+        name
+            The name of an open round.
+
+        Returns
+        -------
+        list[Joined]
+            The rounds that entered the sample, in order.
+        """
         epoch, index, _ = state.open.pop(name)
         if epoch == state.epoch and index >= state.passed:
             state.silent.add(index)
         return self._close(state, epoch, index, MISS)
 
     def withdraw(self, state: OrderStatisticState, name: Hashable) -> list[Joined]:
-        """Take an open round out of the count; one that has joined already stays low."""
+        """Remove an open round; one that is already in the sample stays there as below the threshold.
+
+        Parameters
+        ----------
+        state
+            The state, changed in place.
+        name
+            The name of an open round.
+
+        Returns
+        -------
+        list[Joined]
+            The rounds that entered the sample, in order.
+        """
         epoch, index, _ = state.open.pop(name)
         return self._close(state, epoch, index, _WITHDRAWN)
 
     def _close(self, state: OrderStatisticState, epoch: int, index: int, seen: float) -> list[Joined]:
         if epoch != state.epoch:
-            return []  # of another epoch: taken by the caller, never counted
+            return []  # of another epoch: accepted, never counted
         if index >= state.passed:
             state.waiting[index] = seen
             return self.advance(state) if index == state.passed else []
@@ -282,13 +361,23 @@ class OrderStatistic(Policy):
         return []
 
     def advance(self, state: OrderStatisticState, until: int = 0) -> list[Joined]:
-        """Let rounds join in the order shown: closed ones, and all with an index below `until`.
+        """Add rounds to the sample in the order shown: closed ones, and all with an index below `until`.
 
-        An unanswered round joins as low and is corrected when its hit comes. Any `until` is safe;
-        ``shown - patience`` means that a round is waited for while `patience` later ones are shown.
+        An unanswered round enters as below the threshold and is corrected if a hit arrives. Any `until` is safe;
+        ``shown - patience`` waits for a round while `patience` later ones are shown.
 
-        Returns the rounds that joined, in order: index, and the score of a hit, MISS, or None where
-        there is no answer.
+        Parameters
+        ----------
+        state
+            The state, changed in place.
+        until
+            Rounds with an index below this enter even if unanswered.
+
+        Returns
+        -------
+        list[Joined]
+            The rounds that entered the sample, in order: index, and the score of a hit, `MISS`, or None without an
+            answer.
         """
         joined: list[Joined] = []
         waiting, silent = state.waiting, state.silent
@@ -309,9 +398,16 @@ class OrderStatistic(Policy):
         return joined
 
     def restart(self, state: OrderStatisticState, share: float) -> None:
-        """Open a new epoch: everything learnt is forgotten, and `share` of delta is spent anew.
+        """Start a new epoch: forget everything learned, and use `share` of delta from here on.
 
-        Answers to rounds of older epochs are accepted and not counted.
+        Answers to rounds of older epochs are accepted but not counted.
+
+        Parameters
+        ----------
+        state
+            The state, changed in place.
+        share
+            The share of the boundary's delta for the new epoch.
         """
         fresh = self.init(share)
         state.carry, state.values, state.constants = fresh.carry, fresh.values, fresh.constants

@@ -12,7 +12,7 @@ __all__ = ["ConformalPID"]
 
 
 def saturate(total: float, t: float, saturation: float) -> float:
-    """Return tan(total log(t) / (t saturation)), infinite where the tangent would turn round."""
+    """Return tan(total log(t) / (t saturation)), infinite beyond a right angle."""
     angle = total * math.log(t) / (saturation * t)
     if angle >= math.pi / 2:
         return math.inf
@@ -28,7 +28,7 @@ def step(
     seen: float,
     missed: bool,
 ) -> tuple[float, float, float, int]:
-    """Track the quantile by fixed steps, and add what the sum of all errors demands."""
+    """Track the quantile in fixed steps, and add the integrator of all errors."""
     _, tracked, total, t = carry
     p0, top, step_size, gain, saturation, miss = constants
     counts, missed = judge(seen, missed, miss)
@@ -52,7 +52,7 @@ class ConformalPID(RangePolicy):
     q_{t+1} = p_{t+1} + K_I \tan\Bigl(\frac{\log(t+1)}{C\,(t+1)} \sum_{i \le t} e_i\Bigr)$$
 
     with an infinite tangent beyond a right angle. Guarantees that the share of misses tends to 1 - coverage, for
-    bounded scores, whatever happens. It needs to know only whether it was a miss. Cost: O(1).
+    any sequence of bounded scores. It only needs to know whether a round was a miss. Cost: O(1).
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ class ConformalPID(RangePolicy):
     top
         The highest score there is.
     scale
-        How far below it scores lie. The first radius.
+        The length of the range of scores below it: the first radius.
     step
-        The step of the tracker, eta, as a share of `scale`.
+        The step size of the tracker, eta, as a share of `scale`.
     gain
         The weight of the integrator, K_I, as a share of `scale`.
     saturation
@@ -97,7 +97,13 @@ class ConformalPID(RangePolicy):
             object.__setattr__(self, name, check_number(name, getattr(self, name), "a number above 0", above=0.0))
 
     def init(self) -> State:
-        """Return a fresh state: everything in the range is shown."""
+        """Return a fresh state: everything in the range is shown.
+
+        Returns
+        -------
+        State
+            The state before the first round.
+        """
         scale = self.scale
         constants = (
             float(miss_rate(self.coverage)),

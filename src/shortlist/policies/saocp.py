@@ -1,4 +1,4 @@
-"""SAOCP: strongly adaptive, many learners of different ages at once."""
+"""SAOCP: strongly adaptive, with many learners of different ages at once."""
 
 import math
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ WIDTH: Final = 7
 
 
 def weight(values: list[float], at: int) -> float:
-    """Return an expert's weight before its prior: none until it has lived a round."""
+    """Return an expert's weight before its prior: 0 until it has lived for a round."""
     age = values[at + AGE]
     return 0.0 if age == 0.0 else values[at + GAIN] / age * (1.0 + values[at + WEIGHTED])
 
@@ -29,10 +29,10 @@ def prior(born: float) -> float:
 
 
 def mean_radius(values: list[float]) -> float:
-    """Return the radius that the experts agree on; by the prior alone while none has a weight.
+    """Return the weighted mean of the experts' radii; weighted by the prior alone while no expert has a weight.
 
     A young expert's gain may be nothing but a rounding error, and its sign decides: so the terms are
-    normalised and added up in the order of the public implementation.
+    normalized and summed in the order of the public implementation.
     """
     priors = 0.0
     for at in range(0, len(values), WIDTH):
@@ -86,7 +86,7 @@ def step(
     seen: float,
     _missed: bool,
 ) -> tuple[float, float, int]:
-    """Add an expert, let all learn from the distance, and agree on the next radius."""
+    """Add an expert, let all learn from the distance, and mix them into the next radius."""
     threshold, radius, t = carry
     coverage, p0, top, scale, lifetime, miss = constants
     if seen == MISS and miss == DROPPED:
@@ -120,8 +120,8 @@ class SAOCP(RangePolicy):
     two that divides its first round; each runs scale-free gradient descent on the pinball loss, and their radii
     are averaged with the weights of coin betting for changing environments.
 
-    Guarantees, under full feedback, little regret over every stretch of time. Its weights need the distance
-    itself, so with misses that have none nothing is left of that. Cost: O(log n) learners per round.
+    Guarantees, under full feedback, low regret over every interval of time. Its weights need the distance
+    itself; where misses have none, the guarantee is void. Cost: O(log n) learners per round.
 
     Parameters
     ----------
@@ -130,9 +130,9 @@ class SAOCP(RangePolicy):
     top
         The highest score there is.
     scale
-        D, how far below it scores lie, and the distance of a miss that is beyond.
+        D, the length of the range of scores below it, and the distance of a miss that is beyond.
     lifetime
-        g, the shortest life of a learner.
+        g, the shortest lifetime of a learner.
     miss
         What a miss means: see `shortlist.policies.misses`.
 
@@ -161,7 +161,13 @@ class SAOCP(RangePolicy):
         object.__setattr__(self, "lifetime", check_count("lifetime", self.lifetime))
 
     def init(self) -> State:
-        """Return a fresh state: everything in the range is shown."""
+        """Return a fresh state: everything in the range is shown.
+
+        Returns
+        -------
+        State
+            The state before the first round.
+        """
         # 1 - coverage in floats, not `miss_rate`: as in the authors' implementation, with which this agrees to nine
         # digits; experts live and die by the last one.
         constants = (self.coverage, 1.0 - self.coverage, self.top, self.scale, self.lifetime, self.miss_code)

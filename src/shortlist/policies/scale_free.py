@@ -25,7 +25,7 @@ def step(
     seen: float,
     _missed: bool,
 ) -> tuple[float, float, float]:
-    """Take one step down the slope, shorter the more slope there has been."""
+    """Take one gradient step, scaled by the gradients so far."""
     _, radius, squares = carry
     coverage, p0, top, scale, miss = constants
     if seen == MISS and miss == DROPPED:
@@ -42,14 +42,14 @@ def step(
 
 @dataclass(frozen=True)
 class ScaleFreeOGD(RangePolicy):
-    r"""Gradient descent on the pinball loss of the radius, with steps that adapt to the slopes seen (SF-OGD).
+    r"""Gradient descent on the pinball loss of the radius, with steps that adapt to the gradients so far (SF-OGD).
 
     With the radius $r_t$, the threshold $\text{top} - r_t$ and the slope $g_t$ of the pinball loss,
 
     $$r_{t+1} = \max\Bigl(0,\; r_t - \frac{D}{\sqrt{3 \sum_{i \le t} g_i^2}}\, g_t\Bigr)$$
 
-    Guarantees that the share of misses tends to 1 - coverage for scores in a range of length D, whatever happens. It
-    needs to know only whether it was a miss. Cost: O(1).
+    Guarantees that the share of misses tends to 1 - coverage for any sequence of scores in a range of length D. It
+    only needs to know whether a round was a miss. Cost: O(1).
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class ScaleFreeOGD(RangePolicy):
     top
         The highest score there is.
     scale
-        D, how far below it scores lie.
+        D, the length of the range of scores below it.
     miss
         What a miss means: see `shortlist.policies.misses`.
 
@@ -81,6 +81,12 @@ class ScaleFreeOGD(RangePolicy):
     rule = staticmethod(step)
 
     def init(self) -> State:
-        """Return a fresh state: everything in the range is shown."""
+        """Return a fresh state: everything in the range is shown.
+
+        Returns
+        -------
+        State
+            The state before the first round.
+        """
         constants = (self.coverage, float(miss_rate(self.coverage)), self.top, self.scale, self.miss_code)
         return State((self.top - self.scale, self.scale, 0.0), [], constants)

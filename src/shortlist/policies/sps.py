@@ -18,17 +18,17 @@ class SPS(OrderStatistic):
 
     $$\tau_{t+1} = \max\{\tau_t,\; \sup\{\tau : G_t(\tau) + \sqrt{\log T / t} \le 1 - \alpha\}\}$$
 
-    (the paper's alpha is the coverage). Misses count as low scores.
+    (the paper's alpha is the coverage). Misses count as below the threshold.
 
     Guarantees, for i.i.d. scores, that the threshold never passes the optimal one in T rounds, with
-    probability at least 1 - 2/T. After round T it stands still. Cost: O(log T) per round.
+    probability at least 1 - 2/T. It is frozen after round T. Cost: O(log T) per round.
 
     Parameters
     ----------
     coverage
         The share of rounds in which the right answer must be in the list.
     horizon
-        T, the number of rounds that is planned for.
+        T, the planned number of rounds.
     window
         As in `OrderStatistic`.
 

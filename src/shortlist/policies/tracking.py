@@ -24,12 +24,12 @@ def step(
 
 @dataclass(frozen=True)
 class ThresholdTracking(FullFeedbackPolicy):
-    r"""The threshold follows hits and misses by fixed steps.
+    r"""The threshold follows hits and misses in fixed steps.
 
     $$\tau_{t+1} = \tau_t + \eta\,((1 - \alpha) - \mathbb{1}[\text{miss}])$$
 
-    Guarantees, whatever happens, that the share of misses is within $(R + \eta)/(\eta T)$ of 1 - coverage,
-    for scores in a range of length R; it needs no scores, only to know whether it was a miss. Single
+    Guarantees that the share of misses is within $(R + \eta)/(\eta T)$ of 1 - coverage, for any sequence of
+    scores in a range of length R; it needs no scores, only whether a round was a miss. Single
     lists are too short about as often as too long. Cost: O(1).
 
     Parameters
@@ -70,5 +70,11 @@ class ThresholdTracking(FullFeedbackPolicy):
         object.__setattr__(self, "start", check_number("start", self.start, "a finite number"))
 
     def init(self) -> State:
-        """Return a fresh state at the first threshold."""
+        """Return a fresh state at the first threshold.
+
+        Returns
+        -------
+        State
+            The state before the first round.
+        """
         return State((self.start,), [], (float(miss_rate(self.coverage)), self.step, self.miss_code))

@@ -1,7 +1,7 @@
-"""Which answers are taken.
+"""Which answers are accepted.
 
-A round's first answer counts. The same answer again changes nothing; a different one corrects it within `grace`, and is
-refused after that, and so is a member that was not shown: each with its own error, before anything has changed.
+A round's first answer counts. The same answer again changes nothing; a different one corrects it within `grace` and is
+refused after that. So is a member that was not shown. Each has its own error, raised before anything has changed.
 """
 
 from collections.abc import Sequence
@@ -29,9 +29,9 @@ from shortlist.rounds.shown import RoundName
 __all__ = ["Given", "admit", "answer_of", "needed"]
 
 
-#: An answer: a member for a hit, several where all of them are needed, or what closes a round without naming one.
+#: An answer: a member for a hit, several if all of them are needed, or an answer that names no member.
 Given = Member | All | Answer
-#: What closes a round without anybody having answered it: it corrects no answer.
+#: What closes a round without a user's answer: it corrects no answer.
 _NO_ANSWERS: Final = (Answer.EXPIRED, Answer.WITHDRAWN)
 
 
@@ -43,29 +43,29 @@ def admit(
     name: RoundName = "",
     held: bool = False,
 ) -> Event | None:
-    """Return the event that an answer is, or None if it changes nothing.
+    """Return the event of an answer, or None if it changes nothing.
 
     Parameters
     ----------
     listed
-        The round's list; may be None where the round has an answer.
+        The round's list; may be None if the round has an answer.
     answer
         The answer: a member for a hit.
     given
-        The answer that the round has already, if it has one.
+        The answer that the round already has, if any.
     name
-        The round's name, where there is no list.
+        The round's name, if there is no list.
     held
-        Whether the answer that it has may still be corrected; then it has its list, too.
+        Whether that answer may still be corrected; then the list is needed.
 
     Raises
     ------
     ConflictingAnswer
-        The round has another answer.
+        If the round has a different answer.
     RoundClosed
-        Its answer was waited for too long, or its list was taken back.
+        If the round has expired, or its list was taken back.
     NotShown
-        The member was not in the list.
+        If the member was not in the list.
     """
     if given is not None:
         if not held or _is_same(answer, given) or answer in _NO_ANSWERS:
@@ -87,39 +87,39 @@ def admit(
 
 
 def needed(member: Any) -> Member | All:
-    """Return a member that is right, or all that are needed, as they were passed in."""
+    """Return the right member, or all that are needed, as plain data."""
     plain = plain_members(member)
     if not isinstance(plain, list):
         return plain  # type: ignore[no-any-return]
     if not plain:
-        raise InvalidIds("there is no candidate in the list of those that are needed; if none is right, it is a miss")
+        raise InvalidIds("the list of needed candidates is empty; if no candidate is right, the answer is a miss")
     members = check_ids(plain, len(plain))
     return members[0] if len(members) == 1 else All(members)
 
 
 def _hit(listed: Listed, answer: Member | All) -> Hit:
-    """Return the event of a pick; where several are needed, that of the one with the lowest score."""
+    """Return the event of a pick; if several are needed, that of the one with the lowest score."""
     shown = listed.positions if listed.ids is None else listed.members
     if isinstance(answer, All):
-        places = [_place(listed, shown, one) for one in answer.members]
-        place, last, several = min(places, key=lambda one: (_score(listed, one), -one)), max(places), answer.members
+        ranks = [_rank(listed, shown, one) for one in answer.members]
+        rank, last, several = min(ranks, key=lambda one: (_score(listed, one), -one)), max(ranks), answer.members
     else:
-        place = last = _place(listed, shown, answer)
+        rank = last = _rank(listed, shown, answer)
         several = None
-    known = None if listed.fit is None else listed.positions[place]
-    score, missed = _score(listed, place), not listed.has(last)
-    # What people saw in the place of a list may have what it would not have had.
+    position = None if listed.fit is None else listed.positions[rank]
+    score, missed = _score(listed, rank), not listed.has(last)
+    # What users saw instead of a list may contain what the list would not have.
     after_more = missed if listed.seen is not None else listed.first is not None and last >= listed.first
-    return Hit(listed.round_id, shown[place], score, missed, listed.was_complete, known, after_more, several)
+    return Hit(listed.round_id, shown[rank], score, missed, listed.was_complete, position, after_more, several)
 
 
-def _score(listed: Listed, place: int) -> float:
+def _score(listed: Listed, rank: int) -> float:
     """Return what was compared with the threshold."""
-    return float(listed.scores[listed.positions[place]]) if listed.comparable is None else listed.comparable[place]
+    return float(listed.scores[listed.positions[rank]]) if listed.comparable is None else listed.comparable[rank]
 
 
-def _place(listed: Listed, shown: Sequence[Member], member: Any) -> int:
-    """Return where a member stands in a list, or say that it is not in it."""
+def _rank(listed: Listed, shown: Sequence[Member], member: Any) -> int:
+    """Return the index of a member in a list, or raise."""
     if type(member) not in (int, str) or member not in shown:
         raise NotShown(
             f"candidate {member!r} was not in the list of round {listed.round_id}; if the right one was not "
@@ -129,18 +129,18 @@ def _place(listed: Listed, shown: Sequence[Member], member: Any) -> int:
 
 
 def _check_again(name: RoundName, answer: Given, given: Given) -> None:
-    """Refuse an answer that differs from the first; one that ends the waiting comes too late, and does not matter."""
+    """Refuse an answer that differs from the first; an expiry after an answer does not matter."""
     if answer is Answer.EXPIRED or _is_same(answer, given):
         return
     if given is Answer.EXPIRED:
-        raise RoundClosed(f"round {name} is closed: its answer was waited for too long")
+        raise RoundClosed(f"round {name} is closed: it expired before its answer arrived")
     if given is Answer.WITHDRAWN:
         raise RoundClosed(f"round {name} is closed: its list was taken back, because nobody saw it")
     if answer is Answer.WITHDRAWN:
-        raise ConflictingAnswer(f"round {name} was answered {_in_words(given)} before: somebody saw it, so it stays")
+        raise ConflictingAnswer(f"round {name} was already answered {_in_words(given)}: somebody saw it, so it stays")
     raise ConflictingAnswer(
-        f"round {name} was answered {_in_words(given)} before; it cannot be answered {_in_words(answer)} now: "
-        "it is final, because it was not corrected within `grace` (0 if that was not set)"
+        f"round {name} was already answered {_in_words(given)}; it cannot be answered {_in_words(answer)} now: "
+        "the answer is final, because it was not corrected within `grace` (0 by default)"
     )
 
 
@@ -157,7 +157,7 @@ def _in_words(answer: Given) -> str:
 
 
 def answer_of(event: Event) -> Given:
-    """Return the answer that an event was."""
+    """Return the answer behind an event."""
     if isinstance(event, Corrected):
         event = event.answer.event
     if isinstance(event, Hit):

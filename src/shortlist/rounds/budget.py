@@ -1,8 +1,8 @@
 r"""The error budget: a bound on misses that holds under any distribution shift, for any sequence of rounds.
 
-**Idea.** A leaky bucket of misses. Every answered round lets the share of misses out that coverage allows; every miss
-of a list that was cut puts one in. As it fills up, lists are made longer; before it can overflow, they are complete,
-and a complete list has nothing to miss.
+**Idea.** A leaky bucket of misses. Every answered round lets out the share of misses that coverage allows; every miss
+of a cut list adds one. As it fills up, lists get longer; before it can overflow, they are complete,
+and a complete list cannot miss.
 
 **Rule.** With p0 = 1 - coverage, size H, and m candidates in a list, before the list is shown:
 
@@ -14,17 +14,18 @@ where the base list is what reaches the threshold. After an answer
 $$D \leftarrow \max(0, D + \mathbb{1}[\text{the right answer was not shown}] - p_0)$$
 
 with two exceptions. A miss of a complete list only leaks: the right answer was not among the candidates, and no list
-could have had it. A miss of a page that `at_most` cut shorter than the rule asked never lifts D above H.
+could have contained it. A miss of a page that `at_most` cut shorter than the rule asked never raises D above H.
 
-**Guarantee.** In any W answered rounds in a row at most p0 W + H lists miss that were cut and showed all that the rule
-asked for: for every W, every sequence, every adversary. Proof: D never exceeds H, since above H - 1 + p0 the list is
-complete, and below that a miss adds at most 1 - p0; each answered round takes at most p0 out, and each such miss puts
-1 - p0 in. With at most q lists unanswered at a time, the bound is p0 W + H + (q - 1) c in the order of answers.
+**Guarantee.** In any W consecutive answered rounds, at most p0 W + H lists miss among those that were cut and showed
+all that the rule asked for: for every W, every sequence, every adversary. Proof: D never exceeds H, since above
+H - 1 + p0 the list is complete, and below that a miss adds at most 1 - p0; each answered round removes at most p0, and
+each such miss adds 1 - p0. With at most q lists unanswered at a time, the bound is p0 W + H + (q - 1) c in the order of
+answers.
 
-The guarantee for an unchanging distribution stays: what is shown contains the base list, and a pick below the
-threshold of its own base list counts as low, as a miss would.
+The guarantee for a stationary distribution is unaffected: what is shown contains the base list, and a pick below the
+threshold of its own base list counts as below the threshold, as a miss would.
 
-**Cost.** O(1) per round. D is a whole number of units of p0's denominator, so no rounding ever adds up.
+**Cost.** O(1) per round. D is an integer in units of p0's denominator, so rounding errors never accumulate.
 """
 
 import math
@@ -35,22 +36,22 @@ from shortlist._validation import miss_rate
 
 __all__ = ["Budget", "BudgetState"]
 
-#: Where lists start to grow: h is this many fifths of H - 1. Fewer cost more where nothing changes, more cost more
-#: after a shift (`make budget`).
+#: Where lists start to grow: h is this many fifths of H - 1. Fewer cost more under a stationary distribution, more cost
+#: more after a shift (`make budget`).
 _FIFTHS: Final = 3
-#: Over about how many answered rounds the burn rate is averaged.
+#: About how many answered rounds the burn rate averages over.
 _RECENT: Final = 100
 
 
 @dataclass(slots=True)
 class BudgetState:
-    """What a bucket remembers."""
+    """The state of a bucket."""
 
     #: D, in units of p0's denominator.
     spent: int = 0
-    #: The share of misses in the last answered rounds: the mean at first, then an average that forgets.
+    #: The share of misses in the latest answered rounds: the mean at first, then an exponential average.
     recent: float = 0.0
-    #: Answered rounds that it averages over.
+    #: The answered rounds it averages over.
     answered: int = 0
 
 
@@ -60,11 +61,11 @@ class Budget:
     Parameters
     ----------
     size
-        H, the misses that it holds.
+        H, the number of misses it holds.
     coverage
-        The coverage whose misses leak out.
+        The target coverage; the misses it allows leak out.
     state
-        What it remembers, if it does not start.
+        The state to continue from.
 
     Examples
     --------
@@ -84,27 +85,27 @@ class Budget:
         self.state = BudgetState() if state is None else state
         self._p0 = float(p0)
         self._leak, self._unit = p0.numerator, p0.denominator
-        # In units: above it everything is shown, and above it lists grow.
+        # In units: above the first everything is shown, above the second lists grow.
         self._full = (size - 1) * self._unit + self._leak
         self._soft = _FIFTHS * (size - 1) * self._unit // 5
 
     @property
     def spent(self) -> float:
-        """D: how many misses of the budget are spent."""
+        """D, the number of misses spent."""
         return self.state.spent / self._unit
 
     @property
     def burn_rate(self) -> float:
-        """How fast lists miss lately, as a multiple of what coverage allows: above 1 the budget shrinks."""
+        """The recent miss rate as a multiple of the allowed one: above 1 the budget shrinks."""
         return self.state.recent / self._p0
 
     @property
     def is_full(self) -> bool:
-        """Whether there is no room for a miss: everything is shown."""
+        """Whether there is no room for another miss: everything is shown."""
         return self.state.spent > self._full
 
     def more(self, candidates: int, spent: int | None = None) -> int:
-        """Return how many candidates to show beyond the base list of so many; at another level than now if given."""
+        """Return how many of so many candidates to show beyond the base list, at the current level or at `spent`."""
         level = self.state.spent if spent is None else spent
         if level > self._full:
             return candidates
@@ -123,7 +124,7 @@ class Budget:
         everything
             Whether every candidate was shown.
         paged
-            Whether less was shown than the rule asked for.
+            Whether less was shown than the rule asked.
         """
         state = self.state
         spent = after = max(0, state.spent - self._leak)

@@ -1,11 +1,11 @@
-"""Records as plain data, and back, by their fields.
+"""Records to plain data and back, by their fields.
 
-`encode` makes JSON's types of dataclasses, named tuples and what they hold; `decode` goes back by the
-types of the fields, so no class writes this by hand. Fields that have their default are left out.
+`encode` turns dataclasses, named tuples and their contents into JSON types; `decode` reverses it by the
+types of the fields, so no class does this by hand. Fields with their default value are left out.
 
 JSON has no infinities. **Minus infinity is null**, here, in the log and over HTTP; plus infinity, which
 only a policy's inner state has, is ``"inf"``. In an array of scores null is NaN, "no score". Every other
-float is written with all its digits and comes back bit for bit. A dictionary whose keys are not all texts is
+float is written with all its digits and restored bit for bit. A dictionary whose keys are not all strings is
 a list of pairs.
 """
 
@@ -31,7 +31,7 @@ from shortlist.scores import KINDS, Learned, Score, score_from_dict
 
 __all__ = ["decode", "encode", "fields_of", "from_json", "to_json"]
 
-#: What stands for a type that a file cannot hold whole: a policy or a score of one's own, a policy's class of state.
+#: Substitutes for types that a file cannot hold: a policy or a score of the user's own, a policy's class of state.
 Stand = Mapping[Any, Any]
 Decoder = Callable[[Any, Stand], Any]
 _PLAIN: Final = (str, int, type(None))
@@ -44,7 +44,7 @@ _COLUMNS: Final = ("I", "q", "d")
 
 def to_json(value: Any) -> str:
     """Return a value as JSON."""
-    try:  # most have nothing in them that JSON has not
+    try:  # most contain only JSON types
         return _WRITE(encode(value) if _is_record(value) else value)
     except (TypeError, ValueError):
         return _WRITE(encode(value))
@@ -88,22 +88,22 @@ def _encode_array(value: Any) -> Any:
 
 
 def decode(kind: Any, plain: Any, stand: Stand | None = None) -> Any:
-    """Return the value of this type that `encode` made plain.
+    """Return the value of this type from plain data.
 
     Parameters
     ----------
     kind
-        Its type, as an annotation says it.
+        Its type, as an annotation.
     plain
         What `encode` returned.
     stand
-        What to use where a type alone is not enough: ``{Policy: mine, Score: mine, State: its class}``.
+        Substitutes where a type alone is not enough: ``{Policy: mine, Score: mine, State: its class}``.
     """
     return _decoder(kind)(plain, stand or {})
 
 
 def fields_of(record: Any) -> dict[str, Any]:
-    """Return the fields of a record that have not their default."""
+    """Return the fields of a record that differ from their default."""
     kind: Any = type(record)
     fields = _defaults(kind)
     items = record if isinstance(record, tuple) else [getattr(record, name) for name, _ in fields]
@@ -128,7 +128,7 @@ def _defaults(kind: Any) -> list[tuple[str, Any]]:
 
 @functools.cache
 def _decoder(kind: Any) -> Decoder:
-    """Return what makes a type of plain data."""
+    """Return the decoder of a type."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if kind is NUMBERS or kind is float:
         return _numbers
@@ -152,7 +152,7 @@ def _as_it_is(plain: Any, _: Stand) -> Any:
     return plain
 
 
-#: What a file holds the parameters of, and a stand is needed for where it is not one of ours.
+#: Types of which a file holds the parameters; a substitute is needed if it is not one of ours.
 _OWN: Final[dict[Any, Decoder]] = {
     Policy: lambda plain, stand: policy_from_dict(plain, stand.get(Policy)),
     Score: lambda plain, stand: score_from_dict(plain, stand.get(Score)),
@@ -162,7 +162,7 @@ _OWN: Final[dict[Any, Decoder]] = {
 
 
 def _container(origin: Any, inner: tuple[Any, ...]) -> Decoder:
-    """Return what makes a list, a tuple or a dictionary."""
+    """Return the decoder of a list, a tuple or a dictionary."""
     items = [_decoder(each) for each in inner if each is not ...]
     if origin is dict:
         key, item = items
@@ -177,19 +177,19 @@ def _container(origin: Any, inner: tuple[Any, ...]) -> Decoder:
 
 
 def _column(code: str) -> Decoder:
-    """Return what makes an array of numbers."""
+    """Return the decoder of an array of numbers."""
     return lambda plain, _: array(code, map(from_null, plain) if code == "d" else plain)
 
 
 def _numbers(plain: Any, stand: Stand) -> Any:
-    """Return a number, or nested tuples of them: there is nothing else in them, so null is minus infinity."""
+    """Return a number, or nested tuples of numbers, where null is minus infinity."""
     if isinstance(plain, list):
         return tuple(_numbers(each, stand) for each in plain)
     return float(plain) if isinstance(plain, str) else from_null(plain)
 
 
 def _union(inner: tuple[Any, ...]) -> Decoder:
-    """Return what tells the types of a union apart: null, a word, a list (also for an enum), and the rest."""
+    """Return the decoder of a union, by what the data is: null, a word, a list (also for an enum), or the rest."""
     if set(inner) <= _SIMPLE:
         return _as_it_is
     if Score in inner:  # by name, or with its parameters
@@ -218,7 +218,7 @@ def _union(inner: tuple[Any, ...]) -> Decoder:
 
 
 def _record(kind: Any) -> Decoder:
-    """Return what fills a record's fields."""
+    """Return the decoder of a record."""
     hints = typing.get_type_hints(kind, include_extras=True)
     fields = {name: _decoder(hints[name]) for name, _ in _defaults(kind)}
 

@@ -1,13 +1,13 @@
-"""What can happen to a round.
+"""The events of a stream.
 
 `Listed` opens a round, `Expanded` shows more of its list; `Hit`, `Miss`, `Skip`, `Absent`, `Expired` and `Withdrawn`
 close it, and `Corrected` replaces its answer.
-`WarmStarted`, `Configured`, `Restarted` and `Fitted` are about no round. An event says everything that its effect
-depends on: the threshold and the epoch of its list, and what the score made of the pick. So a stream is a fold of its
+`WarmStarted`, `Configured`, `Restarted` and `Fitted` belong to no round. An event holds everything that its effect
+depends on: the threshold and the epoch of its list, and the comparable score of the pick. So a stream is a fold of its
 events, and the same events give the same bits on any machine.
 
-The log stores an event as its kind and its fields (`codec`); fields that have their default are left out,
-so a kind can gain one without touching what is stored. JSON has no infinities: minus infinity is null.
+The log stores an event as its kind and its fields (`codec`); fields with their default value are left out,
+so a kind can gain a field without changing what is stored. JSON has no infinities: minus infinity is null.
 """
 
 import enum
@@ -47,7 +47,7 @@ __all__ = [
 
 
 class Answer(enum.Enum):
-    """What closes a round without naming a member. A hit is the member itself."""
+    """An answer that names no member. A hit is the member itself."""
 
     MISS = "miss"
     SKIP = "skip"
@@ -57,13 +57,13 @@ class Answer(enum.Enum):
 
 
 class All(NamedTuple):
-    """The answer of who needs several candidates: each of them."""
+    """The answer "all of these are needed"."""
 
     members: list[Member]
 
 
 class Cut(NamedTuple):
-    """Where one coverage cuts a list that was shown for several; the fields are those of its own list."""
+    """Where one coverage cuts a list that was shown for several coverages; the fields are those of its own list."""
 
     length: int
     reached: int
@@ -73,14 +73,14 @@ class Cut(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What people saw in the place of a list that was shown to nobody: another stream's list of the same candidates."""
+    """What users saw instead of a list that was shown to nobody: another stream's list of the same candidates."""
 
     stream: str
-    #: The positions of those shown, and of those that were shown when more was asked for.
+    #: The positions of those shown, including those shown on request for more.
     positions: list[int]
     #: Whether everything was shown, and not because its scores happened to be high.
     complete: bool = False
-    #: Whether the search may have left candidates out: what they would have scored here is not known.
+    #: Whether the search may have left candidates out: their scores here are unknown.
     truncated: bool = False
 
 
@@ -88,54 +88,56 @@ class Listed(NamedTuple):
     """A list was shown."""
 
     round_id: RoundName
-    #: The candidates' ids; None where they are called by their positions.
+    #: The candidates' ids; None if they are identified by their positions.
     ids: list[Member] | None
-    #: The scores of each candidate as they came: an array where it was decided, lists where it was read.
+    #: The scores of each candidate as passed: an array when decided, lists when read from a log.
     scores: Sequence[Any] | Array
     #: The positions of those shown, best first.
     positions: list[int]
     threshold: float
     epoch: int
-    #: How many of them reach the threshold: the first so many. In shadow mode, how many would have been shown.
+    #: How many of them reach the threshold: the first `reached`. In shadow mode, how many would have been shown.
     reached: int
-    #: Whether candidates may be missing that reach it.
+    #: Whether candidates that reach it may be missing.
     truncated: bool = False
     #: Whether everything was shown, and not because its scores happened to be high.
     complete: bool = False
-    #: What the score made of those shown; None if it was read from a log: the scores give it again.
+    #: The comparable scores of those shown; None if read from a log, where they are computed again from the scores.
     comparable: list[float] | None = None
-    #: The score at or below which the caller's search had left candidates out; with several scorers one for each, None
-    #: where one left out nothing, or it is not known.
+    #: The score at or below which the caller's search left candidates out; with several scorers one each, None
+    #: for one that left out nothing, or if unknown.
     truncated_below: float | list[float | None] | None = None
-    #: The names of the scorers, where they have names: `scores` then has a row for each candidate, if they are several.
+    #: The names of the scorers, if they have names; with several, `scores` has one row per candidate.
     scorers: list[str] | None = None
-    #: Which fit the score is of, where it is learned; 0 before the first.
+    #: The number of the fit behind the score, if it is learned; 0 before the first.
     fit: int | None = None
-    #: How much of the error budget was spent, in its units, where that was enough to make the list longer.
+    #: How much of the error budget was spent, in its units, if that was enough to lengthen the list.
     spent: int | None = None
     #: How many candidates the error budget added.
     added: int = 0
-    #: How many candidates would have been shown, where `at_most` left some of them out.
+    #: How many candidates would have been shown, if `at_most` left some of them out.
     asked: int | None = None
-    #: How many were shown before more of them were; None where no more were. `Expanded` says it, no list does.
+    #: How many were shown before `more`; None without it. Set by `Expanded`, never by `decide`.
     first: int | None = None
-    #: Whether everything was shown, in random order, because a coin said so; None where no coin is tossed.
+    #: Whether everything was shown, in random order, by a random draw; None if there is no draw.
     explored: bool | None = None
-    #: What the caller says about the round, by name: for coverage by subgroup.
+    #: The caller's tags of the round: for coverage by subgroup.
     tags: dict[str, str] | None = None
-    #: The model behind the scores.
+    #: The version of the model behind the scores.
     scorer_version: str | None = None
-    #: A digest of the texts that go with it: they may be erased, and must still be recognized.
+    #: A digest of the texts of the round: they may be erased, and must still be recognized.
     text_digest: str | None = None
-    #: Whose threshold decided, where there is one for each group.
+    #: The group whose threshold applied, if there are groups.
     group: Member | None = None
-    #: For each coverage, where there are several: its own list.
+    #: The own list of each coverage, if there are several.
     cuts: dict[float, Cut] | None = None
-    #: What was shown in its place, where its stream shadows another.
+    #: What was shown instead, if its stream shadows another.
     seen: Seen | None = None
-    #: The streams that shadow this one and have the round, too; and a digest of all scores that were sent for them.
+    #: The streams that shadow this one and have the round too; and a digest of all scores sent for them.
     also: list[str] | None = None
     also_digest: str | None = None
+    #: Where it was drawn from items that waited: its position among them, and how many they were.
+    drawn: list[int] | None = None
 
     @property
     def members(self) -> list[Member]:
@@ -145,21 +147,21 @@ class Listed(NamedTuple):
 
     @property
     def believes_absent(self) -> bool:
-        """Whether somebody has seen everything there is; where not, `absent` is a miss."""
+        """Whether the user saw all candidates; otherwise `absent` is a miss."""
         shown = self.positions if self.seen is None else self.seen.positions
         return 0 < len(self.scores) == len(shown) and not self.truncated
 
     @property
     def was_complete(self) -> bool:
-        """Whether people were shown everything, and not because its scores happened to be high."""
+        """Whether users were shown everything, and not because its scores happened to be high."""
         return self.complete if self.seen is None else self.seen.complete
 
     @property
     def as_missed(self) -> tuple[bool, bool, bool, bool]:
-        """What a miss says of the list: the fields of `Miss`.
+        """The fields of a `Miss` of this list.
 
-        Where something else was shown in its place, a miss of that is known to be one of this list if people saw all
-        that it would have had; otherwise it is like a page that nobody expanded.
+        If another list was shown instead, a miss of that is a miss of this list if users saw everything in this list;
+        otherwise it is treated like a page that nobody expanded.
         """
         if self.seen is None:
             return self.truncated, self.complete, self.is_everything, self.is_paged
@@ -173,22 +175,22 @@ class Listed(NamedTuple):
 
     @property
     def is_paged(self) -> bool:
-        """Whether `at_most` left out some that would have been shown otherwise, and nobody asked for them."""
+        """Whether `at_most` left out candidates that would have been shown otherwise, and nobody asked for them."""
         return self.asked is not None and len(self.positions) < self.asked
 
     def has(self, position: int) -> bool:
-        """Return whether the list has the member at this position: whether it would have been shown, uncut."""
+        """Return whether the list has the member at this index: whether it would have been shown without `at_most`."""
         if self.complete:
             return position < self.reached  # in shadow mode, all are shown
         ends = (self.asked, self.first, len(self.positions))  # an empty list that was expanded has a first of 0
         return position < next(end for end in ends if end is not None)
 
     def beside(self, seen: Seen) -> "Listed":
-        """Return the list as one in the place of which something else is shown."""
+        """Return the list as one that is replaced by another when shown."""
         return self._replace(seen=seen, truncated=self.truncated or seen.truncated)
 
     def also_expanded(self, positions: list[int]) -> "Expanded":
-        """Return what happens to it when more is shown of what is shown in its place."""
+        """Return the event for this list when more is shown of the list that replaced it."""
         return Expanded(self.round_id, positions, self.reached, self.truncated, again=True)
 
     def expanded(self, event: "Expanded") -> "Listed":
@@ -206,7 +208,7 @@ class Listed(NamedTuple):
         )
 
     def own(self, cut: Cut) -> "Listed":
-        """Return the list of one coverage: what only a longer list shows is shown after it."""
+        """Return the list of one coverage: what only a longer list shows counts as shown after it."""
         return self._replace(
             reached=cut.reached,
             truncated=cut.truncated and (self.truncated_below is not None or len(self.positions) < (cut.asked or 0)),
@@ -223,14 +225,14 @@ class Hit(NamedTuple):
     member: Member
     #: What was compared with the threshold.
     score: float
-    #: Whether the list had it not: it was shown in shadow mode only, or after more of the list was asked for.
+    #: Whether the list did not have it: it was shown only in shadow mode, or after `more`.
     missed: bool = False
     complete: bool = False
-    #: Where it stood among the candidates, if the score is learned from picks.
+    #: Its position among the candidates, if the score is learned from picks.
     position: int | None = None
-    #: Whether it was shown only after more of the list was asked for.
+    #: Whether it was shown only after `more`.
     after_more: bool = False
-    #: All that were needed, where they were several: `member` is the one that stood lowest.
+    #: All that were needed, if several: `member` is the one with the lowest score.
     members: list[Member] | None = None
 
 
@@ -238,14 +240,14 @@ class Expanded(NamedTuple):
     """More of a list was shown."""
 
     round_id: RoundName
-    #: The positions of those shown in addition, best first.
+    #: The positions of the additional ones, best first.
     positions: list[int]
-    #: How many of all that are shown now reach the threshold, and whether candidates may be missing that do.
+    #: How many of all that are now shown reach the threshold, and whether candidates that do may be missing.
     reached: int
     truncated: bool = False
-    #: What the score made of those shown in addition; None as for a list.
+    #: The comparable scores of the additional ones; None as for a list.
     comparable: list[float] | None = None
-    #: Whether more of it had been shown before.
+    #: Whether more of it had already been shown.
     again: bool = False
 
 
@@ -255,7 +257,7 @@ class Miss(NamedTuple):
     round_id: RoundName
     truncated: bool = False
     complete: bool = False
-    #: Whether every candidate was shown, and whether `at_most` left out some: as the error budget sees the list.
+    #: Whether every candidate was shown, and whether `at_most` left some out, for the error budget.
     everything: bool = False
     paged: bool = False
 
@@ -267,10 +269,10 @@ class Skip(NamedTuple):
 
 
 class Absent(NamedTuple):
-    """No candidate at all was right, says somebody."""
+    """The user says that no candidate was right."""
 
     round_id: RoundName
-    #: Whether they can know: where not, it counts as a miss.
+    #: Whether the user saw all candidates; if not, it counts as a miss.
     believed: bool = True
     truncated: bool = False
     complete: bool = False
@@ -279,7 +281,7 @@ class Absent(NamedTuple):
 
 
 class Expired(NamedTuple):
-    """The answer was waited for too long."""
+    """The round was closed without an answer."""
 
     round_id: RoundName
 
@@ -300,29 +302,29 @@ class Answered(NamedTuple):
 
     @classmethod
     def of(cls, event: "Event") -> "Answered":
-        """Return the answer that an event is."""
+        """Return an event as an answer."""
         return cls(**{kind_of(event): event})  # type: ignore[arg-type]
 
     @property
     def event(self) -> Hit | Miss | Skip | Absent:
-        """The event that it is."""
+        """The event."""
         event = self.hit or self.miss or self.skip or self.absent
         assert event is not None  # noqa: S101 - one of them is set
         return event
 
 
 class Corrected(NamedTuple):
-    """Another answer takes the place of the one that a round has."""
+    """A round's answer was replaced by another."""
 
     round_id: RoundName
     answer: Answered
 
 
 class WarmStarted(NamedTuple):
-    """Labelled examples were learned from, before the first list: what the score made of the right answers."""
+    """Labeled examples were learned from before the first list: the comparable scores of their right answers."""
 
     scores: list[float]
-    #: A digest of the examples, where they may be sent again.
+    #: A digest of the examples, to recognize them if they are sent again.
     digest: str | None = None
 
 
@@ -333,15 +335,15 @@ class Configured(NamedTuple):
 
 
 class Restarted(NamedTuple):
-    """Learning started over: a new epoch, in which no earlier round counts."""
+    """Learning restarted: a new epoch, in which no earlier round counts."""
 
     epoch: int
-    #: Whether the score is learned again, too.
+    #: Whether the score is learned again too.
     refit: bool = False
 
 
 class Fitted(NamedTuple):
-    """The score was learned, and is frozen: later rounds are cut with it, and only they count."""
+    """The score was learned and frozen: later rounds are cut with it, and only they count."""
 
     number: int
     score: Learned
@@ -388,11 +390,11 @@ def kind_of(event: Event) -> str:
 
 
 def counted_as(event: Event) -> str:
-    """Return the kind that an event is counted as: what the list that was shown had not is a miss of it."""
+    """Return the kind that an event counts as: a pick that was not in the list shown is a miss."""
     unbelieved = isinstance(event, Absent) and not event.believed
     return "miss" if unbelieved or (isinstance(event, Hit) and event.after_more) else kind_of(event)
 
 
 def round_of(event: Event) -> RoundName | None:
-    """Return the name of the round that an event is about, if it is about one."""
+    """Return the name of an event's round, if it has one."""
     return getattr(event, "round_id", None)

@@ -1,19 +1,19 @@
-r"""People who only click: ``explore_share``, for interfaces without a "not in here" button.
+r"""Users who only click: ``explore_share``, for interfaces without a "not in here" button.
 
-Without that button a miss looks like silence. Counted as misses, silent rounds are safe and teach nothing; dropped,
-they lose coverage without a sign. So in a share of rounds, chosen by a coin before anything is known of them,
-**everything is shown, in random order, and only those rounds count**. Silent ones among them never do.
+Without that button a miss looks like silence. Counting silent rounds as misses is safe but teaches nothing; dropping
+them silently loses coverage. So in a share of rounds, drawn at random in advance, **everything is shown, in random
+order, and only those rounds count**. Silent ones among them never do.
 
 **Guarantee.** That of the policy, if in explored rounds, given everything before, a click within d rounds is at least
 as likely for a right answer at or below the optimal threshold as for one above it, for every d >= `patience`. The
-random order is what makes that plausible: people read from the top, and with the best candidates there, low ones
+random order is what makes that plausible: users read from the top, and with the best candidates there, low ones
 would be clicked less.
 
-- The coin is a pure function of the stream's seed and the round's name. Its probability may depend on the past, never
+- The draw is a pure function of the stream's seed and the round's name. Its probability may depend on the past, never
   on the list: 1/2 while the threshold is minus infinity, where every list is complete, then `explore_share`;
   ``"auto"`` is min(0.2, 2 / sqrt(t)).
-- Explored rounds enter the sample in the order shown, each waited for while `patience` later rounds are shown. A
-  click that comes later than that enters when it comes; dropped, it would be a bias.
+- Explored rounds enter the sample in the order shown; each is waited for while `patience` later rounds are shown. A
+  later click enters the sample when it arrives; dropping it would be a bias.
 - `at_most` does not apply to explored lists. The error budget and the drift alarm need reported misses: they are off.
 """
 
@@ -30,14 +30,14 @@ from shortlist.rounds.shown import RoundName
 
 __all__ = ["ExploreShare", "check_explore_share", "coin", "share_at", "shuffled"]
 
-#: A share of rounds, or the schedule that falls with time.
+#: A share of rounds, or the schedule that decreases over time.
 ExploreShare = float | Literal["auto"]
-#: How likely a list counts while all lists are complete.
+#: The probability that a round is explored while all lists are complete.
 _COMPLETE: Final = 0.5
 
 
 def check_explore_share(value: object) -> "ExploreShare | None":
-    """Return a share of rounds to explore, or say what is wrong with it."""
+    """Return a share of rounds to explore, or raise."""
     if value is None or (isinstance(value, str) and value == "auto"):
         return value  # type: ignore[return-value]
     if isinstance(value, str):
@@ -49,7 +49,7 @@ def check_explore_share(value: object) -> "ExploreShare | None":
 
 
 def coin(seed: str, name: RoundName) -> float:
-    """Return a number in [0, 1) that depends on the seed and the round's name alone.
+    """Return a number in [0, 1) that depends only on the seed and the round's name.
 
     >>> round(coin("docs", 7), 6) == round(coin("docs", 7), 6), coin("docs", 7) != coin("docs", 8)
     (True, True)
@@ -59,7 +59,7 @@ def coin(seed: str, name: RoundName) -> float:
 
 
 def share_at(share: ExploreShare, rounds: int, threshold: float) -> float:
-    """Return how likely the next round is explored, after so many rounds.
+    """Return the probability that the next round is explored, after so many rounds.
 
     >>> [round(share_at("auto", t, 0.5), 3) for t in (0, 100, 10_000)]
     [0.2, 0.199, 0.02]
@@ -70,7 +70,7 @@ def share_at(share: ExploreShare, rounds: int, threshold: float) -> float:
 
 
 def shuffled(seed: str, name: RoundName, candidates: int) -> NDArray[np.intp]:
-    """Return all positions in an order that depends on the seed and the round's name alone."""
+    """Return all positions in an order that depends only on the seed and the round's name."""
     noise = hashlib.shake_256(_text(seed, name)).digest(8 * candidates)
     return np.frombuffer(noise, dtype="<u8").argsort(kind="stable")
 

@@ -1,14 +1,14 @@
 r"""``score="auto"``: learn the score first, freeze it, then learn its threshold.
 
-The first rounds are shown complete, until `fit_rounds` of them were answered by a pick; at the latest after ten
+The first rounds are shown complete, until `fit_rounds` of them were answered by a pick, or at the latest after ten
 times as many rounds. Then the score is fitted (`shortlist.scores.learned`) and frozen.
 
 **Why this costs no guarantee.** Given the weights, the rounds shown after that moment are fresh draws, so the
 threshold learned from them alone keeps the guarantee of its policy, with the whole delta. Rounds shown before
-never count, however late their answers come. Who answers during the fit changes the weights and nothing else.
+never count, however late their answers are. Who answers during the fit affects only the weights.
 
 The result of the fit is an event, `Fitted`: floating-point optimization may differ in the last bits between machines,
-so it is written down, and a log or a file is read without computing it again.
+so it is recorded, and never recomputed when a log or a file is read.
 """
 
 from collections import deque
@@ -26,26 +26,26 @@ from shortlist.scores.learned import Example, fit, lengths_without, prior
 
 __all__ = ["PATIENCE", "Learning", "LearningState", "make_learning"]
 
-#: Picks that a fit waits for, with one scorer and with several: a bad fit is frozen, so the worst run counts.
+#: The picks for a fit, with one scorer and with several: a bad fit is frozen, so these are chosen for the worst run.
 _ROUNDS_ONE: Final = 30
 _ROUNDS_SEVERAL: Final = 100
-#: How many times as many rounds it waits at the most.
+#: The wait for them, at most, as a multiple in rounds.
 PATIENCE: Final = 10
-#: How many picks it takes to say what a fresh fit would change.
+#: The smallest number of picks for measuring what a fresh fit would change.
 _FEW: Final = 20
 
 
 @dataclass(slots=True)
 class LearningState:
-    """What is remembered of the score and its fit."""
+    """The state of a learned score and its fit."""
 
     #: The names of the scorers, fixed by the first round.
     scorers: tuple[str, ...] | None = None
-    #: The scores of all fits, the last of which is in use: answers may come to lists of an earlier one.
+    #: The scores of all fits, the last of which is in use: lists of an earlier one may still be answered.
     fits: list[Learned] = field(default_factory=list)
-    #: Whether one is waited for.
+    #: Whether a fit is pending.
     fitting: bool = True
-    #: Rounds shown since the waiting began.
+    #: Rounds shown since it has been pending.
     rounds: int = 0
     #: Picks so far that were, or are, examples.
     picks: int = 0
@@ -61,24 +61,24 @@ class LearningState:
 
 
 class Learning:
-    """The score that one or several streams share, and its fit.
+    """A learned score, shared by one or several streams, and its fit.
 
     Parameters
     ----------
     settings
-        How many rounds to learn from, and the coverage at which lists are compared.
+        The number of picks to learn from, and the coverage at which lists are compared.
     state
-        What it remembers, if it does not start.
+        The state to continue from.
     """
 
     def __init__(self, settings: Settings, state: LearningState | None = None) -> None:
         self._fit_rounds = settings.fit_rounds
         self.coverage: float = getattr(settings.policy, "coverage", 0.9)
         self.state = LearningState() if state is None else state
-        #: How many picks a fit waits for.
+        #: How many picks a fit needs.
         self.fit_rounds = self.fit_rounds_of(self.state.scorers or UNNAMED)
         self._prior: Learned | None = None
-        # After which pick it was measured, and what it was.
+        # The pick after which it was measured, and the result.
         self._gain: tuple[int, tuple[float, float]] | None = None
 
     @property
@@ -87,7 +87,7 @@ class Learning:
         return self.state.scorers
 
     def fit_rounds_of(self, scorers: Scorers) -> int:
-        """Return how many picks a fit of these scorers waits for."""
+        """Return how many picks a fit of these scorers needs."""
         if self._fit_rounds is not None:
             return self._fit_rounds
         return _ROUNDS_ONE if len(scorers) == 1 else _ROUNDS_SEVERAL
@@ -98,7 +98,7 @@ class Learning:
         return len(self.state.fits)
 
     def score(self, scorers: Scorers, fit: int | None = None) -> Learned:
-        """Return the score in use, or that of an earlier fit; before the first one, all scorers count the same."""
+        """Return the score in use, or that of an earlier fit; before the first, all scorers have equal weights."""
         fits = self.state.fits
         if fits and fit != 0:
             return fits[-1 if fit is None else fit - 1]
@@ -107,15 +107,15 @@ class Learning:
         return self._prior
 
     def counts(self, listed: Listed) -> bool:
-        """Return whether a round may count towards the threshold: its list was cut with the frozen score."""
+        """Return whether a round may count for the threshold: its list was cut with the frozen score."""
         return not self.state.fitting and listed.fit == len(self.state.fits)
 
     # What happens.
 
     def show(self, listed: Listed) -> None:
-        """Take note of a list that was shown."""
+        """Record a list that was shown."""
         state = self.state
-        if state.scorers is None and len(listed.scores):  # a search that found nothing says nothing of its scorers
+        if state.scorers is None and len(listed.scores):  # an empty search does not name its scorers
             state.scorers = UNNAMED if listed.scorers is None else tuple(listed.scorers)
             self.fit_rounds = self.fit_rounds_of(state.scorers)
         state.rounds += state.fitting
@@ -126,7 +126,7 @@ class Learning:
                 del state.open[next(iter(state.open))]
 
     def answer(self, event: Event) -> None:
-        """Take a round's answer: a pick is an example, everything else is not."""
+        """Take a round's answer: only a pick is an example."""
         state = self.state
         values = state.open.pop(event.round_id, None)  # type: ignore[union-attr]
         if values is None or not isinstance(event, Hit) or event.position is None:
@@ -138,15 +138,15 @@ class Learning:
 
     @property
     def is_due(self) -> bool:
-        """Whether the time of the fit has come: `due` takes as long as the fit, and this does not."""
+        """Whether the fit is due; unlike `due`, this is fast."""
         state = self.state
         if not state.fitting or state.scorers is None:
             return False
-        wanted = self.fit_rounds
-        return len(state.examples) >= wanted or state.rounds >= PATIENCE * wanted
+        needed = self.fit_rounds
+        return len(state.examples) >= needed or state.rounds >= PATIENCE * needed
 
     def due(self) -> Fitted | None:
-        """Return the fit, if its time has come."""
+        """Return the fit, if it is due."""
         state = self.state
         if not state.fitting or not self.is_due or state.scorers is None:
             return None
@@ -166,28 +166,28 @@ class Learning:
         self.fit_rounds = self.fit_rounds_of(state.scorers)
 
     def refit(self) -> None:
-        """Wait for another fit, on the last picks and those to come."""
+        """Schedule another fit, on the latest picks and those to come."""
         self.state.fitting, self.state.rounds = True, 0
 
-    # What there is to say.
+    # What a fresh fit would change.
 
     @property
     def gain_is_due(self) -> bool:
-        """Whether `gain` would measure, which takes as long as two fits: so it does once every `fit_rounds` picks."""
-        state, wanted = self.state, max(_FEW, self.fit_rounds)
-        if state.score is None or state.fitting or state.picks < 2 * wanted or len(state.examples) < _FEW:
-            return False  # of the examples of the fit itself there is nothing to say
-        return self._gain is None or state.picks - self._gain[0] >= wanted
+        """Whether `gain` would measure, which takes as long as two fits; so it does once per `fit_rounds` picks."""
+        state, needed = self.state, max(_FEW, self.fit_rounds)
+        if state.score is None or state.fitting or state.picks < 2 * needed or len(state.examples) < _FEW:
+            return False  # the examples of the fit itself say nothing
+        return self._gain is None or state.picks - self._gain[0] >= needed
 
     @property
     def measured(self) -> tuple[float, float] | None:
-        """What `gain` measured last."""
+        """The latest result of `gain`."""
         return None if self._gain is None or self.state.fitting else self._gain[1]
 
     def gain(self) -> tuple[float, float] | None:
-        """Return how long the last lists are with the score in use, and would be with a fresh fit.
+        """Return the mean length of the latest lists with the score in use, and with a fresh fit.
 
-        Each half of the last examples is cut with a fit on the other half.
+        Each half of the latest examples is cut with a fit on the other half.
         """
         state = self.state
         if self.gain_is_due and state.score is not None:
@@ -205,5 +205,5 @@ class Learning:
 
 
 def make_learning(settings: Settings, state: LearningState | None = None) -> Learning | None:
-    """Return what learns the score, where one is learned."""
+    """Return the learner of the score, if it is learned."""
     return Learning(settings, state) if settings.score == "auto" else None

@@ -1,12 +1,13 @@
-"""What has happened, and what is waited for: in figures and in words."""
+"""Summaries of a stream: what has happened and what is needed next, in figures and in words."""
 
 import dataclasses
 import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from shortlist._records import Record
 from shortlist._validation import UNNAMED, miss_rate
 from shortlist.boundaries.base import Advance, Constants
 from shortlist.policies import MISS, OrderStatistic, OrderStatisticState
@@ -33,44 +34,24 @@ __all__ = [
 _LOOKAHEAD: Final = 10_000
 
 
-class Record(Mapping[str, Any]):
-    """A dataclass that is a read-only mapping of its fields as well."""
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._names():
-            raise KeyError(name)
-        return getattr(self, name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names())
-
-    def __len__(self) -> int:
-        return len(self._names())
-
-    @classmethod
-    @functools.cache
-    def _names(cls) -> tuple[str, ...]:
-        return tuple(each.name for each in dataclasses.fields(cls))  # type: ignore[arg-type]
-
-
 @dataclass(frozen=True, eq=False)
 class Counts(Record):
-    """What has happened, counted.
+    """Counts of rounds and answers.
 
     Attributes
     ----------
     rounds
         Lists shown.
     hits, misses, skipped, absent, expired
-        Their answers; a round that is too old to be kept, or that was closed by `expire`, is expired.
+        Their answers; a round that is no longer kept, or that was closed by `expire`, is expired.
     withdrawn
-        Lists that were taken back, because nobody saw them.
+        Lists that were taken back because nobody saw them.
     open
         Rounds without an answer.
     held
-        Answers that may still be corrected (`grace`): they are counted nowhere else yet.
+        Answers that may still be corrected (`grace`); not yet counted anywhere else.
     coverage_seen
-        The share of hits among hits and misses; rounds without an answer are left out. None with `explore_share`, where
+        The share of hits among hits and misses; unanswered rounds are left out. None with `explore_share`, where
         misses are not reported.
     """
 
@@ -88,18 +69,18 @@ class Counts(Record):
 
 @dataclass(frozen=True, eq=False)
 class Drift(Record):
-    """What the drift detector says.
+    """The state of the drift detector.
 
     Attributes
     ----------
     level
-        How near the next alarm is: 1 rings it.
+        How close the next alarm is; it is raised at 1.
     false_alarm_rounds
-        The guaranteed mean distance between false alarms.
+        The guaranteed mean number of rounds between false alarms.
     alarm_count
-        Alarms so far.
+        The number of alarms so far.
     alarms
-        The last 100 of them: round, strength, epoch, threshold, counted rounds.
+        The last 100 alarms: round, strength, epoch, threshold, counted rounds.
     """
 
     level: float
@@ -110,23 +91,23 @@ class Drift(Record):
 
 @dataclass(frozen=True, eq=False)
 class ErrorBudget(Record):
-    """What is left of the budget of misses.
+    """The state of the error budget.
 
     Attributes
     ----------
     size
-        The misses beyond 1 - coverage that it holds: `miss_budget`.
+        The number of misses beyond 1 - coverage that it allows: `miss_budget`.
     spent
-        How many of them are spent; at `size` - coverage lists are complete until some are left again.
+        How many of them are spent; above `size` - coverage, lists are complete until it recovers.
     burn_rate
-        How fast lists miss lately, over about 100 answered rounds, as a multiple of 1 - coverage: above 1 the budget
+        The recent miss rate, over about 100 answered rounds, as a multiple of 1 - coverage: above 1 the budget
         is being spent, below 1 it recovers.
     lengthened
-        Lists that it made longer so far.
+        The number of lists it has lengthened so far.
     added
-        By how many candidates, on average over these lists; None if there is none.
+        The mean number of candidates added to these lists; None if there are none.
     lengthening
-        Whether it would make the next list longer.
+        Whether it would lengthen the next list.
     """
 
     size: int
@@ -146,28 +127,28 @@ class Figures(Counts):
     threshold
         The threshold in force for the next list.
     counted
-        The rounds that the threshold rests on.
+        The number of rounds in the sample, from which the threshold is learned.
     unanswered_counted
-        Those of them that have no answer.
+        How many of them have no answer.
     epoch
-        How often learning has started over.
+        The number of restarts.
     drift
-        What the drift detector says; None where there is none.
+        The state of the drift detector; None if there is none.
     error_budget
-        What is left of the budget of misses; None where there is none.
+        The state of the error budget; None if there is none.
     hidden_share
         The share of candidates that were not shown; in shadow mode, that would not have been.
     truncated_share
-        The share of lists which may lack a candidate that reaches the threshold.
+        The share of lists that may lack a candidate above the threshold.
     candidate_recall
-        The share of answered rounds in which the right answer was among the candidates, from the rounds in
+        The share of answered rounds in which the right answer was among the candidates, over the rounds in
         which everything was shown.
     would_have_missed
-        In shadow mode, how many answers would not have been shown.
+        In shadow mode, how many right answers would not have been shown.
     expanded
-        Rounds in which more of the list was asked for.
+        Rounds in which the user asked for more of the list.
     found_after_more
-        Those of them in which the right answer was there; the list missed it.
+        How many of them had the right answer there; the list had missed it.
     explored
         Rounds in which everything was shown, in random order (`explore_share`).
     """
@@ -189,30 +170,30 @@ class Figures(Counts):
 
 @dataclass(frozen=True, eq=False)
 class Summary(Figures):
-    """What has happened so far, what is waited for, and which score is in use.
+    """All rounds so far, what is needed next, and the score in use.
 
     Attributes
     ----------
     policy
         The policy and its parameters.
     coverage_target
-        The coverage that was asked for.
+        The target coverage.
     waiting_for
         What is needed before the threshold can move, in words.
     rounds_needed
-        After how many more counted rounds the threshold can move, if no late answer comes; None if that is
-        not in sight.
+        The number of further counted rounds before the threshold can move, if no late answer arrives; None if that is
+        not foreseeable.
     shadow
         Whether everything is shown.
     score, score_why
-        The score in use, and what was learned about it, in words.
+        The score in use, and how it was learned, in words.
     scorers
-        The share that each scorer has in the score, where it is learned: how far it moves candidates within a list.
+        The share of each scorer in a learned score: how much it moves candidates within a list.
     refit_gain
-        By which share the lists of the last picks would be shorter with a fresh fit; None where it is not known.
+        The share by which a fresh fit would shorten the lists of the latest picks; None if unknown.
     if_asked
-        What half the misses would have been, 0.95 for a coverage of 0.9: the share that such lists would have covered,
-        as far as it is known. None where misses are not reported, and for policies of one's own.
+        What a target with half the misses (0.95 for a coverage of 0.9) would have covered, as far as that is known.
+        None if misses are not reported, and for policies of your own.
     """
 
     policy: Mapping[str, Any] = field(default_factory=dict)
@@ -228,7 +209,7 @@ class Summary(Figures):
 
 
 def count(*tallies: Tally, open_rounds: int, held: int) -> dict[str, Any]:
-    """Return the counts of streams together."""
+    """Return the counts of several streams together."""
     counts = {
         name: sum(getattr(tally, name) for tally in tallies)
         for name in ("rounds", "hits", "misses", "skipped", "absent", "expired", "withdrawn")
@@ -239,7 +220,7 @@ def count(*tallies: Tally, open_rounds: int, held: int) -> dict[str, Any]:
 
 
 def figures(stream: Stream, open_rounds: int) -> dict[str, Any]:
-    """Return a stream's `Figures`, by name: cheap, for many streams at once."""
+    """Return a stream's `Figures` by name: cheap, for many streams at once."""
     tally, tracker = stream.tally, stream.tracker
     state, complete = tracker.state, tally.recall_hits + tally.recall_misses
     counts = count(tally, open_rounds=open_rounds, held=len(stream.holding.answers))
@@ -258,13 +239,13 @@ def figures(stream: Stream, open_rounds: int) -> dict[str, Any]:
         "candidate_recall": tally.recall_hits / complete if complete else None,
         "would_have_missed": tally.would_have_missed if stream.settings.shadow else None,
         "expanded": tally.expanded,
-        "found_after_more": tally.found,
+        "found_after_more": tally.found_after_more,
         "explored": tally.explored,
     }
 
 
 def drift(tracker: Tracker) -> Drift | None:
-    """Return what a tracker's detector says."""
+    """Return the state of a tracker's drift detector."""
     detector, state = tracker.detector, tracker.state
     if detector is None:
         return None
@@ -273,7 +254,7 @@ def drift(tracker: Tracker) -> Drift | None:
 
 
 def error_budget(stream: Stream) -> ErrorBudget | None:
-    """Return what is left of a stream's budget of misses."""
+    """Return the state of a stream's error budget."""
     budget, tally = stream.budget, stream.tally
     if budget is None:
         return None
@@ -283,7 +264,7 @@ def error_budget(stream: Stream) -> ErrorBudget | None:
 
 
 def summarize(stream: Stream, open_rounds: int, *, measure: bool = True) -> Summary:
-    """Return all there is to say about a stream; `measure`: also what takes a while, if its time has come."""
+    """Return the summary of a stream; with `measure`, also compute what is slow, if it is due."""
     policy, tracker, learning = stream.settings.policy, stream.tracker, stream.learning
     score = stream.score_of(stream.scorers or UNNAMED)
     learned = score if isinstance(score, Learned) and (learning is None or learning.number) else None
@@ -309,7 +290,7 @@ def is_fitting(stream: Stream) -> bool:
 
 
 def _why(learned: Learned | None, learning: Learning | None) -> str:
-    """Say what was learned about the score."""
+    """Return in words what was learned about the score."""
     if learned is None:
         return "as set" if learning is None else "not learned yet: all scorers count the same"
     rounds = f"learned from {learned.rounds:,} picks" if learned.rounds else "not learned: nothing was picked"
@@ -320,31 +301,31 @@ def _why(learned: Learned | None, learning: Learning | None) -> str:
 
 
 def _fit_first(stream: Stream) -> str | None:
-    """Say that the score is learned first, while it is."""
+    """Return in words that the score is learned first, while it is."""
     learning = stream.learning
     if learning is None or not learning.state.fitting:
         return None
-    state, wanted = learning.state, learning.fit_rounds
+    state, needed = learning.state, learning.fit_rounds
     return (
-        f"the score: it is learned from {wanted} picks, of which there are {len(state.examples)}; everything is shown "
-        f"until then, or for {PATIENCE * wanted:,} rounds at the most"
+        f"the score: it is learned from {needed} picks, of which there are {len(state.examples)}; everything is shown "
+        f"until then, or for {PATIENCE * needed:,} rounds at the most"
     )
 
 
 def rounds_needed(tracker: Tracker) -> int | None:
-    """Return how many more counted rounds it takes, at least, to move the threshold; None if not in sight."""
+    """Return the smallest number of further counted rounds that can move the threshold; None if not foreseeable."""
     state, policy = tracker.state.policy, tracker.policy
     if not isinstance(state, OrderStatisticState) or too_many_low(tracker):
         return None
     needed = (
         state.low + 1 if state.low == state.limit else state.low
-    )  # at the limit the threshold is where it lets it be
+    )  # at the limit the threshold is as high as it may be
     return _look_ahead(policy.boundary.advance, state.carry[1:5], state.constants[3], needed)
 
 
 @functools.lru_cache(maxsize=1024)  # looking ahead costs up to a hundredth of a second
 def _look_ahead(advance: Advance, walk: tuple[int, int, float, float], constants: Constants, needed: int) -> int | None:
-    """Return after how many rounds a boundary allows so many low scores; None if not in sight."""
+    """Return the number of rounds after which a boundary allows so many low scores; None if not foreseeable."""
     n, k, first, second = walk
     for more in range(1, _LOOKAHEAD + 1):
         k, first, second = advance(n, k, first, second, constants)
@@ -355,19 +336,19 @@ def _look_ahead(advance: Advance, walk: tuple[int, int, float, float], constants
 
 
 def too_many_low(tracker: Tracker) -> bool:
-    """Return whether more rounds are below the threshold than coverage allows, by more than luck explains."""
+    """Return whether more rounds are below the threshold than coverage allows, beyond chance."""
     state = tracker.state.policy
     return isinstance(state, OrderStatisticState) and is_too_many(tracker.coverage, state.low, state.rounds)
 
 
 def is_too_many(coverage: float, low: int, rounds: int, *, errors: float = 4, more: int = 4) -> bool:
-    """Return whether so many rounds below the threshold are more than luck explains."""
+    """Return whether so many rounds below the threshold are beyond chance."""
     p0 = float(miss_rate(coverage))
     return bool(low > rounds * p0 + errors * (rounds * p0 * (1 - p0)) ** 0.5 + more)
 
 
 def waiting_for(tracker: Tracker) -> str:
-    """Say in words what is needed before the threshold can move."""
+    """Return in words what is needed before the threshold can move."""
     state = tracker.state.policy
     if not isinstance(state, OrderStatisticState):
         return 'more answers; a round without one does not count (unanswered="ignore")'
@@ -386,8 +367,9 @@ def waiting_for(tracker: Tracker) -> str:
     held = state.shown - state.passed - 1
     if held > 0:
         oldest = (state.epoch, state.passed)
-        first = next(name for name, place in reversed(state.open.items()) if place[:2] == oldest)
-        open_ = "has no final answer" if tracker.settings.grace else "is unanswered"
+        first = next(name for name, entry in reversed(state.open.items()) if entry[:2] == oldest)
+        grace = tracker.settings.grace
+        open_ = f"has no final answer (one is final {grace} answers later)" if grace else "is unanswered"
         words += (
             f"; round {first} {open_} and holds back {held} later "
             f"one{'s' * (held != 1)} until {tracker.settings.patience} have been shown after it"
@@ -396,7 +378,7 @@ def waiting_for(tracker: Tracker) -> str:
 
 
 def _why_stuck(tracker: Tracker, state: OrderStatisticState) -> str:
-    """Say why the threshold has stopped: too many misses and silence for the coverage asked for."""
+    """Return in words why the threshold has stopped rising: too many misses and silence for the target coverage."""
     p0 = float(miss_rate(tracker.coverage))
     silent = min(tracker.state.silent + state.pending, state.low)
     causes, remedies = [], ["ask for less coverage"]
@@ -408,8 +390,7 @@ def _why_stuck(tracker: Tracker, state: OrderStatisticState) -> str:
         remedies.insert(0, "raise at_most or pass more candidates")
     else:
         remedies.append(
-            "if somebody looks through every candidate, report questions without a right answer as absent, always "
-            "or never"
+            "if users look through every candidate, report questions without a right answer as absent, always or never"
         )
     why = f" ({'; '.join(causes)})" if causes else ""
     return (
@@ -420,7 +401,7 @@ def _why_stuck(tracker: Tracker, state: OrderStatisticState) -> str:
 
 
 def _out_of_sight(tracker: Tracker, state: OrderStatisticState) -> str:
-    """Say that the next move is far away, or will not come."""
+    """Return in words that the next move is far away, or will not come."""
     policy: OrderStatistic = tracker.policy
     horizon = getattr(policy.boundary, "horizon", None) or getattr(policy, "explore", None)
     if horizon is not None and state.rounds >= horizon:
@@ -429,7 +410,7 @@ def _out_of_sight(tracker: Tracker, state: OrderStatisticState) -> str:
 
 
 def _poor_search(stream: Stream) -> str | None:
-    """Say that the threshold cannot move because the candidates lack the right answer too often, if that is so."""
+    """Return in words that the threshold cannot move because the candidates lack the right answer too often."""
     hits, misses = stream.tally.recall_hits, stream.tally.recall_misses
     coverage = stream.tracker.coverage
     if not (too_many_low(stream.tracker) and is_too_many(coverage, misses, hits + misses)):
@@ -443,7 +424,7 @@ def _poor_search(stream: Stream) -> str | None:
 
 
 def _recall_so_far(stream: Stream) -> str:
-    """Say that the candidates seem to lack the right answer too often, before that is certain."""
+    """Return in words that the candidates seem to lack the right answer too often, before that is certain."""
     hits, misses = stream.tally.recall_hits, stream.tally.recall_misses
     coverage = stream.tracker.coverage
     if hits + misses < 20 or not is_too_many(coverage, misses, hits + misses, errors=2, more=0):

@@ -1,4 +1,4 @@
-"""Which candidates are shown, in which order."""
+"""Which candidates are shown, and in which order."""
 
 from typing import NamedTuple
 
@@ -18,13 +18,13 @@ class Selection(NamedTuple):
 
     #: The candidates to show, best first.
     positions: Positions
-    #: How many of them reach the threshold: the first so many.
+    #: How many of them reach the threshold: the first `reached`.
     reached: int
     #: Whether some that reach it are left out.
     truncated: bool
-    #: How many of them the error budget adds: the last so many, or of those that would be shown in shadow mode.
+    #: How many of them the error budget adds: the last `added`; in shadow mode, of those that would be shown.
     added: int = 0
-    #: How many would be shown, where `at_most` leaves some of them out.
+    #: How many would be shown, if `at_most` leaves some of them out.
     asked: int | None = None
 
 
@@ -40,7 +40,7 @@ def best_first(positions: Positions, values: Array, comparable: Array) -> Positi
 def all_best_first(values: Array, comparable: Array, reached: NDArray[np.bool_]) -> Positions:
     """Return the positions of all candidates, best first."""
     order = best_first(np.arange(len(values)), values, comparable)
-    # What reaches the threshold comes first, even if a score of your own does not keep the order.
+    # What reaches the threshold comes first, even if a user's own score does not preserve the order.
     return np.concatenate([order[reached[order]], order[~reached[order]]])
 
 
@@ -49,8 +49,8 @@ def select(
 ) -> Selection:
     """Return what to show.
 
-    What reaches the threshold; or more of it: `more` candidates, which the error budget adds, `at_least` so many, or
-    all of them in shadow mode; or less: `at_most` so many.
+    What reaches the threshold; or more: the `more` candidates that the error budget adds, up to `at_least`, or all of
+    them in shadow mode; or less: `at_most`.
     """
     kept = reached.nonzero()[0]
     base, count = kept.size, len(values)

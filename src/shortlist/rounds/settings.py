@@ -1,6 +1,6 @@
-"""Every setting: its default, its check, and which of them exclude each other. Once.
+"""All settings: their defaults, their checks, and which of them exclude each other.
 
-The listers take them as keywords, the service as a stream's settings; both come here.
+The listers take them as keywords, the service as a stream's settings; both use this module.
 """
 
 import dataclasses
@@ -35,10 +35,10 @@ CONFIGURABLE: Final = ("at_least", "at_most", "shadow", "patience", "miss_budget
 
 
 class _NotGiven(int):
-    """A default that can be told from the same number given on purpose: where it does not fit, it gives way."""
+    """A default that differs from the same number given explicitly: it is dropped if it does not fit other settings."""
 
 
-#: The misses that a budget holds, if nothing else is said.
+#: The default size of the error budget.
 DEFAULT_BUDGET: Final = _NotGiven(20)
 
 
@@ -62,7 +62,7 @@ class OptionsDict(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The settings that a lister or a stream may be given; `shortlist.Shortlister` says what they mean."""
+    """The settings of a lister or a stream; `shortlist.Shortlister` says what they mean."""
 
     score: str | Score | None = None
     fit_rounds: int | None = None
@@ -81,9 +81,9 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Options):
-    """Settings that have been checked, with the policy they are for.
+    """Checked settings, with their policy.
 
-    `lister` is the kind of lister that they are for: some of them do not fit all.
+    `lister` is the kind of lister they are for: some settings do not fit all kinds.
     """
 
     policy: Policy
@@ -125,45 +125,45 @@ class Settings(Options):
 
     @classmethod
     def of(cls, policy: Policy, options: OptionsDict, lister: str = "shortlister", others: Sequence[str] = ()) -> Self:
-        """Return the settings that a lister was given as keywords, besides `others` of its own."""
+        """Return the settings passed to a lister as keywords, apart from its own parameters, `others`."""
         _check_names(options, [*others, *_NAMES])
         return cls(policy=policy, lister=lister, **options)
 
     @property
     def is_orderly(self) -> bool:
-        """Whether the policy is an order-statistic one: only they can correct a round that has counted."""
+        """Whether the policy is an order-statistic one: only these can correct a round that has counted."""
         return isinstance(self.policy, OrderStatistic)
 
     def changed(self, **changes: Any) -> Self:
-        """Return the settings with some of them changed, if these may be."""
+        """Return the settings with some of them changed, or raise if they cannot change."""
         fixed = [name for name in changes if name in (*_NAMES, *_FIXED) and name not in CONFIGURABLE]
         if fixed:
             raise InvalidParameter(
-                f"{fixed[0]} is fixed when a lister is made; {', '.join(CONFIGURABLE)} may change at any time"
+                f"{fixed[0]} is fixed when a lister is created; {', '.join(CONFIGURABLE)} may change at any time"
             )
         _check_names(changes, CONFIGURABLE)
         if (changes.get("explore_share", self.explore_share) is None) is not (self.explore_share is None):
             raise InvalidParameter(
                 f"explore_share is {self.explore_share}, and can change to another share, but not be turned on or off: "
-                "other rounds would count; make a new lister or stream"
+                "other rounds would count; create a new lister or stream"
             )
         return dataclasses.replace(self, **changes)
 
 
-#: What a lister is made with besides its settings.
+#: The parameters of a lister besides its settings.
 _FIXED: Final = ("policy", "coverage", "coverages", "delta", "jointly")
 _NAMES: Final = tuple(field.name for field in dataclasses.fields(Options))
 
 
-def _check_names(options: Iterable[str], known: Sequence[str]) -> None:
-    """Refuse a keyword that is no setting, as Python would."""
-    unknown = [name for name in options if name not in known]
+def _check_names(options: Iterable[str], names: Sequence[str]) -> None:
+    """Refuse a keyword that is not a setting, as Python would."""
+    unknown = [name for name in options if name not in names]
     if unknown:
-        raise TypeError(f"there is no setting {unknown[0]!r}; there are {', '.join(known)}")
+        raise TypeError(f"there is no setting {unknown[0]!r}; there are {', '.join(names)}")
 
 
 def _check_key(policy: Policy) -> None:
-    """Refuse a policy of one's own that a save file could not tell from ours."""
+    """Refuse a policy of the user's own that a save file would confuse with one of ours."""
     key = getattr(policy, "key", None)
     name = type(policy).__name__
     if not isinstance(key, str):
@@ -185,7 +185,7 @@ class Pair(NamedTuple):
     first: str
     second: str
     excludes: Callable[[Settings], bool]
-    #: What is said; `self` are the settings, `policy` is the policy's name.
+    #: The message; `self` stands for the settings, `policy` for the policy's name.
     reason: str
 
 
@@ -194,14 +194,15 @@ PAIRS: Final = (
         "unanswered",
         "policy",
         lambda given: given.unanswered == "miss" and not given.is_orderly,
-        'unanswered is "miss", which {policy} cannot do: it has no way to correct a round that was counted as below '
+        'unanswered is "miss", which {policy} cannot do: it cannot correct a round that was counted as below '
         'the threshold; use unanswered="ignore", or an order-statistic policy',
     ),
     Pair(
         "score",
         "policy",
         lambda given: given.score == "auto" and not given.is_orderly,
-        'score is "auto", which needs an order-statistic policy, and {policy} is none: name a score, or leave it out',
+        'score is "auto", which needs an order-statistic policy, and {policy} is not one: name a score, or leave it '
+        "out",
     ),
     Pair(
         "score",
@@ -213,35 +214,36 @@ PAIRS: Final = (
         "miss_budget",
         "policy",
         lambda given: given.miss_budget is not None and not given.is_orderly,
-        "miss_budget is {self.miss_budget}, which needs an order-statistic policy, and {policy} is none: leave it out",
+        "miss_budget is {self.miss_budget}, which needs an order-statistic policy, and {policy} is not one: leave it "
+        "out",
     ),
     Pair(
         "explore_share",
         "policy",
         lambda given: given.explore_share is not None and not given.is_orderly,
-        "explore_share is {self.explore_share}, which needs an order-statistic policy, and {policy} is none: leave it "
-        "out",
+        "explore_share is {self.explore_share}, which needs an order-statistic policy, and {policy} is not one: leave "
+        "it out",
     ),
     Pair(
         "explore_share",
         "unanswered",
         lambda given: given.explore_share is not None and given.unanswered == "miss",
-        'explore_share is {self.explore_share} and unanswered is "miss": only explored rounds count, and of these the '
-        "silent ones never do; leave unanswered out",
+        'explore_share is {self.explore_share} and unanswered is "miss": only explored rounds count, and silent ones '
+        "among them never do; leave unanswered out",
     ),
     Pair(
         "explore_share",
         "miss_budget",
         lambda given: given.explore_share is not None and given.miss_budget is not None,
-        "explore_share is {self.explore_share} and miss_budget is {self.miss_budget}, which needs misses that are "
-        "reported: drop one of the two",
+        "explore_share is {self.explore_share} and miss_budget is {self.miss_budget}, which needs reported misses: "
+        "drop one of the two",
     ),
     Pair(
         "explore_share",
         "on_drift",
         lambda given: given.explore_share is not None and given.on_drift is not None,
-        'explore_share is {self.explore_share} and on_drift is "{self.on_drift}", which needs misses that are '
-        "reported: drop one of the two",
+        'explore_share is {self.explore_share} and on_drift is "{self.on_drift}", which needs reported misses: '
+        "drop one of the two",
     ),
     Pair(
         "explore_share",
@@ -259,13 +261,13 @@ PAIRS: Final = (
             and given.explore_share is None
         ),
         'at_most is {self.at_most} and unanswered is "ignore": only what is found on the page would count, and lists '
-        'would be cut too short without a sign; use unanswered="miss", and `more` for the rest of a list',
+        'would silently be cut too short; use unanswered="miss", and `more` for the rest of a list',
     ),
     Pair(
         "grace",
         "policy",
         lambda given: given.grace > 0 and not given.is_orderly,
-        "grace is {self.grace}, which needs an order-statistic policy, and {policy} is none: leave it out",
+        "grace is {self.grace}, which needs an order-statistic policy, and {policy} is not one: leave it out",
     ),
     Pair(
         "grace",
@@ -286,7 +288,7 @@ PAIRS: Final = (
         "patience",
         lambda given: given.on_drift is not None and given.patience == 0,
         'on_drift is "{self.on_drift}" and patience is 0: every round would be counted before it can be answered, '
-        "and no miss would ever be seen; give the patience in which nearly all answers arrive",
+        "and no miss would ever be seen; set a patience within which nearly all answers arrive",
     ),
     Pair(
         "at_most",
@@ -301,11 +303,11 @@ PAIRS: Final = (
         "at_most is {self.at_most}, but at_least is {self.at_least}: drop one of the two",
     ),
 )
-"""Which settings exclude each other, and why. Whoever adds a setting adds its rows here first."""
+"""Which settings exclude each other, and why. When you add a setting, add its rows here first."""
 
 
 def with_options(kind: type) -> type:
-    """Give a class whose constructor takes ``**options`` the signature that says which, with their defaults."""
+    """Give a class whose constructor takes ``**options`` a signature that lists them, with their defaults."""
     signature = inspect.signature(kind)
     fixed = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
     options = [

@@ -1,4 +1,4 @@
-"""A list as its user sees it. JSON has no infinities: to whoever reads it, a threshold of minus infinity is null."""
+"""A list as the caller sees it. JSON has no infinities, so there a threshold of minus infinity is null."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from shortlist._validation import Member
 
 __all__ = ["More", "RoundName", "Shown", "from_null", "to_null"]
 
-#: What a round is called: a lister numbers them, a service has ids.
+#: The name of a round: a lister numbers them, the service has ids.
 RoundName = int | str
 
 
@@ -19,27 +19,27 @@ class Shown:
     Attributes
     ----------
     round_id
-        The round's name: pass it back with the answer.
+        The round's id: pass it back with the answer.
     threshold
-        The threshold of the list: of the comparable scores that `score=` makes of those passed in.
+        The threshold of the list, on the scale of the comparable scores (`score=`).
     members
         The candidates shown, best first, ties in the order given: positions, or your ids.
     scores
-        Their scores, as they were passed in; with several scorers a tuple for each, NaN where one has none.
+        Their scores, as passed; with several scorers one tuple per candidate, NaN where one has none.
     candidates
-        How many candidates were passed in.
+        How many candidates were passed.
     reached
-        How many of them reach the threshold: the first `reached` members. All of them, unless `at_least` or
+        How many members reach the threshold: the first `reached`. All of them, unless `at_least` or
         the error budget shows more. In shadow mode, how many would have been shown.
     truncated
-        Whether candidates may be missing that reach the threshold, because of `at_most` or because they
-        were cut off before; the guarantee does not cover such a list.
+        Whether the list may lack candidates that reach the threshold, because of `at_most` or because the
+        search left them out; the guarantee does not cover such a list.
     added
         How many members the error budget added (`miss_budget`); in shadow mode, would have added.
     explored
-        Whether everything is shown, in random order, to learn from (`explore_share`): keep that order.
+        Whether everything is shown, in random order, for exploration (`explore_share`): keep that order.
     fallback
-        Whether everything is shown because the service was away or slow: the round teaches nothing.
+        Whether everything is shown because the service was unavailable or slow: nothing is learned from the round.
     """
 
     round_id: RoundName
@@ -55,26 +55,26 @@ class Shown:
 
     @property
     def complete(self) -> bool:
-        """Whether every candidate that was passed in is shown."""
+        """Whether all candidates are shown."""
         return len(self.members) == self.candidates
 
 
 @dataclass(slots=True)
 class More:
-    """What is shown when more of a list is asked for.
+    """The next candidates of a list, shown on request.
 
     Attributes
     ----------
     round_id
-        The round's name.
+        The round's id.
     members
-        The next candidates, best first: those after all that were shown before.
+        The next candidates, best first, after those already shown.
     scores
-        Their scores, as they were passed in.
+        Their scores, as passed.
     left
         How many candidates are still hidden.
     truncated
-        Whether candidates may still be missing that reach the threshold.
+        Whether candidates that reach the threshold may still be missing.
     """
 
     round_id: RoundName
@@ -85,10 +85,10 @@ class More:
 
 
 def to_null(number: float) -> float | None:
-    """Return a number as JSON has it: minus infinity is null."""
+    """Return a number for JSON: minus infinity becomes null."""
     return None if number == -math.inf else number
 
 
 def from_null(number: float | None) -> float:
-    """Return the number that JSON has: null is minus infinity."""
+    """Return a number from JSON: null becomes minus infinity."""
     return -math.inf if number is None else number

@@ -1,9 +1,9 @@
-"""A stream of rounds: `decide` and `due` look at it, `apply` changes it, and nothing else does.
+"""A stream of rounds: `decide` and `due` are pure, and only `apply` changes the state.
 
-`decide` cuts a list and changes nothing. `apply` takes events, and depends on nothing but the event and
-what was applied before, so a stream is the fold of its events. It cannot fail on an event that `decide` or
-`admit` has made. `due` is the event that must follow before the next list is cut: the fit of a learned score, or
-a restart after an alarm.
+`decide` cuts a list and changes nothing. `apply` takes events, and depends only on the event and
+those applied before, so a stream is the fold of its events. It cannot fail on an event that `decide` or
+`admit` returned. `due` returns the event that must follow before the next list is cut: the fit of a learned score,
+or a restart after an alarm.
 """
 
 import math
@@ -48,7 +48,7 @@ __all__ = ["Stream", "StreamState", "Tally"]
 
 @dataclass(slots=True)
 class Tally:
-    """What has happened, counted."""
+    """Counts of rounds and answers."""
 
     rounds: int = 0
     hits: int = 0
@@ -57,21 +57,21 @@ class Tally:
     absent: int = 0
     expired: int = 0
     withdrawn: int = 0
-    #: Candidates in all lists, those of them that were not shown, and lists that may lack one.
+    #: Candidates in all lists, those not shown, and lists that may lack one.
     candidates: int = 0
     hidden: int = 0
     truncated: int = 0
-    #: Answers that the list would not have had in it, but for shadow mode.
+    #: Right answers that would not have been in the list without shadow mode.
     would_have_missed: int = 0
-    #: Rounds in which more was asked for, and those of them in which it was found there.
+    #: Rounds in which more was asked for, and those in which the right answer was found there.
     expanded: int = 0
-    found: int = 0
+    found_after_more: int = 0
     #: Rounds that were explored: everything was shown, in random order.
     explored: int = 0
-    #: Lists that the error budget made longer, and the candidates that it added.
+    #: Lists that the error budget lengthened, and the candidates it added.
     lengthened: int = 0
     added: int = 0
-    #: Of this epoch's complete lists: how often the right answer was among the candidates, and how often not.
+    #: This epoch's complete lists: how often the right answer was among the candidates, and how often not.
     recall_epoch: int = 0
     recall_hits: int = 0
     recall_misses: int = 0
@@ -79,7 +79,7 @@ class Tally:
 
 @dataclass(slots=True)
 class StreamState:
-    """What a stream remembers, but for the score that it learns: that may be several streams'."""
+    """The state of a stream, except the score it learns, which several streams may share."""
 
     tally: Tally
     tracker: TrackerState
@@ -88,7 +88,7 @@ class StreamState:
     budget: BudgetState = field(default_factory=BudgetState)
     #: Answers that may still be corrected, oldest first.
     held: list[Answered] = field(default_factory=list)
-    #: What is only told, and decides nothing.
+    #: For information only; no list depends on it.
     tags: SubgroupsState = field(default_factory=SubgroupsState)
     what_if: WhatIfState | None = None
 
@@ -99,17 +99,17 @@ class Stream:
     Parameters
     ----------
     settings
-        What it is set to.
+        The settings.
     share
-        The share of the policy's delta that it may spend.
+        The share of the policy's delta that it may use.
     state
-        What it remembers, if it does not start.
+        The state to continue from.
     learning
-        What learns its score, where one is learned; streams may share it.
+        The learner of its score, if the score is learned; streams may share it.
     teaches
-        Whether the score learns from this stream's answers. Of streams that have the same rounds, one does.
+        Whether the score is learned from this stream's answers. Among streams with the same rounds, one teaches.
     seed
-        What coins depend on besides the rounds' names. Streams that have the same rounds have the same.
+        The seed of random draws, besides the rounds' names. Streams with the same rounds have the same seed.
     """
 
     def __init__(
@@ -126,28 +126,28 @@ class Stream:
         self.seed = seed
         self.tally = Tally() if state is None else state.tally
         self.tracker = make_tracker(settings, share, None if state is None else state.tracker)
-        #: The answers that may still be corrected: they move nothing yet.
+        #: The answers that may still be corrected: they have no effect yet.
         self.holding = Holding(settings.grace, () if state is None else state.held)
-        #: Coverage by what callers say about their rounds; and what a higher coverage would have been.
+        #: Coverage by the callers' tags; and what a higher target would have covered.
         self.subgroups = Subgroups(None if state is None else state.tags)
         self.what_if = make_what_if(settings, share, None if state is None else state.what_if)
         self._budget_state = BudgetState() if state is None else state.budget
-        #: Which misses may still come; None where none are counted. A restart does not touch it.
-        self.budget = self._made_budget()
+        #: The error budget; None if it is off. A restart does not reset it.
+        self.budget = self._new_budget()
         self.learning = learning
         self.teaches = teaches
-        # Whether every round is one for the threshold: none is there to learn the score, or is left out by a coin.
+        # Whether every round counts for the threshold: none is used to learn the score, or left out by exploration.
         self._all_count = learning is None and settings.explore_share is None
         score = settings.score
         #: Whether raw scores are compared with the threshold.
         self.is_raw = isinstance(score, Raw)
-        # What makes scores comparable; None where they are compared as they are, or it is learned.
+        # The function that makes scores comparable; None if they are compared as they are, or it is learned.
         self._score: Score | None = None if isinstance(score, (Raw, str)) else score
         self._scorers: Scorers | None = None if state is None else state.scorers
 
     @property
     def state(self) -> StreamState:
-        """What it remembers."""
+        """The state, as plain data."""
         return StreamState(
             self.tally,
             self.tracker.state,
@@ -158,7 +158,7 @@ class Stream:
             None if self.what_if is None else self.what_if.state,
         )
 
-    def _made_budget(self) -> Budget | None:
+    def _new_budget(self) -> Budget | None:
         size = self.settings.miss_budget
         return None if size is None else Budget(size, self.tracker.coverage, self._budget_state)
 
@@ -170,7 +170,7 @@ class Stream:
         return self._score.scorers if isinstance(self._score, Learned) else self._scorers
 
     def score_of(self, scorers: Scorers, fit: int | None = None) -> Score | None:
-        """Return what makes scores comparable, None where they are as they are; that of an earlier `fit` if given."""
+        """Return the function that makes scores comparable, None if they are used as they are; of a `fit` if given."""
         return self._score if self.learning is None else self.learning.score(scorers, fit)
 
     @property
@@ -194,7 +194,7 @@ class Stream:
         tags: dict[str, str] | None = None,
         again: Listed | None = None,
     ) -> Listed:
-        """Return what to show of a list, and change nothing.
+        """Return what to show of a list; change nothing.
 
         Parameters
         ----------
@@ -203,31 +203,30 @@ class Stream:
         values
             The candidates' checked scores.
         ids
-            Their checked ids; their positions otherwise.
+            Their checked ids; by default their positions.
         truncated_below
-            The score at or below which candidates may have been cut off before they came here; one for each scorer
-            where there are several.
+            The score at or below which the search may have left candidates out; with several scorers one each.
         scorers
             The names of the scorers, checked.
         tags
-            What the caller says about the round, checked.
+            The caller's tags of the round, checked.
         again
-            A decision to be made again, at its own thresholds.
+            An earlier decision to repeat, at its own threshold.
         """
         settings, state, learning, budget = self.settings, self.tracker.state.policy, self.learning, self.budget
         explored = None if settings.explore_share is None else self._explores(round_id, again)
         score = self._score if learning is None else self.score_of(scorers, None if again is None else again.fit)
         threshold: float = -math.inf if explored else state.carry[0] if again is None else again.threshold
-        made = values if score is None and values.ndim == 1 else comparable(score, values)
+        compared = values if score is None and values.ndim == 1 else comparable(score, values)
         spent = None if budget is None else budget.state.spent if again is None else again.spent
         more = 0 if budget is None or spent is None else budget.more(len(values), spent)
         if explored:
             shown = Selection(shuffled(self.seed, round_id, len(values)), len(values), False)
         else:
-            shown = select(values, made, made >= threshold, settings, more)
+            shown = select(values, compared, compared >= threshold, settings, more)
         truncated = shown.truncated
         if truncated_below is not None and not truncated:
-            truncated = threshold <= highest_missing(score, truncated_below, values, made)
+            truncated = threshold <= highest_missing(score, truncated_below, values, compared)
         fit = None if learning is None else learning.number
         positions = shown.positions.tolist()
         return Listed(
@@ -240,7 +239,7 @@ class Stream:
             shown.reached,
             truncated,
             len(positions) == len(values) and (threshold == -math.inf or settings.shadow),
-            made[shown.positions].tolist(),
+            compared[shown.positions].tolist(),
             truncated_below,
             None if scorers is UNNAMED or scorers == UNNAMED else list(scorers),
             fit if again is None else again.fit,
@@ -252,7 +251,7 @@ class Stream:
         )
 
     def _explores(self, round_id: RoundName, again: Listed | None) -> bool:
-        """Toss the coin of a round; while the score is learned everything is shown, and nothing counts anyway."""
+        """Draw whether a round is explored; while the score is learned, nothing counts anyway."""
         if again is not None:
             return bool(again.explored)
         if self.learning is not None and self.learning.state.fitting:
@@ -261,7 +260,7 @@ class Stream:
         return coin(self.seed, round_id) < share_at(self.settings.explore_share, self.tally.rounds, self.threshold)
 
     def expand(self, listed: Listed, values: Array, count: int | None = None) -> Expanded | None:
-        """Return what to show when more of a list is asked for, None if all of it is shown; change nothing.
+        """Return what to show on a request for more of a list, None if all of it is shown; change nothing.
 
         Parameters
         ----------
@@ -270,37 +269,37 @@ class Stream:
         values
             The candidates' scores.
         count
-            How many more; all the rest if not given.
+            How many more; by default all the rest.
         """
         if len(values) == len(listed.positions):
             return None
         scorers = UNNAMED if listed.scorers is None else tuple(listed.scorers)
         score = self.score_of(scorers, listed.fit)
-        made = comparable(score, values)
-        reached = made >= listed.threshold
+        compared = comparable(score, values)
+        reached = compared >= listed.threshold
         shown = set(listed.positions)
-        more = [one for one in all_best_first(values, made, reached).tolist() if one not in shown][:count]
+        more = [one for one in all_best_first(values, compared, reached).tolist() if one not in shown][:count]
         now = int(reached[[*listed.positions, *more]].sum())
         truncated = now < int(reached.sum())
         if listed.truncated_below is not None and not truncated:
-            truncated = listed.threshold <= highest_missing(score, listed.truncated_below, values, made)
+            truncated = listed.threshold <= highest_missing(score, listed.truncated_below, values, compared)
         again = listed.first is not None
-        return Expanded(listed.round_id, more, max(now, listed.reached), truncated, made[more].tolist(), again)
+        return Expanded(listed.round_id, more, max(now, listed.reached), truncated, compared[more].tolist(), again)
 
     def completed(self, listed: Listed, values: Array) -> Listed:
-        """Return a list with what its score makes of those shown, where a log has left that out."""
+        """Return a list with the comparable scores of those shown, which a log leaves out."""
         if self.is_raw or listed.comparable is not None:
             return listed
         scorers = UNNAMED if listed.scorers is None else tuple(listed.scorers)
-        made = comparable(self.score_of(scorers, listed.fit), values)
-        return listed._replace(comparable=made[listed.positions].tolist())
+        compared = comparable(self.score_of(scorers, listed.fit), values)
+        return listed._replace(comparable=compared[listed.positions].tolist())
 
     def allows(self, listed: Listed) -> bool:
         """Return whether the threshold of a list of this epoch is not above today's."""
         return listed.threshold <= self.threshold
 
     def apply(self, event: Event) -> None:
-        """Take an event; with `grace`, an answer when so many more have come."""
+        """Apply an event; with `grace`, an answer takes effect after that many more."""
         following: Event | None = event
         if self.holding.grace and type(event) in _ANSWERS:
             following = self.holding.take(event)
@@ -308,7 +307,7 @@ class Stream:
             getattr(self, _MOVES[type(following)])(following)
 
     def effect(self, event: Event) -> Event | None:
-        """Return the event that takes effect when this one comes: with `grace`, an earlier answer; change nothing."""
+        """Return the event that takes effect with this one: with `grace`, an earlier answer; change nothing."""
         held = self.holding.grace and type(event) in _ANSWERS
         return self.holding.effect(event) if held else event
 
@@ -317,22 +316,22 @@ class Stream:
 
     @property
     def is_due(self) -> bool:
-        """Whether an event must follow; `due` makes it, which takes a while where it is a fit."""
+        """Whether an event must follow; `due` computes it, which takes a while if it is a fit."""
         return self.tracker.state.must_restart or (self.learning is not None and self.learning.is_due)
 
     def due(self) -> Event | None:
-        """Return the event that must follow before anything else is decided, or None; change nothing."""
+        """Return the event that must follow before the next decision, or None; change nothing."""
         if self.tracker.state.must_restart:
             return Restarted(self.tracker.epoch + 1)
         return None if self.learning is None else self.learning.due()
 
     def settle(self) -> None:
-        """Take all that is due."""
+        """Apply all events that are due."""
         while (event := self.due()) is not None:
             self.apply(event)
 
     def fold(self, event: Event) -> None:
-        """Take an event, and all that must follow it."""
+        """Apply an event, and all that must follow it."""
         following: Event | None = event
         while following is not None:
             self.apply(following)
@@ -351,14 +350,14 @@ class Stream:
             self.subgroups.show(event.round_id, event.tags)
         learning = self.learning
         if learning is None:
-            if self._scorers is None and count:  # a search that found nothing says nothing of its scorers
+            if self._scorers is None and count:  # an empty search does not name its scorers
                 self._scorers = UNNAMED if event.scorers is None else tuple(event.scorers)
         else:
             counts = learning.counts(event)
             if self.teaches:
                 learning.show(event)
             if not counts:
-                return  # it was shown to learn the score, and is never used for the threshold
+                return  # it was used to learn the score, and is never used for the threshold
         if isinstance(self.tracker, ExploringTracker):
             self.tracker.tick()
             tally.explored += bool(event.explored)
@@ -372,16 +371,16 @@ class Stream:
         self.tally.expanded += not event.again
 
     def _counts(self, event: Hit | Miss | Absent | Skip | Expired | Withdrawn) -> bool:
-        """Teach the score, where it is learned; return whether the round is one for the threshold."""
+        """Pass an answer to the learner of the score, if any; return whether the round counts for the threshold."""
         if self.learning is not None and self.teaches:
             self.learning.answer(event)
         return self._all_count or self.tracker.is_open(event.round_id)
 
     def _hit(self, event: Hit) -> None:
         tally = self.tally
-        if event.after_more:  # the list that was shown had it not
+        if event.after_more:  # the list that was shown did not have it
             tally.misses += 1
-            tally.found += 1
+            tally.found_after_more += 1
         else:
             tally.hits += 1
         tally.would_have_missed += event.missed
@@ -390,7 +389,7 @@ class Stream:
         if self.budget is not None:
             self.budget.take(missed=event.missed)
         if self.subgroups.state.open:
-            exploring = self.settings.explore_share is not None  # misses are not reported: nothing is known
+            exploring = self.settings.explore_share is not None  # misses are not reported: coverage is unknown
             missed = None if exploring else event.missed or event.after_more
             self.subgroups.answer(event.round_id, missed=missed)
         if self._all_count or self._counts(event):
@@ -425,7 +424,7 @@ class Stream:
         self._leave(event)
 
     def _leave(self, event: Absent | Withdrawn) -> None:
-        """Take a round out of the sample, unless it has entered it already: then it stays low."""
+        """Remove a round from the sample, unless it has already entered it: then it stays below the threshold."""
         self.subgroups.answer(event.round_id, missed=None)
         if self._counts(event):
             for each in self._trackers():
@@ -446,7 +445,7 @@ class Stream:
                 each.silence(event.round_id)
 
     def _trackers(self) -> list[Tracker]:
-        """Return what learns the threshold in use, and the one beside it."""
+        """Return the tracker of the threshold in use, and that of the higher coverage."""
         return [self.tracker] if self.what_if is None else [self.tracker, self.what_if.tracker]
 
     def _warm_started(self, event: WarmStarted) -> None:
@@ -457,7 +456,7 @@ class Stream:
         self.settings = self.settings.changed(**event.changes)
         for each in self._trackers():
             each.settings = self.settings
-        self.budget = self._made_budget()
+        self.budget = self._new_budget()
 
     def _restarted(self, event: Restarted) -> None:
         for each in self._trackers():
@@ -466,11 +465,11 @@ class Stream:
             self.learning.refit()
 
     def _fitted(self, event: Fitted) -> None:
-        assert self.learning is not None  # noqa: S101 - `due` has made it
+        assert self.learning is not None  # noqa: S101 - `due` has returned it
         self.learning.freeze(event)
 
     def _remember(self, hits: int, misses: int) -> None:
-        """Count the answer of a complete list, in the epoch in which it comes."""
+        """Count the answer to a complete list, in the epoch in which it arrives."""
         tally = self.tally
         if tally.recall_epoch != self.tracker.epoch:
             tally.recall_epoch, tally.recall_hits, tally.recall_misses = self.tracker.epoch, 0, 0
@@ -478,35 +477,35 @@ class Stream:
         tally.recall_misses += misses
 
     def warm_started(self, tables: list[Array], right: list[tuple[int, ...]], scorers: Scorers) -> list[Event]:
-        """Return the events of learning from labelled lists, and change nothing.
+        """Return the events of learning from labeled lists; change nothing.
 
-        Where the score is learned, the first lists are for the fit, and only the others are for the threshold.
+        If the score is learned, the first lists are used for the fit, and only the others for the threshold.
 
         Parameters
         ----------
         tables
             The lists.
         right
-            The positions of what is right in each, all of them needed; none where it is not among the candidates.
+            The positions of the right candidates in each, all of them needed; empty if they are not among them.
         scorers
             The names of the scorers.
         """
         score, events = self._score, list[Event]()
         learning = self.learning
         if learning is not None:
-            wanted = learning.fit_rounds_of(scorers)
-            usable = [i for i, places in enumerate(right) if places]
-            if len(usable) < wanted:
+            needed = learning.fit_rounds_of(scorers)
+            usable = [i for i, positions in enumerate(right) if positions]
+            if len(usable) < needed:
                 raise InvalidParameter(
-                    f"there are {len(usable)} lists with a right candidate, and learning the score takes {wanted}: "
-                    "give more, set fit_rounds, or pass score= what shortlist.scores.learn returns"
+                    f"there are {len(usable)} lists with a right candidate, and learning the score takes {needed}: "
+                    "give more, set fit_rounds, or pass as score= what shortlist.scores.learn returns"
                 )
-            end = usable[wanted - 1] + 1
-            fitted = learning.fitted([Example(tables[i], right[i][0]) for i in usable[:wanted]], scorers)
+            end = usable[needed - 1] + 1
+            fitted = learning.fitted([Example(tables[i], right[i][0]) for i in usable[:needed]], scorers)
             score, tables, right = fitted.score, tables[end:], right[end:]
             events.append(fitted)
         rows = zip(tables, right, strict=True)
-        return [*events, WarmStarted([true_comparable(score, table, places) for table, places in rows])]
+        return [*events, WarmStarted([true_comparable(score, table, positions) for table, positions in rows])]
 
 
 _MOVES: Final[dict[type, str]] = {

@@ -1,7 +1,6 @@
-"""One threshold, and all that moves it: a policy under late answers, silence and distribution shift.
+"""One threshold, and everything that moves it: a policy under late answers, silence and distribution shift.
 
-A tracker knows rounds by their names and scores by their values; lists and members are the business of
-those who hold it.
+A tracker knows rounds by name and scores by value; lists and members are its owner's concern.
 """
 
 from collections import deque
@@ -25,9 +24,9 @@ _ALARMS: Final = 100
 class Alarm:
     """An alarm of the drift detector."""
 
-    #: The round that rang it.
+    #: The round that raised it.
     round: RoundName
-    #: Its level: 1 rings.
+    #: Its level, at least 1.
     strength: float
     epoch: int
     threshold: float
@@ -36,27 +35,27 @@ class Alarm:
 
 @dataclass(slots=True)
 class TrackerState:
-    """What a tracker remembers."""
+    """The state of a tracker."""
 
-    #: The policy's state; an order-statistic policy's where rounds count in the order shown.
+    #: The policy's state; an order-statistic policy's if rounds count in the order shown.
     policy: Annotated[Any, State]
-    #: For the detector: the names of this epoch's rounds that have not been counted yet, in the order shown.
+    #: For the detector: the names of this epoch's rounds not yet counted, in the order shown.
     names: deque[RoundName] = field(default_factory=deque)
-    #: Unanswered rounds of a policy that counts answers only, each with the threshold it was shown with.
+    #: Unanswered rounds of a policy that only counts answers, each with the threshold it was shown with.
     open: dict[RoundName, float] = field(default_factory=dict)
-    #: Rounds shown, explored or not, where some are.
+    #: Rounds shown, explored or not, with `explore_share`.
     seen: int = 0
-    #: Explored rounds that are waited for, each with its number; and those that were waited for too long.
+    #: Explored rounds that await an answer, each with its number; and those beyond `patience`.
     explored: deque[tuple[RoundName, int]] = field(default_factory=deque)
     late: set[RoundName] = field(default_factory=set)
     #: Rounds of this epoch that will never be answered.
     silent: int = 0
-    #: Misses of truncated lists: the right answer may have been among what was left out.
+    #: Misses of truncated lists: the right answer may be among the candidates left out.
     unseen: int = 0
     drift: DriftState = field(default_factory=DriftState)
     alarms: list[Alarm] = field(default_factory=list)
     alarm_count: int = 0
-    #: Whether an alarm has rung after which learning has to start over.
+    #: Whether an alarm was raised after which learning must restart.
     must_restart: bool = False
 
 
@@ -66,11 +65,11 @@ class Tracker:
     Parameters
     ----------
     settings
-        The policy, what silence means to it, and what is done about drift.
+        The policy, the meaning of silence, and what to do about drift.
     share
-        The share of the policy's delta that it may spend.
+        The share of the policy's delta that it may use.
     state
-        What it remembers, if it does not start.
+        The state to continue from.
     """
 
     def __init__(self, settings: Settings, share: float = 1.0, state: TrackerState | None = None) -> None:
@@ -90,21 +89,21 @@ class Tracker:
 
     @property
     def coverage(self) -> float:
-        """The coverage that the policy is asked for; the usual one where it is asked for none."""
+        """The target coverage of the policy; the default one if it has none."""
         coverage: float = getattr(self.policy, "coverage", 0.9)
         return coverage
 
     @property
     def epoch(self) -> int:
-        """How often it has started over."""
+        """The number of restarts."""
         return getattr(self.state.policy, "epoch", 0)
 
     def is_open(self, name: RoundName) -> bool:
-        """Return whether a round was shown to it, and has no answer."""
+        """Return whether a round was recorded and has no answer."""
         return name in self.state.policy.open
 
     def show(self, name: RoundName, threshold: float, epoch: int) -> None:
-        """Take note of a round that was shown, with the threshold in force or with an earlier one.
+        """Record a round that was shown, with the threshold in force or an earlier one.
 
         An earlier threshold of this epoch is safe. A round of an earlier epoch is never counted.
         """
@@ -123,9 +122,9 @@ class Tracker:
             self._counted(joined)
 
     def miss(self, name: RoundName, *, truncated: bool = False) -> None:
-        """Take a miss; of a truncated list it is low, but says nothing of how often the threshold misses.
+        """Take a miss; that of a truncated list is below the threshold, but no evidence of the threshold's miss rate.
 
-        Nor does a miss at a threshold of -inf: there the right answer was not among the candidates, and no
+        Neither is a miss at a threshold of -inf: there the right answer was not among the candidates, and no
         threshold could have kept it.
         """
         policy, state = self.policy, self.state.policy
@@ -135,22 +134,22 @@ class Tracker:
         self._counted(policy.answer(state, name, None) if counts else policy.silence(state, name))
 
     def silence(self, name: RoundName) -> None:
-        """Take note that a round will never be answered."""
+        """Record that a round will never be answered."""
         policy, state = self.policy, self.state.policy
         self.state.silent += state.open[name][0] == state.epoch
         self._counted(policy.silence(state, name))
 
     def withdraw(self, name: RoundName) -> None:
-        """Take a round out of the sample, for no candidate at all was right."""
+        """Remove a round from the sample, because no candidate was right."""
         self._counted(self.policy.withdraw(self.state.policy, name))
 
     def warm_start(self, true_scores: Iterable[float]) -> None:
-        """Take labelled examples as rounds in which everything was shown and answered."""
+        """Take labeled examples as rounds in which everything was shown and answered."""
         for score in true_scores:
             self.policy.update(self.state.policy, score)
 
     def restart(self) -> None:
-        """Start over: a new epoch, with its own share of delta."""
+        """Restart: a new epoch, with its own share of delta."""
         state = self.state
         self.policy.restart(state.policy, self.share * _share(state.policy.epoch + 1))
         state.names.clear()
@@ -158,7 +157,7 @@ class Tracker:
         state.must_restart = False
 
     def _counted(self, joined: list[Joined]) -> None:
-        """Show the rounds that were counted to the detector, until it says that learning has to start over."""
+        """Feed the rounds that were counted to the detector, until it requires a restart."""
         if self.detector is None:
             return
         names, state = self.state.names, self.state.policy
@@ -188,14 +187,14 @@ class Tracker:
 
 
 class PromptTracker(Tracker):
-    """The threshold of any policy, where a round counts when it is answered, and silence never does."""
+    """The threshold of any policy, if a round counts when it is answered, and silence never does."""
 
     def is_open(self, name: RoundName) -> bool:
-        """Return whether a round was shown to it, and has no answer."""
+        """Return whether a round was recorded and has no answer."""
         return name in self.state.open
 
     def show(self, name: RoundName, threshold: float, epoch: int) -> None:  # noqa: ARG002 - there is one
-        """Take note of a round that was shown."""
+        """Record a round that was shown."""
         self.state.open[name] = threshold
 
     def hit(self, name: RoundName, score: float) -> None:
@@ -223,23 +222,23 @@ class PromptTracker(Tracker):
 
 
 class ExploringTracker(Tracker):
-    """The threshold of an order-statistic policy that explored rounds count for: in the order shown, if answered.
+    """The threshold of an order-statistic policy for which only explored, answered rounds count, in the order shown.
 
     A round that is silent for `patience` later ones leaves the order; if it is answered after that, it enters then.
     """
 
     def is_open(self, name: RoundName) -> bool:
-        """Return whether a round was shown to it, and has no answer."""
+        """Return whether a round was recorded and has no answer."""
         return name in self.state.policy.open or name in self.state.late
 
     def show(self, name: RoundName, threshold: float, epoch: int) -> None:
-        """Take note of an explored round."""
+        """Record an explored round."""
         state = self.state
         self.policy.show(state.policy, name, threshold, epoch)
         state.explored.append((name, state.seen))
 
     def tick(self) -> None:
-        """Take note that a round was shown, explored or not: those that it is too late to wait for leave the order."""
+        """Record that a round was shown, explored or not; rounds beyond `patience` leave the order."""
         state = self.state
         state.seen += 1
         while state.explored and state.explored[0][1] < state.seen - self.settings.patience:
@@ -253,7 +252,7 @@ class ExploringTracker(Tracker):
         self._take(name, score)
 
     def miss(self, name: RoundName, *, truncated: bool = False) -> None:  # noqa: ARG002 - all of it was shown
-        """Take a miss that somebody reports all the same."""
+        """Take a miss that is reported nonetheless."""
         self._take(name, None)
 
     def silence(self, name: RoundName) -> None:
@@ -285,5 +284,5 @@ def make_tracker(settings: Settings, share: float = 1.0, state: TrackerState | N
 
 
 def _share(epoch: int) -> float:
-    """Return the share of delta that an epoch may spend, so that all together spend delta."""
+    """Return the share of delta that an epoch may use; all epochs together use delta."""
     return 1.0 / ((epoch + 1) * (epoch + 2))

@@ -1,9 +1,9 @@
-"""What half the misses would have been: the coverage that one would have had if one had asked for more.
+"""What a higher target would have covered: one with half the misses.
 
-A second threshold is learned beside the one in use, at a coverage of 1 - (1 - coverage) / 2: 0.95 for 0.9. Nothing is
-cut with it. Whether its list would have had the right answer is known where that was found: in the list, in what
-`more` showed, in shadow mode. Of a miss that nobody looked further into it is not known; counted as missed it gives
-the lower end, counted as covered the upper end.
+A second threshold is learned alongside the one in use, at a coverage of 1 - (1 - coverage) / 2: 0.95 for 0.9. No list
+is cut with it. Whether its list would have had the right answer is known if that was found: in the list, in what
+`more` showed, in shadow mode. For an unresolved miss it is unknown; counted as missed it gives the lower end of the
+interval, counted as covered the upper end.
 """
 
 import dataclasses
@@ -21,21 +21,21 @@ __all__ = ["IfAsked", "WhatIf", "WhatIfState", "make_what_if"]
 
 
 class IfAsked(NamedTuple):
-    """What a higher coverage would have covered, as far as it is known.
+    """What a higher target coverage would have covered, as far as it is known.
 
     Attributes
     ----------
     coverage
-        The coverage that could have been asked for.
+        The higher target.
     threshold
-        The threshold that it has: a miss that nobody looked further into is low for it, too.
+        Its threshold; an unresolved miss counts as below it, too.
     known
-        The answered rounds of which it is known whether its list would have had the right answer.
+        The number of answered rounds for which it is known whether its list would have had the right answer.
     unknown
-        Those of which it is not: misses that nobody looked further into.
+        The number for which it is not: misses that were not resolved.
     interval
-        Of the share that it would have covered: the 95 % interval (Wilson), from the lower end if all that is unknown
-        was missed to the upper end if none was. None if there is no answer.
+        The 95 % Wilson interval of the share that it would have covered: the lower end if all unknown rounds were
+        missed, the upper end if none was. None if there is no answer.
     """
 
     coverage: float
@@ -47,7 +47,7 @@ class IfAsked(NamedTuple):
 
 @dataclass(slots=True)
 class WhatIfState:
-    """What is remembered of it."""
+    """The state of a `WhatIf`."""
 
     tracker: TrackerState
     covered: int = 0
@@ -56,14 +56,14 @@ class WhatIfState:
 
 
 class WhatIf:
-    """A threshold of a higher coverage, learned beside the one in use.
+    """The threshold of a higher coverage, learned alongside the one in use.
 
     Parameters
     ----------
     tracker
-        What learns it.
+        The tracker of the threshold.
     state
-        What is remembered, if it does not start.
+        The state to continue from.
     """
 
     def __init__(self, tracker: Tracker, state: WhatIfState | None = None) -> None:
@@ -71,7 +71,7 @@ class WhatIf:
         self.state = WhatIfState(tracker.state) if state is None else state
 
     def show(self, event: Listed) -> None:
-        """Take note of a round that counts."""
+        """Record a round that counts."""
         self.tracker.show(event.round_id, self.tracker.threshold, event.epoch)
 
     def hit(self, event: Hit) -> None:
@@ -82,7 +82,7 @@ class WhatIf:
         self.tracker.hit(event.round_id, event.score)
 
     def miss(self, event: Miss | Absent) -> None:
-        """Take a miss; that of everything is one at any threshold."""
+        """Take a miss; a miss of a complete list is one at any threshold."""
         everything = event.everything or event.complete
         self.state.missed += everything
         self.state.unknown += not everything
@@ -91,14 +91,14 @@ class WhatIf:
     def figures(self) -> IfAsked:
         """Return what it would have covered."""
         state = self.state
-        known, unknown = state.covered + state.missed, state.unknown
-        of = known + unknown
+        resolved, unknown = state.covered + state.missed, state.unknown
+        of = resolved + unknown
         interval = (wilson(state.covered, of)[0], wilson(state.covered + unknown, of)[1]) if of else None
-        return IfAsked(self.tracker.coverage, self.tracker.threshold, known, unknown, interval)
+        return IfAsked(self.tracker.coverage, self.tracker.threshold, resolved, unknown, interval)
 
 
 def make_what_if(settings: Settings, share: float, state: WhatIfState | None = None) -> WhatIf | None:
-    """Return what learns the threshold of half the misses; None where it could not be told what they are."""
+    """Return the learner of the threshold with half the misses; None if misses are not known as such."""
     policy: Any = settings.policy
     if type(policy) not in (AnytimeSPS, SPS) or settings.unanswered != "miss":
         return None
@@ -107,5 +107,5 @@ def make_what_if(settings: Settings, share: float, state: WhatIfState | None = N
         return None  # there is no float between
     higher = dataclasses.replace(policy, coverage=coverage)
     tracker = Tracker(dataclasses.replace(settings, policy=higher), share, None if state is None else state.tracker)
-    tracker.detector = None  # it starts over with the one in use
+    tracker.detector = None  # it restarts with the one in use
     return WhatIf(tracker, state)

@@ -1,7 +1,7 @@
-"""One list's scores in, one comparable score for each candidate out.
+"""The scores of one list in, one comparable score per candidate out.
 
-``fixed.py`` has those that need no learning, ``learned.py`` the one that is learned from picks, ``kinds.py`` the
-names of all.
+``fixed.py`` has the scores that need no learning, ``learned.py`` the one that is learned from picks, ``kinds.py``
+the names of all.
 """
 
 from shortlist.scores.fixed import Adaptive, Margin, Rank, Raw, Relative, Score

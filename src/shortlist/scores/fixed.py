@@ -1,23 +1,23 @@
-"""One list's raw scores in, comparable scores out.
+"""The raw scores of one list in, comparable scores out.
 
-A raw similarity is a poor thing to put a threshold on: questions differ in level, and what is a high
-score for one is a low one for another. The guarantee holds for *any* score that is a function of the
+A raw similarity is a poor thing to threshold: questions differ in level, and a high score for one
+is a low score for another. The guarantee holds for *any* score that is a function of the
 question and its candidates, so each list may first be brought to a common scale:
 
-| score | is |
+| score | definition |
 |---|---|
 | `Raw` | the scores as they are |
 | `Margin` | the score minus the list's best |
-| `Relative` | softmax of the list's z-scores: free of shift and scale |
+| `Relative` | softmax of the list's z-scores: invariant to shift and scale |
 | `Rank` | minus the number of better candidates |
-| `Adaptive` | the softmax mass of all that is less good (APS, RAPS) |
+| `Adaptive` | the softmax mass of all lower-scored candidates (APS, RAPS) |
 
-Each is a pure function of one list, works on a table of lists row by row, keeps the order of the
-list, and gives equal scores to equals. So a threshold on it still cuts a list from below.
+Each is a pure function of one list, works on a table of lists row by row, preserves the order of the
+list, and gives equal scores to ties. So a threshold on it still cuts a list from below.
 
-Edge cases are settled: a single candidate, and candidates that are all equal, get the score of a
-uniform list; scores of any size and spread are all right, 1e308 included. A list that was cut short
-before it came here is taken as it is: the guarantee is then about lists that are cut short that way.
+Edge cases are defined: a single candidate, and candidates that are all tied, get the score of a
+uniform list; scores of any size and spread work, 1e308 included. A list that was truncated before it
+arrives here is taken as it is: the guarantee is then about lists truncated in that way.
 """
 
 from dataclasses import dataclass
@@ -34,9 +34,9 @@ Array = NDArray[np.float64]
 
 
 class Score(Protocol):
-    """Anything that turns the raw scores of a list into comparable ones, one for each candidate.
+    """Anything that turns the raw scores of a list into comparable ones, one per candidate.
 
-    With several scorers it is given a row of numbers for each candidate, NaN where one has no score.
+    With several scorers it is given one row of numbers per candidate, NaN where a scorer has no score.
     """
 
     def __call__(self, values: Array, /) -> Array:
@@ -51,9 +51,9 @@ def _mass(values: Array, temperature: float) -> Array:
     low = np.minimum.reduce(values, axis=-1, keepdims=True) / 2
     spread = np.maximum.reduce(values, axis=-1, keepdims=True) / 2 - low
     unit = (values / 2 - low) / np.where(spread > 0, spread, 1.0)
-    centred = unit - np.add.reduce(unit, axis=-1, keepdims=True) / count
-    deviation = np.sqrt(np.add.reduce(centred * centred, axis=-1, keepdims=True) / count)
-    z = centred / np.where(deviation > 0, deviation, 1.0)
+    centered = unit - np.add.reduce(unit, axis=-1, keepdims=True) / count
+    deviation = np.sqrt(np.add.reduce(centered * centered, axis=-1, keepdims=True) / count)
+    z = centered / np.where(deviation > 0, deviation, 1.0)
     weights = np.exp((z - np.maximum.reduce(z, axis=-1, keepdims=True)) / temperature)
     mass: Array = weights / np.add.reduce(weights, axis=-1, keepdims=True)
     return mass
@@ -76,7 +76,7 @@ class Raw:
 
 @dataclass(frozen=True)
 class Margin:
-    """The score minus the list's best: 0 for the best, negative for the rest. Free of shift.
+    """The score minus the list's best: 0 for the best, negative for the rest. Invariant to shift.
 
     >>> Margin()(np.array([0.25, 0.75, 0.5])).tolist()
     [-0.5, 0.0, -0.25]
@@ -94,13 +94,13 @@ class Margin:
 
 @dataclass(frozen=True)
 class Relative:
-    """The softmax of the list's z-scores: free of shift and scale, between 0 and 1, adding up to 1.
+    """The softmax of the list's z-scores: invariant to shift and scale, between 0 and 1, summing to 1.
 
     Parameters
     ----------
     temperature
-        Lower is more like a race for the first place, higher more like a share. 0.4 is within a few
-        percent of the best on retrieval and images alike.
+        Lower values concentrate the mass on the best candidates, higher ones spread it. 0.4 is within a few
+        percent of the best on both retrieval and images.
 
     Examples
     --------
@@ -125,9 +125,9 @@ class Relative:
 
 @dataclass(frozen=True)
 class Rank:
-    """Minus the number of better candidates: 0 for the best; equals share a rank.
+    """Minus the number of better candidates: 0 for the best; ties share a rank.
 
-    A threshold on it is a top-k that is learned.
+    A threshold on it is a learned top-k.
 
     >>> Rank()(np.array([0.2, 0.9, 0.2, 0.5])).tolist()
     [-2.0, 0.0, -2.0, -1.0]
@@ -148,19 +148,19 @@ class Rank:
 
 @dataclass(frozen=True)
 class Adaptive:
-    """The softmax mass of all that is less good (APS), less a penalty (RAPS).
+    """The softmax mass of all lower-scored candidates (APS), minus a penalty (RAPS).
 
-    One minus the mass from the best candidate down to this one, equals included. The mass is that of
-    the list's z-scores, so it is free of shift and scale. Deterministic: no random tie-breaking.
+    One minus the mass from the best candidate down to this one, ties included. The mass is that of
+    the list's z-scores, so it is invariant to shift and scale. Deterministic: no random tie-breaking.
 
     Parameters
     ----------
     temperature
-        Of the softmax.
+        The temperature of the softmax.
     penalty
-        What each place beyond the `free` ones costs (RAPS); 0 is APS.
+        The cost of each rank beyond the `free` ones (RAPS); 0 is APS.
     free
-        How many places cost nothing.
+        How many ranks cost nothing.
 
     Examples
     --------
@@ -187,15 +187,15 @@ class Adaptive:
         object.__setattr__(self, "free", check_count("free", self.free, least=0))
 
     def __call__(self, values: Array) -> Array:
-        """Return the mass of everything less good, less the penalty of the candidate's place.
+        """Return the mass of all lower-scored candidates, minus the penalty of the candidate's rank.
 
-        Added up from below, where the small masses are: one minus a sum that is nearly one would make
-        ties of all the rest.
+        Summed from below, where the small masses are: one minus a sum close to one would turn all the
+        rest into ties.
         """
         order = np.argsort(values, axis=-1, kind="stable")
         mass = np.take_along_axis(_mass(values, self.temperature), order, axis=-1)
         below = np.concatenate([np.zeros_like(mass[..., :1]), np.cumsum(mass, axis=-1)], axis=-1)
         less_good = -Rank()(-values)
         score: Array = np.take_along_axis(below, less_good.astype(np.intp), axis=-1)
-        place = 1 - Rank()(values)
-        return score - self.penalty * np.maximum(place - self.free, 0.0)
+        rank = 1 - Rank()(values)
+        return score - self.penalty * np.maximum(rank - self.free, 0.0)

@@ -13,16 +13,26 @@ SCORES: Final[dict[str, type[Any]]] = {kind.key: kind for kind in (Raw, Margin, 
 """The scores that need no learning, by the name used in settings and files."""
 
 KINDS: Final[dict[str, type[Any]]] = SCORES | {Learned.key: Learned}
-"""All that files and the service can describe."""
+"""All scores that files and the service can describe."""
 
 
 def to_score(score: Any) -> Score:
-    """Return the score that a setting names.
+    """Return the score named by a setting.
 
     Parameters
     ----------
     score
         One of the names in `SCORES`, or any callable of your own, which is returned as it is.
+
+    Returns
+    -------
+    Score
+        The score.
+
+    Raises
+    ------
+    InvalidParameter
+        If there is no such name, or `score` is not callable.
     """
     if isinstance(score, str):
         if score not in SCORES:
@@ -38,14 +48,24 @@ def to_score(score: Any) -> Score:
 
 
 def score_from_dict(data: dict[str, Any], custom: Any = None) -> Score:
-    """Return the score that its kind and parameters describe.
+    """Return the score described by its kind and parameters.
 
     Parameters
     ----------
     data
-        ``{"kind": "relative", "temperature": 0.4}``, as files and the service have it.
+        ``{"kind": "relative", "temperature": 0.4}``, as in files and in the service.
     custom
-        The object itself, if it is one of your own.
+        The object itself, if it is a score of your own.
+
+    Returns
+    -------
+    Score
+        The score.
+
+    Raises
+    ------
+    MissingScore
+        If it is a score of your own and `custom` is not given.
     """
     parameters = dict(data)
     kind = parameters.pop("kind")
@@ -66,7 +86,12 @@ def name_of(score: Any) -> str:
     Parameters
     ----------
     score
-        An object.
+        A score.
+
+    Returns
+    -------
+    str
+        The key, with its parameters; for a score of your own, its name.
 
     Examples
     --------

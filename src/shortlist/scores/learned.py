@@ -1,20 +1,20 @@
-r"""A score that is learned: one number or several for each candidate in, one comparable score out.
+r"""A learned score: one or several numbers per candidate in, one comparable score out.
 
 Several scorers (BM25, one or two embeddings, a reranker, recency) say more together than any of them alone,
-and how much each should count is best learned from what people pick. The model is a conditional logit: of a
-list with features :math:`X`, a row per candidate, candidate :math:`i` is picked with probability
+and how much each should count is best learned from what users pick. The model is a conditional logit: in a
+list with features :math:`X`, one row per candidate, candidate :math:`i` is picked with probability
 :math:`\mathrm{softmax}(X w)_i`. Each scorer has three columns in :math:`X`:
 
-- *relative*: its z-scores within the list, which are free of shift and scale;
-- *absolute*: its values over their spread in the rounds of the fit, which say whether a list is good at all;
+- *relative*: its z-scores within the list, which are invariant to shift and scale;
+- *absolute*: its values divided by their spread in the rounds of the fit, which say whether a list is good at all;
 - *missing*: 1 where it has no score for the candidate, whose value is then the lowest of the list.
 
-The weights maximize the log-likelihood of the picks less a ridge, which pulls them to equal weights; by
+The weights maximize the log-likelihood of the picks minus a ridge penalty, which pulls them toward equal weights, by
 Newton's method, with the step halved until the objective rises. Two forms are compared: the softmax itself, and
-the plain sum of the absolute columns, which is taken where its lists are shorter by two standard errors. It must
-be where lists have one candidate: a softmax of one is always 1.
+the plain sum of the absolute columns, which is used if its lists are shorter by two standard errors. It has to be
+used if lists have one candidate: a softmax of one is always 1.
 
-Once it is learned it is a fixed function of one list, so the guarantee holds for it as for any other score, in
+Once learned, it is a fixed function of one list, so the guarantee holds for it as for any other score, in
 all rounds that it was not fitted on.
 """
 
@@ -33,7 +33,7 @@ __all__ = ["MOST_WEIGHT", "Example", "Learned", "fit", "learn", "lengths_without
 
 Array = NDArray[np.float64]
 
-#: How strongly weights are pulled to `_RELATIVE` and `_ABSOLUTE` (per scorer, over the root of their number).
+#: How strongly weights are pulled toward `_RELATIVE` and `_ABSOLUTE` (per scorer, over the root of their number).
 _RIDGE: Final = 0.3
 _RELATIVE: Final = 1.0
 _ABSOLUTE: Final = 0.5
@@ -54,37 +54,37 @@ _CLEAR: Final = 2.0
 
 
 class Example(NamedTuple):
-    """A list, and the position of what was picked."""
+    """A list, and the position of the pick."""
 
-    #: A number for each candidate, or a row of numbers, NaN where a scorer has none.
+    #: One number per candidate, or one row of numbers, NaN where a scorer has none.
     values: Array
     position: int
 
 
 @dataclass(frozen=True)
 class Learned:
-    """A score that was learned: weights for each scorer, frozen.
+    """A learned score: the weights of each scorer, frozen.
 
-    `shortlist.scores.learn` makes one; pass it as ``score=``, or save it with the lister.
+    `shortlist.scores.learn` returns one; pass it as ``score=``, or save it with the lister.
 
     Parameters
     ----------
     scorers
-        The names of the scorers; one empty name where there is one scorer without a name.
+        The names of the scorers; a single empty name for one unnamed scorer.
     relative, absolute, missing
-        The weight of each scorer's z-scores within a list, of its values over their spread, and of having no score.
+        The weights of each scorer's z-scores within a list, of its values over their spread, and of a missing score.
     center, spread
         Mean and standard deviation of each scorer's values in the rounds of the fit.
     form
-        ``"softmax"``: the probability of each candidate to be picked; ``"sum"``: the sum of the absolute columns.
+        ``"softmax"``: the probability that each candidate is picked; ``"sum"``: the sum of the absolute columns.
     influence
-        How much each scorer moves candidates within a list, as shares of the whole.
+        How much each scorer moves candidates within a list, as shares that sum to 1.
     rounds
-        How many rounds it was fitted on.
+        The number of rounds it was fitted on.
     lengths
-        How long the lists of both forms would have been in these rounds: softmax, sum.
+        The mean list length of both forms in these rounds: softmax, sum.
     gradient, steps
-        The norm of the gradient where Newton's method stopped, and after how many steps.
+        The norm of the gradient where Newton's method stopped, and the number of steps.
 
     Examples
     --------
@@ -133,8 +133,8 @@ class Learned:
         Parameters
         ----------
         values
-            With one scorer, a number for each candidate, lists along the last axis. With several, a row of numbers
-            for each candidate, in the order of `scorers`, NaN where one has no score.
+            With one scorer, one number per candidate, lists along the last axis. With several, one row of numbers
+            per candidate, in the order of `scorers`, NaN where one has no score.
         """
         one = len(self.scorers) == 1
         if values.ndim > 2 - one:
@@ -151,7 +151,7 @@ class Learned:
         return linear
 
     def _line(self, j: int, column: Array) -> Array:
-        """Return what a scorer adds to the exponents of the softmax, up to a constant; the best is at 0."""
+        """Return a scorer's term in the exponents of the softmax, up to a constant; the best is at 0."""
         high = np.maximum.reduce(column).item()
         if high == high:  # noqa: PLR0124 - it passes NaN on
             return self._scaled(j, column, high)
@@ -200,7 +200,7 @@ def prior(scorers: Sequence[str]) -> Learned:
 
 
 def fill(column: Array) -> tuple[Array, NDArray[np.bool_] | None]:
-    """Return a scorer's values with the list's lowest where there is none, and where that is; 0 if all are missing."""
+    """Return a scorer's values with gaps filled by the list's lowest (0 if all are missing), and where the gaps are."""
     if not np.isnan(np.maximum.reduce(column, axis=None)):  # it passes NaN on
         return column, None
     gaps = np.isnan(column)
@@ -242,23 +242,35 @@ def _standardized(column: Array, center: float, spread: float) -> Array:
 
 
 def learn(lists: Any, right: Any, scorers: Sequence[str] | None = None, *, coverage: float = 0.9) -> Learned:
-    """Return the score that fits labelled lists, as an object: pass it as ``score=`` to any number of listers.
+    """Return the score that fits labeled lists, as an object: pass it as ``score=`` to any number of listers.
 
-    No complete lists are spent on learning it then. Rounds that it was fitted on must not be used for a
-    threshold: give `warm_start` others.
+    They then need not show complete lists to learn a score. Rounds that it was fitted on must not be used for a
+    threshold: give `warm_start` other rounds.
 
     Parameters
     ----------
     lists
-        The scores of each list: lists x candidates, with several scorers lists x candidates x scorers; or a list of
-        what `propose` takes.
+        The scores of each list: lists x candidates, or lists x candidates x scorers; or a sequence of what `propose`
+        takes.
     right
         The position of the right candidate in each list; -1 where it is not among them.
     scorers
-        The names of the scorers, if `lists` does not say them.
+        The names of the scorers, if `lists` does not name them.
     coverage
-        The coverage that lists will be cut at: where the plain sum of the scores gives shorter lists than the
+        The coverage at which lists will be cut: if the plain sum of the scores gives shorter lists than the
         softmax, it is used instead.
+
+    Returns
+    -------
+    Learned
+        The score, frozen.
+
+    Raises
+    ------
+    InvalidParameter
+        If no list contains its right candidate, or `right` does not fit `lists`.
+    InvalidScores
+        If `lists` are not lists of finite numbers.
 
     Examples
     --------
@@ -270,19 +282,19 @@ def learn(lists: Any, right: Any, scorers: Sequence[str] | None = None, *, cover
     [0.66, 0.34]
     """
     tables, positions, names = check_lists(lists, right, scorers)
-    examples = [Example(table, places[0]) for table, places in zip(tables, positions, strict=True) if places]
+    examples = [Example(table, picks[0]) for table, picks in zip(tables, positions, strict=True) if picks]
     if not examples:
         raise InvalidParameter("right is -1 in every list; learning needs lists in which the right candidate is known")
     return fit(examples, names, coverage)
 
 
 def fit(examples: Sequence[Example], scorers: Sequence[str], coverage: float = 0.9) -> Learned:
-    """Return the score that fits what was picked.
+    """Return the score that fits the picks.
 
     Parameters
     ----------
     examples
-        Lists, each with the position of what was picked. Without any, the result is the prior.
+        Lists, each with the position of the pick. Without any, the result is the prior.
     scorers
         The scorers' names.
     coverage
@@ -325,17 +337,17 @@ def _pooled(tables: list[Array]) -> tuple[list[float], list[float]]:
     """Return the mean and the standard deviation of each scorer's values in all lists; 0 and 1 if it has none."""
     center, spread = [], []
     for column in np.concatenate(tables).T:
-        known = column[~np.isnan(column)]
-        largest = float(np.abs(known).max()) if known.size else 0.0
-        unit = known / largest if largest > 0 else known  # nothing overflows on the way
-        deviation = float(unit.std()) * largest if known.size else 0.0
+        values = column[~np.isnan(column)]
+        largest = float(np.abs(values).max()) if values.size else 0.0
+        unit = values / largest if largest > 0 else values  # nothing overflows on the way
+        deviation = float(unit.std()) * largest if values.size else 0.0
         center.append(float(unit.mean()) * largest if largest > 0 else 0.0)
         spread.append(deviation if 0 < deviation < math.inf else max(largest, 1.0))
     return center, spread
 
 
 def _features(table: Array, spread: list[float]) -> Array:
-    """Return the columns of one list: relative, absolute, missing; each for all scorers."""
+    """Return the columns of one list: relative, absolute and missing, each for all scorers."""
     count = table.shape[1]
     columns = np.zeros((len(table), 3 * count))
     for j in range(count):
@@ -349,7 +361,7 @@ def _features(table: Array, spread: list[float]) -> Array:
 
 
 def _newton(features: list[Array], picked: list[int], target: Array) -> tuple[Array, float, int]:
-    """Return the weights that maximize the objective, the norm of its gradient there, and how many steps it took."""
+    """Return the weights that maximize the objective, the norm of its gradient there, and the number of steps."""
     weights = target.copy()
     value, gradient, curvature = _objective(features, picked, target, weights)
     norm = float(np.linalg.norm(gradient))
@@ -392,7 +404,7 @@ def _objective(features: list[Array], picked: list[int], target: Array, weights:
 
 
 def _influence(features: list[Array], weights: list[float]) -> list[float]:
-    """Return how far each scorer moves candidates within a list, as shares of the whole."""
+    """Return how much each scorer moves candidates within a list, as shares that sum to 1."""
     count = len(weights) // 3
     moved = np.zeros(count)
     for columns in features:
@@ -404,7 +416,7 @@ def _influence(features: list[Array], weights: list[float]) -> list[float]:
 
 
 def lengths_without(score: Learned, examples: Sequence[Example], coverage: float) -> Array:
-    """Return how long each list would be at the quantile of what was picked in the others."""
+    """Return how long each list would be at the quantile of the picks in the other lists."""
     scores = [score(each.values) for each in examples]
     picked = np.array([each[example.position] for each, example in zip(scores, examples, strict=True)])
     others = len(picked) - 1
@@ -413,8 +425,8 @@ def lengths_without(score: Learned, examples: Sequence[Example], coverage: float
     lengths = np.empty(len(picked))
     for i, each in enumerate(scores):
         # Without its own pick: the next one, if its own is among those below.
-        place = low + (picked[i] <= ordered[min(low, others)])
-        lengths[i] = len(each) if others == 0 else np.count_nonzero(each >= ordered[min(place, others)])
+        position = low + (picked[i] <= ordered[min(low, others)])
+        lengths[i] = len(each) if others == 0 else np.count_nonzero(each >= ordered[min(position, others)])
     return lengths
 
 

@@ -1,9 +1,9 @@
 """The demo: service, page and a corpus that is on every machine, with nothing to configure.
 
 The corpus is the documentation of Python's own standard library. A question is compared with every function and
-class by its words (BM25) and by its letters (trigrams, which forgive a slip), and the best of both are the candidates,
-each with the scores of the searches that found it. Simulated people ask for functions in a few words of their
-documentation, so that a score and its threshold are seen being learned at once. What a person asks is cut with a score
+class by its words (BM25) and by its letters (trigrams, which forgive a typo), and the best of both are the candidates,
+each with the scores of the searches that found it. Simulated users ask for functions in a few words of their
+documentation, so that a score and its threshold can be watched being learned. Your own questions are cut with a score
 that was learned beforehand, from questions of the same kind: no complete lists are spent on it.
 """
 
@@ -34,7 +34,7 @@ from shortlist.scores import Learned, learn
 from shortlist.service.engine import Engine, Settings
 from shortlist.service.web import create_app
 from shortlist.service.web.pages import STATIC, add_page
-from shortlist.service.web.views import as_json, round_view
+from shortlist.service.web.views import answerable_view, as_json
 
 __all__ = ["ASKED", "SIMULATED", "Corpus", "Results", "create_demo"]
 
@@ -42,11 +42,11 @@ _log = logging.getLogger("shortlist.service")
 
 #: The streams of the demo.
 ASKED: Final = "python-docs"
-SIMULATED: Final = "simulated-people"
+SIMULATED: Final = "simulated-users"
 #: How many candidates each search returns.
 _CANDIDATES: Final = 30
-#: How many questions the score is learned from that is there from the beginning.
-_LABELLED: Final = 200
+#: How many labeled questions the score of `ASKED` is learned from.
+_LABELED: Final = 200
 #: Modules that import quickly and do nothing when they are imported.
 _MODULES: Final = """
 abc argparse array ast asyncio base64 bisect builtins bz2 calendar cmath collections collections.abc colorsys
@@ -78,9 +78,9 @@ class Corpus:
 
     def __init__(self) -> None:
         with warnings.catch_warnings(action="ignore"):  # of modules that warn when they are looked at
-            found = dict(_documented())
-        self.names = sorted(found)
-        self.texts = [found[name] for name in self.names]
+            documented = dict(_documented())
+        self.names = sorted(documented)
+        self.texts = [documented[name] for name in self.names]
         words = [f"{_spaced(name)} {_spaced(name)} {text}" for name, text in zip(self.names, self.texts, strict=True)]
         self._bm25 = BM25(words)
         self._letters = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 3), sublinear_tf=True)
@@ -100,20 +100,20 @@ class Corpus:
         )
 
     def ask(self, rng: np.random.Generator) -> tuple[str, str]:
-        """Return the question of somebody who looks for a function, and its name: a few words, with a slip in one."""
-        place = int(rng.integers(len(self.names)))
-        words = re.findall(r"[A-Za-z]+", f"{_spaced(self.names[place])} {self.texts[place]}")
+        """Return a user's question and the function it is about: a few words, with a typo in one."""
+        position = int(rng.integers(len(self.names)))
+        words = re.findall(r"[A-Za-z]+", f"{_spaced(self.names[position])} {self.texts[position]}")
         picked = sorted(rng.choice(len(words), size=min(len(words), int(rng.integers(3, 7))), replace=False))
         said = [words[i].lower() for i in picked]
-        slip = int(rng.integers(len(said)))
-        gap = int(rng.integers(len(said[slip])))
-        said[slip] = said[slip][:gap] + said[slip][gap + 1 :]
-        return " ".join(filter(None, said)), self.names[place]
+        typo = int(rng.integers(len(said)))
+        gap = int(rng.integers(len(said[typo])))
+        said[typo] = said[typo][:gap] + said[typo][gap + 1 :]
+        return " ".join(filter(None, said)), self.names[position]
 
     def learn(self) -> Learned:
         """Return the score that fits questions whose answers are known."""
         rng, lists, right = np.random.default_rng(0), [], []
-        for _ in range(_LABELLED):
+        for _ in range(_LABELED):
             question, name = self.ask(rng)
             results = self.search(question)
             if name in results.names:
@@ -123,13 +123,13 @@ class Corpus:
 
 
 def _best(scores: Array) -> dict[int, float]:
-    """Return the best of a search, by place; those that it found at all."""
+    """Return the best results of a search, by position; only those with a positive score."""
     order = np.argsort(-scores, kind="stable")[:_CANDIDATES]
     return {int(i): round(float(scores[i]), 6) for i in order if scores[i] > 0}
 
 
 def _documented() -> list[tuple[str, str]]:
-    found: dict[str, str] = {}
+    documented: dict[str, str] = {}
     for name in _MODULES.split():
         try:
             module = importlib.import_module(name)
@@ -143,15 +143,15 @@ def _documented() -> list[tuple[str, str]]:
             )
             if member.startswith("_") or not (callable(item) and (mine or inspect.isbuiltin(item))):
                 continue
-            _take(found, f"{name}.{member}".removeprefix("builtins."), item)
+            _take(documented, f"{name}.{member}".removeprefix("builtins."), item)
     for kind in _TYPES:
         for member, item in vars(kind).items():
             if not member.startswith("_"):
-                _take(found, f"{kind.__name__}.{member}", item)
-    return list(found.items())
+                _take(documented, f"{kind.__name__}.{member}", item)
+    return list(documented.items())
 
 
-def _take(found: dict[str, str], name: str, item: Any) -> None:
+def _take(documented: dict[str, str], name: str, item: Any) -> None:
     text = inspect.getdoc(item) or ""
     paragraphs = [" ".join(part.split()) for part in text.split("\n\n")]
     lines = [
@@ -160,7 +160,7 @@ def _take(found: dict[str, str], name: str, item: Any) -> None:
         if len(part) > 15 and not re.match(rf"{name.rsplit('.', maxsplit=1)[-1]}\(.*\) ->", part)
     ]
     if lines:
-        found[name] = lines[0][:300]
+        documented[name] = lines[0][:300]
 
 
 def _spaced(name: str) -> str:
@@ -168,8 +168,8 @@ def _spaced(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])|[._]", " ", name)
 
 
-class _People:
-    """People who are not there: they know which function they look for."""
+class _Users:
+    """Simulated users: they know which function they look for."""
 
     def __init__(self, engine: Engine, corpus: Corpus) -> None:
         self._engine, self._corpus = engine, corpus
@@ -197,7 +197,7 @@ class _People:
             try:
                 await self._work()
             except ShortlistError as error:
-                _log.warning("the simulated people wait: %s", error)
+                _log.warning("the simulated users wait: %s", error)
                 await asyncio.sleep(1.0)
 
     async def _work(self) -> None:
@@ -205,11 +205,11 @@ class _People:
         while True:
             question, right = self._corpus.ask(rng)
             results = self._corpus.search(question)
-            made, _ = await self._engine.propose(
+            logged, _ = await self._engine.propose(
                 SIMULATED, results.names, results.scores, question=question, texts=results.texts
             )
-            answer = ("hit", right) if right in made.members else ("miss",)
-            await self._engine.answer(SIMULATED, made.shown.round_id, *answer)
+            answer = ("hit", right) if right in logged.members else ("miss",)
+            await self._engine.answer(SIMULATED, logged.shown.round_id, *answer)
             await asyncio.sleep(0.02)
 
 
@@ -221,7 +221,7 @@ def create_demo(address: str, *, simulate: bool = True, allowed_hosts: Sequence[
     address
         The database.
     simulate
-        Whether the simulated people begin at once.
+        Whether the simulated users start at once.
     allowed_hosts
         As in `create_app`.
     """
@@ -238,12 +238,12 @@ def create_demo(address: str, *, simulate: bool = True, allowed_hosts: Sequence[
         async with serve(app):
             engine: Engine = app.state.engine
             for name, settings in streams.items():
-                with contextlib.suppress(ConflictingStream):  # made by an earlier run, with another version of Python
+                with contextlib.suppress(ConflictingStream):  # of an earlier run, with another version of Python
                     await engine.create_stream(name, settings)
-            people = app.state.people = _People(engine, corpus)
-            people.switch(simulate)
+            users = app.state.users = _Users(engine, corpus)
+            users.switch(simulate)
             yield
-            await people.stop()
+            await users.stop()
 
     app.router.lifespan_context = lifespan
     add_page(app, "/page/demo", STATIC / "demo.html")
@@ -255,7 +255,7 @@ def create_demo(address: str, *, simulate: bool = True, allowed_hosts: Sequence[
         """Find candidates for a question, and show a shortlist of them."""
         engine: Engine = request.app.state.engine
         results = corpus.search(question)
-        made, _ = await engine.propose(
+        logged, _ = await engine.propose(
             ASKED,
             results.names,
             results.scores,
@@ -264,24 +264,25 @@ def create_demo(address: str, *, simulate: bool = True, allowed_hosts: Sequence[
             truncated_below=results.bounds or None,
             allow_empty=True,
         )
-        return as_json({"round": round_view(*await engine.history.round(ASKED, made.shown.round_id))})
+        shown, text, _ = await engine.history.round(ASKED, logged.shown.round_id)
+        return as_json({"round": answerable_view(shown, text)})
 
-    @app.get("/v1/demo/people", include_in_schema=False)
-    async def people(request: Request) -> Response:
-        """Say whether people are simulated."""
-        return as_json({"on": request.app.state.people.busy})
+    @app.get("/v1/demo/users", include_in_schema=False)
+    async def users(request: Request) -> Response:
+        """Say whether users are simulated."""
+        return as_json({"on": request.app.state.users.busy})
 
-    @app.put("/v1/demo/people", include_in_schema=False)
-    async def switch_people(request: Request, on: Annotated[bool, Body(embed=True)]) -> Response:
-        """Simulate people, or stop."""
-        request.app.state.people.switch(on)
+    @app.put("/v1/demo/users", include_in_schema=False)
+    async def switch_users(request: Request, on: Annotated[bool, Body(embed=True)]) -> Response:
+        """Simulate users, or stop."""
+        request.app.state.users.switch(on)
         return as_json({"on": on})
 
     return app
 
 
 def open_browser(url: str) -> None:
-    """Show the page, where there is a screen to show it on."""
+    """Open the page in a browser, if standard output is a terminal."""
     if sys.stdout.isatty():
         threading.Timer(1.0, webbrowser.open, [url]).start()
 

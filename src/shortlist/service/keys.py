@@ -74,11 +74,11 @@ class KeyFile:
         return sorted(self._keys.values(), key=lambda key: key.created)
 
     def create(self, name: str, scopes: Iterable[str]) -> str:
-        """Make a key and return it; nobody can do so again."""
-        wanted = tuple(dict.fromkeys(scopes))
-        unknown = [scope for scope in wanted if scope not in SCOPES]
-        if unknown or not wanted:
-            raise InvalidParameter(f"scopes are {', '.join(wanted) or 'empty'}; name some of {', '.join(SCOPES)}")
+        """Create a key and return it; it cannot be shown again."""
+        unique = tuple(dict.fromkeys(scopes))
+        unknown = [scope for scope in unique if scope not in SCOPES]
+        if unknown or not unique:
+            raise InvalidParameter(f"scopes are {', '.join(unique) or 'empty'}; name some of {', '.join(SCOPES)}")
         if not name.strip() or len(name) > 200:
             raise InvalidParameter(f"name is {name!r}; say in up to 200 characters whose key it is")
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -86,12 +86,12 @@ class KeyFile:
             if self.path.exists():
                 self._reload()
             number, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
-            self._keys[number] = Key(number, name, wanted, _digest(secret), time.time())
+            self._keys[number] = Key(number, name, unique, _digest(secret), time.time())
             self._write()
         return f"sl_{number}_{secret}"
 
     def revoke(self, number: str) -> Key:
-        """Make a key worthless."""
+        """Revoke a key."""
         if not self.path.exists():
             raise MissingFile(f"{self.path}: there is no such file")
         with self._locked():
@@ -143,12 +143,12 @@ class KeyFile:
             why = str(error) if isinstance(error, SaveFileError) else f"{self.path} cannot be read ({error.strerror})"
             if why != self._failing:
                 self._failing = why
-                _log.error("the keys are not read again, and the ones known before go on, revoked or not: %s", why)
+                _log.error("the key file cannot be read, and the keys read last stay in use, revoked or not: %s", why)
             return
         self._current = now
         if self._failing is not None:
             self._failing = None
-            _log.warning("the keys are read from %s again", self.path)
+            _log.warning("the keys were read again from %s", self.path)
 
     def _reload(self) -> None:
         stamp = self._stamp() if self.path.exists() else None
@@ -160,13 +160,13 @@ class KeyFile:
         self._keys, self._seen = keys, stamp
 
     def _stamp(self) -> tuple[int, int, int]:
-        found = self.path.stat()
-        if found.st_nlink == 0:
+        stat = self.path.stat()
+        if stat.st_nlink == 0:
             raise SaveFileError(
                 f"{self.path} was replaced where it is mounted from, and this is the old file: mount its folder, "
                 "not the file"
             )
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
     def _write(self) -> None:
         if not self.path.exists():

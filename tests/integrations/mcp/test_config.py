@@ -96,7 +96,7 @@ def test_our_section(tmp_path):
         ({"mcpServers": {"a": STDIO}, "shortlist": {"service": {"url": "http://x", "key": 1}}}, "service has no sett"),
         (
             {"mcpServers": {"a": STDIO}, "shortlist": {"embeddings": {}}},
-            'embeddings must have a "url", or a "function"',
+            'embeddings must have either a "url" or a "function"',
         ),
         ({"mcpServers": {"a": STDIO}, "shortlist": {"embeddings": {"function": "x"}}}, "embeddings.function is 'x'"),
     ],

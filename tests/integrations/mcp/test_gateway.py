@@ -179,12 +179,12 @@ def test_an_explored_list_keeps_its_random_order():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (("0", "files__none"), "there is no tool 'files__none' now: it has disappeared"),
+        (("0", "files__none"), "there is no tool 'files__none' at the moment: its server is unavailable"),
         (("0", NAMES[0], 3), "arguments is 3; it must be an object"),
         (("0", NAMES[0], "{"), "arguments is '{'; it must be an object"),
-        (("7", NAMES[0]), "round '7' is not known; call find_tools first"),
-        (("seven", NAMES[0]), "round 'seven' is not known"),
-        (("", NAMES[0]), "round '' is not known"),
+        (("7", NAMES[0]), "round '7' is unknown; call find_tools first"),
+        (("seven", NAMES[0]), "round 'seven' is unknown"),
+        (("", NAMES[0]), "round '' is unknown"),
         (("0", "same"), "several servers have a tool 'same'; call one of a__same, b__same"),
     ],
 )
@@ -219,7 +219,7 @@ def test_without_tools_or_a_task_it_says_so():
         for task in ("", "  ", None):
             with pytest.raises(InvalidParameter, match="say in a sentence"):
                 await gateway.find_tools(task)
-        with pytest.raises(InvalidParameter, match="round '5' is not known"):
+        with pytest.raises(InvalidParameter, match="round '5' is unknown"):
             await gateway.more_tools("5")
         source.present.clear()
         with pytest.raises(InvalidParameter, match="no server is connected"):

@@ -38,7 +38,7 @@ def test_the_figures(tmp_path):
 
 
 def test_a_log_that_is_not_there(tmp_path):
-    assert report(tmp_path / "none.jsonl").lines() == ["no tools have been looked for yet"]
+    assert report(tmp_path / "none.jsonl").lines() == ["no agent has looked for tools yet"]
     assert RoundLog().get("0") is None
 
 

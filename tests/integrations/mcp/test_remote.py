@@ -81,7 +81,7 @@ def test_a_service_that_is_away_at_first(tmp_path, caplog):
     port = free_port()
     address = ServiceStream(url=f"http://127.0.0.1:{port}", deadline=5.0)
     with contextlib.closing(RemoteLister(address, **SETTINGS)) as lister:
-        assert "every tool is shown until the service is there" in caplog.text
+        assert "every tool is shown until the service is available" in caplog.text
         with pytest.raises(ServiceUnavailable):
             lister.propose([0.1, 0.9])
         with running(f"sqlite:///{tmp_path}/log.db", port=port) as service:

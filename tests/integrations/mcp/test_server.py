@@ -54,9 +54,9 @@ def test_the_three_tools(mode):
     ("name", "arguments", "message"),
     [
         ("find_tools", {}, "say in a sentence what you want to do"),
-        ("more_tools", {"round": "5"}, "round '5' is not known"),
-        ("call_tool", {"round": "5", "name": "files__tool_0"}, "round '5' is not known"),
-        ("call_tool", {}, "there is no tool '' now"),
+        ("more_tools", {"round": "5"}, "round '5' is unknown"),
+        ("call_tool", {"round": "5", "name": "files__tool_0"}, "round '5' is unknown"),
+        ("call_tool", {}, "there is no tool '' at the moment"),
         ("files__tool_0", {}, "there is no tool 'files__tool_0' here; use find_tools, then call_tool"),
     ],
 )

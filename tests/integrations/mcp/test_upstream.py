@@ -64,7 +64,7 @@ def test_one_that_dies_or_never_starts_does_not_touch_the_others(tmp_path):
             with pytest.raises(ServiceUnavailable, match="server a closed the connection during read_file"):
                 await upstreams.call(upstreams.tools()[0], {"path": "die"})
             await until(lambda: {tool.server for tool in upstreams.tools()} == {"b"})
-            with pytest.raises(ServiceUnavailable, match=r"server a is away \(it closed the connection\)"):
+            with pytest.raises(ServiceUnavailable, match=r"server a is unavailable \(it closed the connection\)"):
                 await upstreams.all[0].call("read_file", {})
             assert not (await upstreams.call(upstreams.tools()[0], {})).is_error
             await until(lambda: {tool.server for tool in upstreams.tools()} == {"a", "b"})  # it comes back

@@ -15,7 +15,7 @@ def test_bids_by_any_name(tmp_path):
         ["score", "auctions", str(source), "--bid", "price", "--item", "what", "--separator", ";", "--out", str(out)],
     )
     assert result.exit_code == 0, result.output
-    assert "4 bids are counted" in result.output
+    assert "4 bids counted" in result.output
     assert read_bids(out).values.tolist() == [3.0, 7.0, 10.5]
     assert read_bids(out, item="xbox").counts.tolist() == [1, 2]
     assert task_from_file(out).population[0].tolist() == [3.0, 7.0, 10.5]
@@ -44,5 +44,5 @@ def test_bids_are_not_written_over_themselves(tmp_path):
     source = tmp_path / "bids.csv"
     source.write_text("bid\n1\n")
     result = CliRunner().invoke(app, ["score", "auctions", str(source), "--out", str(source)])
-    assert "is where the bids are read from" in str(result.exception)
+    assert "is the file that the bids are read from" in str(result.exception)
     assert source.read_text() == "bid\n1\n"

@@ -34,7 +34,7 @@ def test_folders_that_hold_nothing_are_named(tmp_path):
     with pytest.raises(InvalidScores, match="it must hold a folder of images for each class"):
         find_pictures(tmp_path)
     (tmp_path / "a.jpg").write_bytes(b"")
-    with pytest.raises(InvalidScores, match="name a file with their classes by --truth"):
+    with pytest.raises(InvalidScores, match="name a file of their classes with --truth"):
         find_pictures(tmp_path)
     truth = tmp_path / "truth.txt"
     truth.write_text("a.jpg cat\nb.jpg dog\n")

@@ -1,4 +1,4 @@
-"""Batches that can be stopped and taken up again."""
+"""Batches that can be stopped and resumed."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_another_job_is_not_taken_up(tmp_path):
     out = tmp_path / "scores.npz"
     with Job(out, {"model": "one"}, total=3, batch=1) as job:
         job.run(numbers, lambda *_: None)
-        with pytest.raises(InvalidParameter, match="is being worked on by another process"):
+        with pytest.raises(InvalidParameter, match="is in use by another process"):
             Job(out, {"model": "one"}, total=3, batch=1)
     with pytest.raises(InvalidParameter, match="model was 'one' and is 'two' now"):
         Job(out, {"model": "two"}, total=3, batch=1)
@@ -54,7 +54,7 @@ def test_another_job_is_not_taken_up(tmp_path):
     with Job(out, {"model": "one"}, total=3, batch=1) as job, pytest.raises(InvalidScores, match="is damaged"):
         job.finish(name="n", source="s")
     (tmp_path / "scores.npz.partial" / "settings.json").unlink()
-    with pytest.raises(InvalidParameter, match="not whose they are"):
+    with pytest.raises(InvalidParameter, match="batches without their settings"):
         Job(out, {"model": "two"}, total=3, batch=1)
 
 
@@ -64,6 +64,6 @@ def test_scores_that_are_not_finite_are_noticed_at_once(tmp_path):
 
     with (
         Job(tmp_path / "s.npz", {}, total=3, batch=2) as job,
-        pytest.raises(InvalidScores, match="of questions 0 to 1"),
+        pytest.raises(InvalidScores, match="some scores of questions 0 to 1"),
     ):
         job.run(broken, lambda *_: None)

@@ -96,5 +96,5 @@ def test_half_precision_changes_no_list_length_by_one_percent():
         for lists in (exact, shipped):
             scored = score_lists(lists.first if scorers == "first" else lists, score)
             best = metrics.optimal_threshold(scored.true, 0.9)
-            lengths.append((scored.made >= best).sum(axis=1).mean())
+            lengths.append((scored.scores >= best).sum(axis=1).mean())
         assert lengths[1] == pytest.approx(lengths[0], rel=0.01), score

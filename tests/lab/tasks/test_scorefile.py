@@ -57,7 +57,7 @@ MALFORMED = [
     (arrays(candidate_scores=CANDIDATES.astype(np.float64)), "they must be the same"),
     (arrays(candidate_scores=CANDIDATES + 1), "true_scores[0] is 0.5, which is not in row 0"),
     (arrays(candidate_scores=np.full((3, 2), np.inf, np.float32)), "candidate_scores[0, 0] is inf"),
-    (arrays(name=np.array([1, 2])), "name must be a text"),
+    (arrays(name=np.array([1, 2])), "name must be text"),
     ({"true_scores": np.array([None, 1.0])}, "cannot be read as an .npz file"),
     ({"scorers": np.array(["a"])}, "there are scorers and no array called candidate_scores"),
     ({"scorers": np.array(["a"]), "candidate_scores": TABLES}, "there are scorers and no array called true_column"),
@@ -140,7 +140,9 @@ def test_several_scorers_with_gaps_and_lists_of_different_length(tmp_path):
 def test_one_scorer_may_have_a_name_and_a_column(tmp_path):
     np.savez(tmp_path / "one.npz", candidate_scores=TABLES[:, :, :1], scorers=["dense"], true_column=COLUMNS)
     scores = read_scores(tmp_path / "one.npz")
-    assert (scores.scorers, scores.tables) == (("dense",), None)
+    assert (scores.scorers, scores.by_scorer) == (("dense",), None)
+    assert np.array_equal(scores.tables, TABLES[:, :, :1], equal_nan=True)
+    assert np.array_equal(scores.lists, TABLES[:, :, 0], equal_nan=True)
     assert scores.true_columns.tolist() == [0, 1, -1]
 
 

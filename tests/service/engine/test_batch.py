@@ -19,7 +19,8 @@ from shortlist.errors import (
 from shortlist.rounds.codec import from_json, to_json
 from shortlist.rounds.events import Answer, Expired, Listed, kind_of
 from shortlist.service.engine import Engine, Settings
-from shortlist.service.engine.batch import Batch, Close, Expand, Propose
+from shortlist.service.engine.batch import Batch
+from shortlist.service.engine.commands import Close, Expand, Propose
 from shortlist.service.engine.rounds import Round
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Entry, StreamRow
@@ -45,7 +46,9 @@ def test_a_scorer_of_another_version_is_refused(sqlite):
             await engine.create_stream("set", Settings(coverage=0.9, scorer_version="v1"))
             await engine.propose("set", ["x"], [0.1], scorer_version="v1")
             await refused(ScorerChanged, engine.propose("set", ["x"], [0.1]), "scorer_version is missing")
-            await refused(ScorerChanged, engine.propose("set", ["x"], [0.1], scorer_version="v2"), "make a new stream")
+            await refused(
+                ScorerChanged, engine.propose("set", ["x"], [0.1], scorer_version="v2"), "create a new stream"
+            )
             await engine.create_stream("first", Settings(coverage=0.9))
             await engine.propose("first", ["x"], [0.1], scorer_version="v1")
             await engine.create_stream("none", Settings(coverage=0.9))
@@ -83,7 +86,7 @@ def test_when_too_many_wait_the_oldest_are_closed(address):
             await asyncio.gather(*(engine.propose("a", ["x"], [0.5], round_id=f"s{i}") for i in range(4)))
             summary = await engine.summary("a")
             assert (summary["open"], summary["expired"]) == (5, 2)
-            await refused(RoundClosed, engine.answer("a", "r0", "miss"), "waited for too long")
+            await refused(RoundClosed, engine.answer("a", "r0", "miss"), "it expired before its answer arrived")
             _, new = await engine.answer("a", "r2", "miss")
             assert new
             assert await engine.retention.expire("a", before=math.inf) == 4
@@ -115,7 +118,9 @@ def test_of_two_answers_in_one_batch_the_first_counts():
     assert (again.answer(), new) == ({"hit": "c1"}, False)
     other = batch.judge(Close(stream, "r", Answer.MISS))
     assert isinstance(other, ConflictingAnswer)
-    assert str(other).startswith("round r was answered hit 'c1' before; it cannot be answered miss now: it is final")
+    assert str(other).startswith(
+        "round r was already answered hit 'c1'; it cannot be answered miss now: the answer is final"
+    )
     assert [(entry.number, entry.at, kind_of(entry.event)) for entry in batch.entries] == [
         (1, NOW, "listed"),
         (2, NOW, "hit"),

@@ -124,7 +124,7 @@ def test_the_same_twice_changes_nothing_and_another_is_refused(address):
             _, new = await engine.answer("a", "r", "hit", "y")
             assert not new
             for kind, member in (("hit", "x"), ("miss", None), ("skip", None), ("absent", None)):
-                await refused(ConflictingAnswer, engine.answer("a", "r", kind, member), "was answered")
+                await refused(ConflictingAnswer, engine.answer("a", "r", kind, member), "was already answered")
             await refused(UnknownRound, engine.answer("a", "nothing", "miss"))
             await refused(UnknownStream, engine.answer("b", "r", "miss"))
             await refused(DuplicateIds, engine.propose("a", ["x", "x"], [0.1, 0.2]))
@@ -311,7 +311,7 @@ def test_several_scorers_need_a_score_that_takes_them(sqlite):
         async with Engine.open(sqlite) as engine:
             await engine.create_stream("a", Settings(coverage=0.9, score="relative"))
             wrong = engine.propose("a", ["x"], {"dense": [0.5], "bm25": [1.0]})
-            await refused(InvalidScores, wrong, "score is 'relative\\(0.4\\)', which is of one")
+            await refused(InvalidScores, wrong, "score is 'relative\\(0.4\\)', which takes one")
             await engine.propose("a", ["x"], {"dense": [0.5]})  # one that has a name
             assert (await engine.summary("a"))["rounds"] == 1
 

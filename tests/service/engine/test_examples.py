@@ -9,26 +9,26 @@ from shortlist.errors import InvalidParameter, InvalidScores
 from shortlist.rounds.events import Fitted, WarmStarted
 from shortlist.rounds.learning import make_learning
 from shortlist.rounds.stream import Stream
-from shortlist.service.engine.examples import labelled, warm_start_events
+from shortlist.service.engine.examples import labeled, warm_start_events
 from shortlist.service.engine.settings import Settings
 
 ROWS = [[[0.5, None], [0.25, 7.0]], [[0.125, 3.0]]]
 
 
 def test_numbers_or_rows_of_them():
-    plain = labelled([[0.5, 0.25], [0.75]], [1, -1])
+    plain = labeled([[0.5, 0.25], [0.75]], [1, -1])
     assert [table.tolist() for table in plain.tables] == [[0.5, 0.25], [0.75]]
     assert (plain.right, plain.scorers) == ([(1,), ()], ("",))
-    rows = labelled(ROWS, [0, 0], ["dense", "bm25"])
+    rows = labeled(ROWS, [0, 0], ["dense", "bm25"])
     assert np.array_equal(rows.tables[0], [[0.5, math.nan], [0.25, 7.0]], equal_nan=True)
     assert rows.scorers == ("dense", "bm25")
-    assert labelled([[0.5]], [0], ["dense"]).scorers == labelled([[[0.5]]], [0], ["dense"]).scorers == ("dense",)
+    assert labeled([[0.5]], [0], ["dense"]).scorers == labeled([[[0.5]]], [0], ["dense"]).scorers == ("dense",)
 
 
 def test_names_that_a_stream_has_need_not_be_sent_and_give_the_order():
     expected = ("bm25", "dense")
-    assert labelled(ROWS, [0, 0], None, expected).scorers == expected
-    turned = labelled(ROWS, [0, 0], ["dense", "bm25"], expected)
+    assert labeled(ROWS, [0, 0], None, expected).scorers == expected
+    turned = labeled(ROWS, [0, 0], ["dense", "bm25"], expected)
     assert turned.tables[1].tolist() == [[3.0, 0.125]]
 
 
@@ -45,30 +45,30 @@ def test_names_that_a_stream_has_need_not_be_sent_and_give_the_order():
 )
 def test_what_is_wrong_is_named(lists, right, scorers, message):
     with pytest.raises((InvalidScores, InvalidParameter, ValueError), match=message):
-        labelled(lists, right, scorers)
+        labeled(lists, right, scorers)
 
 
 def test_a_digest_is_that_of_all_of_it():
-    one = labelled([[0.5, 0.25], [0.75]], [1, -1]).digest
-    assert one == labelled([[0.5, 0.25], [0.75]], [1, -1]).digest
+    one = labeled([[0.5, 0.25], [0.75]], [1, -1]).digest
+    assert one == labeled([[0.5, 0.25], [0.75]], [1, -1]).digest
     others = [
-        labelled([[0.5, 0.25], [0.75]], [0, -1]),
-        labelled([[0.5], [0.25, 0.75]], [0, -1]),
-        labelled([[0.5, 0.25], [0.75]], [1, -1], ["dense"]),
+        labeled([[0.5, 0.25], [0.75]], [0, -1]),
+        labeled([[0.5], [0.25, 0.75]], [0, -1]),
+        labeled([[0.5, 0.25], [0.75]], [1, -1], ["dense"]),
     ]
     assert len({one, *(each.digest for each in others)}) == 4
 
 
 def test_a_search_that_found_nothing_is_an_example_too():
     for lists, scorers in (([[0.5], []], None), ([[[0.5, 1.0]], []], ["dense", "bm25"])):
-        examples = labelled(lists, [0, -1], scorers)
+        examples = labeled(lists, [0, -1], scorers)
         assert (examples.right, len(examples.tables[1])) == ([(0,), ()], 0)
 
 
 def test_the_events_are_those_of_the_library_and_the_last_has_the_digest():
     settings = Settings(coverage=0.9, fit_rounds=2).rounds
     stream = Stream(settings, learning=make_learning(settings))
-    examples = labelled([[0.5, 0.25]] * 5, [0, 0, -1, 0, 0])
+    examples = labeled([[0.5, 0.25]] * 5, [0, 0, -1, 0, 0])
     fit, last = warm_start_events(stream, examples)
     assert isinstance(fit, Fitted)
     assert isinstance(last, WarmStarted)

@@ -5,7 +5,7 @@ import asyncio
 from shortlist.errors import UnknownStream
 from shortlist.rounds.events import Answer
 from shortlist.service.engine import Engine, Settings
-from shortlist.service.engine.batch import Close, Propose
+from shortlist.service.engine.commands import Close, Propose
 from shortlist.service.engine.lookup import Lookup
 from shortlist.service.engine.memory import Memory, load
 from shortlist.service.store import Store

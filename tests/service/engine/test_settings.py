@@ -76,6 +76,9 @@ def test_a_stream_that_shadows_another_is_in_shadow_mode_until_that_ends():
     ended = made.changed({"shadows": None})
     assert ended.round_changes(made) == {"shadow": False, "at_most": 3}
     assert ended == ended.changed({"shadows": None}) == Settings(coverage=0.9, at_most=3)
-    for wrong, message in (({"shadows": "old"}, "only when a stream is made"), ({"shadow": True}, "shadow mode shows")):
+    for wrong, message in (
+        ({"shadows": "old"}, "only when a stream is created"),
+        ({"shadow": True}, "shadow mode shows"),
+    ):
         with pytest.raises(InvalidParameter, match=message):
             made.changed(wrong)

@@ -313,7 +313,7 @@ def test_it_takes_nothing_itself_until_it_serves_on_its_own(sqlite):
         await engine.retention.retain(0.0, None)  # closes old's rounds, and new's with them
         await engine.propose("old", IDS, OLD, round_id="r1", also={"new": NEW})
         assert (await engine.configure("new", {"at_most": 1}))["settings"]["at_most"] == 1
-        await refused(InvalidParameter, engine.configure("new", {"shadows": "old"}), "only when a stream is made")
+        await refused(InvalidParameter, engine.configure("new", {"shadows": "old"}), "only when a stream is created")
         after = await engine.configure("new", {"shadows": None, "at_least": 1})
         assert (after["shadows"], after["shadow"], after["epoch"], after["expired"]) == (None, False, 0, 2)
         shown, _ = await engine.propose("new", IDS, NEW, round_id="own")
@@ -361,7 +361,7 @@ def test_streams_that_cannot_shadow(sqlite):
             made = Settings(**({"coverage": 0.9, "shadows": "old", "grace": 3} | settings))
             await refused(InvalidParameter, engine.create_stream(name, made), words)
 
-        await refuses("there is no such stream: make that one first", shadows="nowhere")
+        await refuses("there is no such stream: create that one first", shadows="nowhere")
         await refuses("which is the stream itself", name="x", shadows="x")
         await refuses("which shadows 'old' itself: shadow 'old'", shadows="new")
         await refuses("which has explore_share 0.1", shadows="clicks")
@@ -385,7 +385,9 @@ def test_streams_that_cannot_shadow(sqlite):
 def test_the_stream_in_use_is_not_deleted_while_another_shadows_it(address):
     async def work(engine):
         await pair(engine)
-        await refused(ConflictingStream, engine.delete_stream("old"), "stream new shadows old: delete it, or end that")
+        await refused(
+            ConflictingStream, engine.delete_stream("old"), "stream new shadows old: delete it first, or end it"
+        )
         await engine.configure("new", {"shadows": None})
         await engine.delete_stream("old")
         await engine.create_stream("old", Settings(coverage=0.9))
@@ -399,12 +401,12 @@ def test_the_stream_in_use_is_not_deleted_while_another_shadows_it(address):
 def test_both_lists_and_both_answers_are_stored_or_none(address, monkeypatch):
     append, broken = Store.append, set()
 
-    def fail(store, entries, texts=()):
+    def fail(store, *new):
         """Break when both streams have been written to, before the commit."""
         if broken:
             monkeypatch.setattr(Store, "_commit", lambda _: (_ for _ in ()).throw(StoreUnavailable("the disk is full")))
         try:
-            append(store, entries, texts)
+            append(store, *new)
         finally:
             monkeypatch.setattr(Store, "_commit", commit)
 

@@ -259,17 +259,19 @@ def test_a_stream_takes_little_memory(sqlite):
     store = Store(sqlite, read_only=True)
     with store.reading() as reader:
         row = reader.stream("a")
-        kept = [load(reader, row)]
-        gc.collect()
-        tracemalloc.start()
-        before, _ = tracemalloc.get_traced_memory()
-        kept += [load(reader, row) for _ in range(5)]
-        gc.collect()
-        after, _ = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
+        kept, sizes = [load(reader, row)], []
+        for _ in range(3):  # other threads of this process may allocate something meanwhile
+            gc.collect()
+            tracemalloc.start()
+            before, _ = tracemalloc.get_traced_memory()
+            kept += [load(reader, row) for _ in range(5)]
+            gc.collect()
+            after, _ = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+            sizes.append((after - before) / 5)
     store.close()
     assert kept[0][0].rounds.tally.rounds == 1000
-    assert (after - before) / 5 <= 60_000
+    assert min(sizes) <= 60_000
 
 
 def test_a_stream_that_another_process_holds_delays_itself_alone(postgresql):
@@ -342,7 +344,7 @@ def test_all_requests_of_a_stream_wait_for_it_together(postgresql, monkeypatch):
                 await one_round(one, "a")
             looked, put_aside = [], two._writer._put_aside
             monkeypatch.setattr(
-                two._writer, "_put_aside", lambda batch, busy: looked.append(busy.places) or put_aside(batch, busy)
+                two._writer, "_put_aside", lambda batch, busy: looked.append(busy.positions) or put_aside(batch, busy)
             )
             await asyncio.gather(*(one_round(two, "a") for _ in range(20)))
             return looked, (await one.summary("a"))["rounds"]

@@ -135,7 +135,7 @@ def test_a_database_that_does_not_answer_is_not_a_finding(sqlite, read, monkeypa
     asyncio.run(main())
 
     def away(*_, **__):
-        raise StoreUnavailable("the database does not take this now")
+        raise StoreUnavailable("the database did not accept this")
 
     monkeypatch.setattr(Reader, "events", away)
     with pytest.raises(StoreUnavailable):
@@ -263,12 +263,16 @@ UNNOTICED = {
         "it has another hash",
     ),
     "the hash itself": ("UPDATE streams SET chain = replace(chain, '0', '1')", "it has another hash"),
-    "a question": ("UPDATE texts SET question = '\"who else\"' WHERE number = 5", "event 5: its question or its texts"),
-    "texts that nobody sent": (
-        "INSERT INTO texts (stream_id, number, question, texts, salt) VALUES (1, 6, '\"who\"', 'null', '00')",
-        "event 6: its question or its texts",
+    "a question": (
+        "UPDATE texts SET question = '\"who else\"' WHERE number = 5",
+        "event 5: its question, texts or image",
     ),
-    "texts of another round": ("UPDATE texts SET number = 6 WHERE number = 5", "event 6: its question or its texts"),
+    "texts that nobody sent": (
+        "INSERT INTO texts (stream_id, number, question, texts, image, salt) "
+        "VALUES (1, 6, '\"who\"', 'null', 'null', '00')",
+        "event 6: its question, texts or image",
+    ),
+    "texts of another round": ("UPDATE texts SET number = 6 WHERE number = 5", "event 6: its question, texts or image"),
 }
 
 

@@ -136,10 +136,10 @@ def test_a_fit_that_cannot_be_written_is_still_due(sqlite, monkeypatch, caplog):
             await play(engine, 29)
             append = Store.append
 
-            def fail(store, entries, texts=()):
+            def fail(store, entries, *more):
                 if any(isinstance(entry.event, Fitted) for entry in entries):
                     raise StoreUnavailable("the disk is full")
-                append(store, entries, texts)
+                append(store, entries, *more)
 
             monkeypatch.setattr(Store, "append", fail)
             await play(engine, 1, seed=1)  # its answer is stored, and nobody hears of the rest
@@ -193,7 +193,7 @@ def test_a_write_that_fails_changes_nothing_and_the_next_one_works(address, monk
 
             def fail(self, *_):
                 self.rollback()
-                raise StoreUnavailable("the database does not take this now")
+                raise StoreUnavailable("the database did not accept this")
 
             monkeypatch.setattr(Store, "append", fail)
             await refused(StoreUnavailable, engine.propose("a", ["x"], [0.5], round_id="r"))
@@ -213,8 +213,8 @@ def test_a_commit_of_which_nobody_heard_is_found_in_the_log(address, monkeypatch
             await engine.create_stream("a", Settings(coverage=0.9))
             real = Store.append
 
-            def break_off(self, entries, texts=()):
-                real(self, entries, texts)
+            def break_off(self, *new):
+                real(self, *new)
                 raise StoreUnavailable("the connection was lost")
 
             monkeypatch.setattr(Store, "append", break_off)

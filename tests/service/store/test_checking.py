@@ -11,8 +11,8 @@ SALT = "00112233445566778899aabbccddeeff"
 
 @pytest.fixture
 def filled(store, row):
-    digest = text_digest(SALT, "who", None)
-    store.append([listed(row, 1, text_digest=digest), hit(row, 2)], [Text(row.id, 1, "who", None, SALT)])
+    digest = text_digest(SALT, "who", None, None)
+    store.append([listed(row, 1, text_digest=digest), hit(row, 2)], [Text(row.id, 1, "who", None, None, SALT)])
     store.save_snapshot(row.id, Snapshot(2, 1, "state"))
     store.append([listed(row, 3, "other")])
     return store

@@ -27,9 +27,13 @@ from tests.service.tampering import alter, alter_body
 def test_texts_of_any_kind_come_back(store, row):
     """Zero characters too, which PostgreSQL does not take in a text."""
     question, texts = "why\x00?  \U0001f600", ["\x00", None, "<b>"]
-    store.append([listed(row, 1, ids=["\x00"])], [Text(row.id, 1, question, texts, "5a17")])
+    store.append(
+        [listed(row, 1, ids=["\x00"])], [Text(row.id, 1, question, texts, "https://pictures.example.org/1.png", "5a17")]
+    )
     with store.reading() as reader:
-        assert reader.texts(row.id, [1])[1] == Text(row.id, 1, question, texts, "5a17")
+        assert reader.texts(row.id, [1])[1] == Text(
+            row.id, 1, question, texts, "https://pictures.example.org/1.png", "5a17"
+        )
         assert next(reader.events(row.id)).event.ids == ["\x00"]
 
 

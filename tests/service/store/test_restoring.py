@@ -25,9 +25,9 @@ from tests.service.tampering import alter
 def fill(store, row, numbers):
     """Show a list for each number."""
     for number in numbers:
-        digest = text_digest("5a17", "who", None)
+        digest = text_digest("5a17", "who", None, None)
         store.append(
-            [listed(row, number, f"r{number}", text_digest=digest)], [Text(row.id, number, "who", None, "5a17")]
+            [listed(row, number, f"r{number}", text_digest=digest)], [Text(row.id, number, "who", None, None, "5a17")]
         )
 
 

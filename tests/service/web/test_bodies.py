@@ -40,7 +40,7 @@ def test_names_in_the_path_are_checked_as_in_other_routes(sqlite_service):
     framework = problem(sqlite_service.http.get("/v1/streams/-a/rounds"), 422, "invalid-request")
     assert short == framework
     assert short["errors"][0]["where"] == "name"
-    answer = sqlite_service.http.put("/v1/streams/docs/rounds/-r/feedback", json={"miss": True})
+    answer = sqlite_service.http.put("/v1/streams/docs/rounds/%01/feedback", json={"miss": True})
     assert problem(answer, 422, "invalid-request")["errors"][0]["where"] == "round_id"
 
 

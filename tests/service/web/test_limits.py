@@ -54,7 +54,10 @@ def test_slow_bodies_cannot_take_all_memory(sqlite):
             pass
         large = [(f"c{i}", i / 7) for i in range(9_000)]
         document = problem(service.propose(large), 503, "service-unavailable")
-        assert document["detail"] == "the bodies of other requests fill the memory for them: try again in a moment"
+        assert (
+            document["detail"]
+            == "the bodies of other requests fill the memory set aside for bodies: try again in a moment"
+        )
         assert service.propose().status_code == 201
         for connection in slow:
             connection.close()

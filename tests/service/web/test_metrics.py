@@ -213,7 +213,7 @@ def test_workers_count_together(postgresql):
 
 def test_commits_that_fail_are_counted_and_logged_with_their_reason(sqlite_service, monkeypatch, caplog):
     def fail(*_):
-        raise StoreUnavailable("the database does not take this now (disk full)")
+        raise StoreUnavailable("the database did not accept this (disk full)")
 
     store = sqlite_service.engine.store
     with monkeypatch.context() as patch:
@@ -221,7 +221,7 @@ def test_commits_that_fail_are_counted_and_logged_with_their_reason(sqlite_servi
         assert [sqlite_service.propose().status_code for _ in range(3)] == [503] * 3
     assert scrape(sqlite_service)["shortlist_commit_failures_total"] == 3
     logged = [record.getMessage() for record in caplog.records if "could not be stored" in record.getMessage()]
-    assert logged == ["1 requests could not be stored: the database does not take this now (disk full)"]  # in a second
+    assert logged == ["1 requests could not be stored: the database did not accept this (disk full)"]  # in a second
 
 
 def test_snapshots_and_retention(sqlite):

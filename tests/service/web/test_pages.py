@@ -5,7 +5,7 @@ import pytest
 from shortlist.service.web.pages import STATIC
 from tests.service.web.checks import problem
 
-PAGES = ["/", "/page/streams/docs", "/page/streams/docs/answer", "/favicon.ico", "/static/plotly.min.js"]
+PAGES = ["/", "/page/streams/docs", "/page/streams/docs/answer", "/page/start", "/favicon.ico", "/static/plotly.min.js"]
 
 
 @pytest.mark.parametrize("path", PAGES)

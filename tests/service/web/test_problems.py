@@ -79,7 +79,7 @@ def test_why_the_database_is_away_is_told_to_the_log_and_to_nobody_else(sqlite_s
     why = 'connection to server at "10.1.2.3", port 5432 failed: FATAL: role "me" does not exist'
 
     async def fail(*_, **__):
-        raise StoreUnavailable(f"the database does not take this now ({why}); nothing was stored: try again later")
+        raise StoreUnavailable(f"the database did not accept this ({why}); nothing was stored: try again later")
 
     for name in ("check", "summary", "answer"):
         monkeypatch.setattr(sqlite_service.engine, name, fail)

@@ -16,7 +16,7 @@ BODIES = {
     "half a number for an id": {"candidates": [{"id": 0.5, "score": 0.5}]},
     "something unknown": {"candidates": [{"id": "a", "score": 0.5}], "surprise": 1},
     "an id that is too long": {"candidates": [{"id": "a" * 501, "score": 0.5}]},
-    "a bad round id": {"candidates": [{"id": "a", "score": 0.5}], "round_id": "a b"},
+    "a bad round id": {"candidates": [{"id": "a", "score": 0.5}], "round_id": "a/b"},
     "text for one of several scores": {"candidates": [{"id": "a", "scores": {"bm25": "0.5"}}]},
     "null for a score": {"candidates": [{"id": "a", "score": None}]},
     "null for scores": {"candidates": [{"id": "a", "scores": None}]},

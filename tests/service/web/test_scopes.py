@@ -8,6 +8,15 @@ from tests.service.running import running
 
 #: The scope that each route needs.
 NEEDED = {
+    "add_items": "propose",
+    "remove_item": "propose",
+    "clear_items": "admin",
+    "get_queue": "feedback",
+    "next": "feedback",
+    "renew_lease": "feedback",
+    "give_back": "feedback",
+    "get_labels": "read",
+    "get_classes": "read",
     "create_stream": "admin",
     "list_streams": "read",
     "get_stream": "read",

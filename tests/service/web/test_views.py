@@ -16,7 +16,7 @@ def test_a_round_says_why_each_candidate_was_shown(sqlite_service):
     found = sqlite_service.http.get("/v1/streams/short/rounds/r1").json()
     assert [(each["id"], each["shown"]) for each in found["candidates"]] == [("a", False), ("b", True)]
     why = "the score is being learned: everything is shown"
-    assert [each["why"] for each in found["candidates"]] == [f"{why}; hidden because no more may be shown", why]
+    assert [each["why"] for each in found["candidates"]] == [f"{why}; hidden because of at_most", why]
     sqlite_service.make("raw", score="raw")
     sqlite_service.propose(stream="raw", round_id="r1")
     found = sqlite_service.http.get("/v1/streams/raw/rounds/r1").json()
@@ -77,7 +77,7 @@ def test_a_round_says_what_the_error_budget_added(sqlite_service):
     below = "is below the threshold 0.9"
     assert [each["why"] for each in found["candidates"]] == [
         "0.9 reaches the threshold 0.9",
-        f"0.85 {below}; shown because more are always shown",
+        f"0.85 {below}; shown because of at_least",
         *(f"{0.9 - 0.05 * i:.4g} {below}; added by the error budget" for i in range(2, 9)),
         f"0.45 {below}",
     ]

@@ -1,6 +1,6 @@
 """MCP: the tools of many servers behind three, for agents that have too many.
 
-``shortlist mcp CONFIG`` runs it; here is what a gateway of your own needs, over tools that need not be MCP's.
+``shortlist mcp CONFIG`` runs it; this module is for a gateway of your own, over tools that need not be MCP's.
 """
 
 from shortlist.errors import needs_extra

@@ -1,4 +1,4 @@
-"""What ``shortlist mcp CONFIG`` reads: the file that MCP clients have, and a section of ours.
+"""The settings file of ``shortlist mcp CONFIG``: the file that MCP clients use, with a section of ours.
 
 {
   "mcpServers": {
@@ -8,7 +8,7 @@
   "shortlist": {"coverage": 0.9, "shadow": true}
 }
 
-``${NAME}`` in a text is the environment variable of that name. Relative paths start at the file's folder.
+``${NAME}`` in a string is the environment variable of that name. Relative paths start at the file's folder.
 """
 
 import json
@@ -26,7 +26,7 @@ from shortlist.rounds.settings import Options
 __all__ = ["DEFAULTS", "Config", "Embeddings", "HttpServer", "Server", "ServiceStream", "StdioServer", "read_config"]
 
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?(\w+)\}")
-#: The keys under which clients have their servers.
+#: The keys under which clients list their servers.
 _SERVERS: Final = ("mcpServers", "servers")
 #: A lister's settings that the file may have; `shadow` is the gateway's own.
 _LISTER: Final = (
@@ -34,8 +34,8 @@ _LISTER: Final = (
     "delta",
     *(name for name in Options.__dataclass_fields__ if name not in ("shadow", "grace")),
 )
-#: What a gateway sets where the file does not. Agents never say that a tool was missing, so it explores; they call soon
-#: after they have found one, or not at all, so that a silent round need not hold up later ones for long.
+#: The gateway's own defaults. Agents never report that a tool was missing, so it explores; they call a tool soon
+#: after finding it, or not at all, so a silent round need not hold up later ones for long.
 DEFAULTS: Final[Mapping[str, Any]] = {
     "coverage": 0.9,
     "explore_share": "auto",
@@ -53,13 +53,13 @@ class Server:
     Parameters
     ----------
     name
-        What the file calls it.
+        Its name in the file.
     timeout
-        Seconds that a call may take.
+        The most seconds that a call may take.
     start_timeout
-        Seconds that it may take to start and to list its tools.
+        The most seconds that it may take to start and list its tools.
     refresh
-        Seconds between two looks at its tools, besides those that it asks for.
+        Seconds between two refreshes of its tools, besides those that it requests.
     """
 
     name: str
@@ -70,12 +70,12 @@ class Server:
 
 @dataclass(frozen=True, kw_only=True)
 class StdioServer(Server):
-    """A server that is a process of ours.
+    """A server that the gateway starts as a process.
 
     Parameters
     ----------
     command, args, env, cwd
-        What to run, with which words and further variables, in which folder.
+        The command to run, its arguments, additional environment variables, and its working folder.
     """
 
     command: str
@@ -91,7 +91,7 @@ class HttpServer(Server):
     Parameters
     ----------
     url, headers
-        Where it is, and what to send along with each request.
+        Its address, and headers to send with each request.
     """
 
     url: str
@@ -100,14 +100,14 @@ class HttpServer(Server):
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceStream:
-    """A stream of a running service that keeps the rounds.
+    """A stream of a running service that stores the rounds.
 
     Parameters
     ----------
     url, stream, api_key
-        As `shortlist.Client` takes them.
+        As for `shortlist.Client`.
     deadline
-        The seconds in which a list is shown, whatever the service does.
+        The seconds within which a list is shown, whatever the service does.
     """
 
     url: str
@@ -118,16 +118,16 @@ class ServiceStream:
 
 @dataclass(frozen=True, kw_only=True)
 class Embeddings:
-    """A second scorer beside BM25: the cosine between the embeddings of task and tool.
+    """A second scorer besides BM25: the cosine between the embeddings of task and tool.
 
     Parameters
     ----------
     url, model, headers
         An address that takes ``{"model": ..., "input": [texts]}`` and returns ``{"data": [{"embedding": [...]}]}``.
     function
-        Or ``file.py:name``: a function of a list of texts that returns a vector for each.
+        Or ``file.py:name``: a function from a list of texts to one vector each.
     timeout
-        Seconds to wait for the address.
+        Seconds to wait for a response from `url`.
     """
 
     url: str | None = None
@@ -139,26 +139,26 @@ class Embeddings:
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """A gateway's settings, checked.
+    """The checked settings of a gateway.
 
     Parameters
     ----------
     servers
-        The servers behind it, in the file's order.
+        The servers behind it, in the order of the file.
     settings
-        Those of the lister: `coverage`, `explore_share`, `at_most` ...
+        The settings of the lister: `coverage`, `explore_share`, `at_most`, ...
     shadow
-        Show every tool, and learn all the same.
+        Show every tool, but learn as usual.
     state
-        The folder for what is learned and for the log.
+        The folder for what is learned, and for the log.
     service
-        A stream that keeps the rounds instead of that folder.
+        A stream that stores the rounds instead of that folder.
     embeddings
         A second scorer.
     more_count
         How many tools `more_tools` adds.
     wait
-        Seconds after the start in which servers that are starting are waited for.
+        Seconds after the start during which requests wait for servers that are starting.
     """
 
     servers: tuple[Server, ...]
@@ -172,7 +172,7 @@ class Config:
 
 
 def read_config(path: str | os.PathLike[str]) -> Config:
-    """Return the settings in a file, or say what is wrong with it.
+    """Return the settings in a file, or raise.
 
     Parameters
     ----------
@@ -182,13 +182,13 @@ def read_config(path: str | os.PathLike[str]) -> Config:
     Raises
     ------
     InvalidParameter
-        It is not JSON, or a value in it cannot be used.
+        If it is not JSON, or a value in it cannot be used.
     """
     source = Path(path).absolute()
     try:
         document = json.loads(source.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise MissingFile(f"{path}: there is no such file; copy the one of your MCP client there") from None
+        raise MissingFile(f"{path}: there is no such file; copy your MCP client's file there") from None
     except OSError as error:
         raise InvalidParameter(f"{path} cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:
@@ -232,7 +232,7 @@ def _server(name: str, server: Any, shared: dict[str, float], source: Path) -> S
     if "command" in server:
         args = server.get("args", [])
         if not isinstance(args, list):
-            raise InvalidParameter(f"server {name}: args is {args!r}; it must be a list of texts")
+            raise InvalidParameter(f"server {name}: args is {args!r}; it must be a list of strings")
         stdio = StdioServer(
             name=name,
             command=_text(server["command"], f"{name}.command"),
@@ -243,20 +243,20 @@ def _server(name: str, server: Any, shared: dict[str, float], source: Path) -> S
         )
         if _starts(stdio, source):
             raise InvalidParameter(
-                f"server {name} is this gateway with this same file, {source}: it would start itself without end; "
-                "take it out, and keep it in the file of your client only"
+                f"server {name} is this gateway with this same file, {source}: it would start itself endlessly; "
+                "remove it here, and keep it only in your client's file"
             )
         return stdio
     if "url" not in server:
         raise InvalidParameter(f"server {name} has neither a command nor a url; give it one of them")
     if server.get("type") == "sse":
-        raise InvalidParameter(f"server {name} speaks server-sent events, which MCP has dropped; use its HTTP address")
+        raise InvalidParameter(f"server {name} uses server-sent events, which MCP has dropped; use its HTTP address")
     url = _address(server["url"], f"{name}.url")
     return HttpServer(name=name, url=url, headers=_texts(server.get("headers", {}), f"{name}.headers"), **times)
 
 
 def _starts(server: StdioServer, source: Path) -> bool:
-    """Whether a server is a gateway of the file that it stands in."""
+    """Whether a server is a gateway with the file that lists it."""
     folder = server.cwd or Path.cwd()
     after = zip(server.args, server.args[1:], strict=False)
     return any(word == "mcp" and (folder / file).resolve() == source.resolve() for word, file in after)
@@ -278,7 +278,7 @@ def _embeddings(section: Any, folder: Path) -> Embeddings:
     section = _object(section, "embeddings")
     _check_keys(section, ("url", "model", "headers", "function", "timeout"), "embeddings")
     if ("url" in section) == ("function" in section):
-        raise InvalidParameter('embeddings must have a "url", or a "function" such as "embed.py:embed": one of them')
+        raise InvalidParameter('embeddings must have either a "url" or a "function" such as "embed.py:embed"')
     timeout = _seconds(section.get("timeout", 10.0), "embeddings.timeout")
     if "function" in section:
         path, _, name = _text(section["function"], "embeddings.function").rpartition(":")
@@ -294,7 +294,7 @@ def _embeddings(section: Any, folder: Path) -> Embeddings:
 
 
 def _filled(value: Any, where: str) -> Any:
-    """Return a value with environment variables in the place of their names."""
+    """Return a value with environment variables substituted."""
     if isinstance(value, dict):
         return {key: _filled(each, f"{where}.{key}".lstrip(".")) for key, each in value.items()}
     if isinstance(value, list):
@@ -325,7 +325,7 @@ def _object(value: Any, where: str) -> dict[str, Any]:
 
 def _text(value: Any, where: str) -> str:
     if not isinstance(value, str) or not value:
-        raise InvalidParameter(f"{where} is {value!r}; it must be a text")
+        raise InvalidParameter(f"{where} is {value!r}; it must be a string, not empty")
     return value
 
 

@@ -1,16 +1,16 @@
-"""Three tools in the place of many: find some for a task, ask for more, call one.
+"""Three tools instead of many: find some for a task, ask for more, call one.
 
 What an agent does is the answer to a round:
 
 - The first call in a round is a hit. If its tool was not in the list, because the agent asked for more or knew its
-  name, it is a *measured miss*: the rest of the list is shown to the lister, and the hit then has a known score. The
+  name, it is a *measured miss*: the rest of the list is shown to the lister, so the hit has a known score. The
   call is forwarded all the same.
-- Of a tool that was no candidate (its server was away, or it is new) it is a miss.
-- Later calls in the round are logged and not counted: a retry, or the next step of the same task.
-- Agents do not say that a tool was missing; they do something else. So the default of the gateway is
-  ``explore_share="auto"``: only rounds count in which everything was shown, in random order.
+- A first call of a tool that was not a candidate (its server was away, or it is new) is a miss.
+- Later calls in the round are logged but not counted: a retry, or the next step of the same task.
+- Agents do not report that a tool was missing; they do something else. So the gateway's default is
+  ``explore_share="auto"``: only rounds in which everything was shown, in random order, count.
 
-A call is counted before it is forwarded. If the gateway ends in between, the agent calls again, and the same answer
+A call is counted before it is forwarded. If the gateway dies in between, the agent calls again, and the same answer
 again changes nothing.
 """
 
@@ -53,10 +53,29 @@ class ToolSource(Protocol):
     """Where tools come from, and where calls go: `Upstreams`, or one of your own."""
 
     def tools(self) -> list[Tool]:
-        """Return the tools that there are now."""
+        """Return the tools that exist now.
+
+        Returns
+        -------
+        list[Tool]
+            The tools.
+        """
 
     async def call(self, tool: Tool, arguments: dict[str, Any]) -> CallToolResult:
-        """Call a tool."""
+        """Call a tool.
+
+        Parameters
+        ----------
+        tool
+            One of the tools.
+        arguments
+            Its arguments.
+
+        Returns
+        -------
+        CallToolResult
+            The result, errors included.
+        """
 
 
 @dataclass(frozen=True)
@@ -68,7 +87,7 @@ class Found:
     round
         The round, to be passed to `more_tools` and `call_tool`.
     tools
-        The tools, best first; in random order where everything is shown to learn from.
+        The tools, best first; in random order in an explored round.
     hidden
         How many more there are.
     """
@@ -78,7 +97,13 @@ class Found:
     hidden: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the agent gets."""
+        """Return the reply to the agent.
+
+        Returns
+        -------
+        dict[str, Any]
+            The round, the tools, the number of hidden ones, and what to do next.
+        """
         if self.tools and self.hidden:
             following = f"{_CALL} If none of them fits, call more_tools(round): {self.hidden} more are hidden."
         elif self.hidden:
@@ -101,15 +126,15 @@ class Gateway:
     source
         Where tools come from, and where calls go.
     lister
-        What cuts the lists and learns from calls; with `explore_share`, because agents do not report misses.
+        The lister that cuts the lists and learns from calls; with `explore_share`, because agents do not report misses.
     ranking
-        What scores tools for a task; BM25 over names, descriptions and parameters if not given.
+        Scores tools for a task; by default BM25 over names, descriptions and parameters.
     shadow
-        Show every tool, and learn all the same: the log says what would have been hidden, and missed.
+        Show every tool, but learn as usual: the log says what would have been hidden, and missed.
     more_count
         How many tools `more_tools` adds.
     log
-        Where to write what happened.
+        The log to write to.
     """
 
     def __init__(
@@ -126,7 +151,7 @@ class Gateway:
         self._ranking = Ranking() if ranking is None else ranking
         self._shadow, self._more_count = shadow, more_count
         self._rounds = RoundLog() if log is None else log
-        # A plain lister answers at once; others wait for a disk or a network, and do that beside the event loop.
+        # A plain lister answers at once; others wait for a disk or a network, in a thread.
         self._waits = not isinstance(lister, Shortlister)
 
     async def find_tools(self, task: str) -> Found:
@@ -135,13 +160,23 @@ class Gateway:
         Parameters
         ----------
         task
-            What the agent wants to do, in a sentence.
+            What the agent wants to do, in one sentence.
+
+        Returns
+        -------
+        Found
+            The shortlist, and its round.
+
+        Raises
+        ------
+        InvalidParameter
+            If the task is empty, or there are no tools.
         """
         if not isinstance(task, str) or not task.strip():
             raise InvalidParameter(f"task is {task!r}; say in a sentence what you want to do")
         tools = {tool.name: tool for tool in self._source.tools()}
         if not tools:
-            raise InvalidParameter("there are no tools now: no server is connected; try again in a moment")
+            raise InvalidParameter("there are no tools at the moment: no server is connected; try again shortly")
         names, rest = list(tools), tuple[str, ...]()
         try:
             shown = await self._do("propose", await self._ranking.scores(task, list(tools.values())), names)
@@ -150,7 +185,7 @@ class Gateway:
         except ShortlistError as error:
             _log.warning("everything is shown, and the round does not count: %s", error)
             return self._show(NO_ROUND, None, await self._best_first(task, tools), (), tools, explored=False)
-        if shown.fallback:  # the service was away or slow, and shows everything
+        if shown.fallback:  # the service was unavailable or slow, and everything is shown
             return self._show(NO_ROUND, None, shown.members, (), tools, explored=False)
         explored, name = bool(shown.explored), f"{self._rounds.prefix}{shown.round_id}"
         return self._show(name, shown.round_id, shown.members, rest, tools, explored=explored)
@@ -191,6 +226,16 @@ class Gateway:
         ----------
         round_text
             The round of the list.
+
+        Returns
+        -------
+        Found
+            The next tools.
+
+        Raises
+        ------
+        InvalidParameter
+            If the round is unknown.
         """
         tools = {tool.name: tool for tool in self._source.tools()}
         if round_text == NO_ROUND:
@@ -219,7 +264,7 @@ class Gateway:
         Returns
         -------
         CallToolResult
-            What the tool's server says, with errors as they are.
+            The response of the tool's server, errors included.
         """
         tool = self._tool(name)
         given = _arguments(arguments)
@@ -228,7 +273,7 @@ class Gateway:
         return await self._source.call(tool, given)
 
     def _tool(self, name: str) -> Tool:
-        """Return the tool with this name, or with this last part of a name if there is but one."""
+        """Return the tool with this name, or the only one with this last part of a name."""
         tools = self._source.tools()
         for tool in tools:
             if tool.name == name:
@@ -240,21 +285,21 @@ class Gateway:
             named = ", ".join(tool.name for tool in alike)
             raise InvalidParameter(f"several servers have a tool {name!r}; call one of {named}")
         raise InvalidParameter(
-            f"there is no tool {name!r} now: it has disappeared, its server is away, or it was never there; call "
+            f"there is no tool {name!r} at the moment: its server is unavailable, or the tool does not exist; call "
             "find_tools again"
         )
 
     async def _count(self, round_text: str, name: str) -> Counted:
-        """Answer a round, and return what the call is."""
-        known = self._rounds.get(round_text)
+        """Answer a round, and return what the call counts as."""
+        logged = self._rounds.get(round_text)
         if round_text == NO_ROUND:
             return "not counted"
-        if known is not None:
-            if known.called is not None:
+        if logged is not None:
+            if logged.called is not None:
                 return "again"
-            known.called = name  # from now on another call is a later one
+            logged.called = name  # from now on another call is a later one
         try:
-            return await self._answer(self._id(round_text), name, None if known is None else known.first)
+            return await self._answer(self._id(round_text), name, None if logged is None else logged.first)
         except UnknownRound:
             raise _unknown(round_text) from None
         except ConflictingAnswer:
@@ -262,8 +307,8 @@ class Gateway:
         except RoundClosed:
             return "closed"
         except ShortlistError as error:
-            if known is not None:
-                known.called = None
+            if logged is not None:
+                logged.called = None
             _log.warning("a call in round %s could not be counted: %s", round_text, error)
             return "not counted"
 
@@ -281,10 +326,10 @@ class Gateway:
         return "hit" if first is None or name in first else "measured miss"
 
     def _id(self, round_text: str) -> Any:
-        """Return what the lister calls a round: a lister numbers them, a service has texts."""
-        known = self._rounds.get(round_text)
-        if known is not None:
-            return known.round_id
+        """Return the lister's id of a round: a lister numbers them, a service has strings."""
+        logged = self._rounds.get(round_text)
+        if logged is not None:
+            return logged.round_id
         return int(round_text) if round_text.isdecimal() and len(round_text) < 19 else round_text
 
     async def _do(self, verb: str, *arguments: Any) -> Any:
@@ -295,12 +340,12 @@ class Gateway:
 
 def _unknown(round_text: str) -> InvalidParameter:
     return InvalidParameter(
-        f"round {round_text!r} is not known; call find_tools first, and pass on the round that it returns"
+        f"round {round_text!r} is unknown; call find_tools first, and pass on the round that it returns"
     )
 
 
 def _arguments(given: Any) -> dict[str, Any]:
-    """Return arguments as an object; some models write them as a text."""
+    """Return arguments as an object; some models write them as a string."""
     if given is None:
         return {}
     if isinstance(given, str):
@@ -314,5 +359,5 @@ def _arguments(given: Any) -> dict[str, Any]:
 
 
 def error_result(message: str) -> CallToolResult:
-    """Return an error as an agent reads it."""
+    """Return an error as a tool result, for an agent to read."""
     return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)

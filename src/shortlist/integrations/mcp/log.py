@@ -1,4 +1,4 @@
-"""What agents were shown and what they called: a line of JSON for each, and the figures that come of them.
+"""What agents were shown and what they called: one line of JSON each, and the figures computed from them.
 
 A line has the names of tools, never what an agent wrote: neither its task nor its arguments.
 
@@ -21,10 +21,10 @@ from shortlist.errors import UnwritableFile
 
 __all__ = ["Counted", "Report", "Round", "RoundLog", "report"]
 
-#: What became of a call: its tool was in the list; it was not, and its score is known all the same; it was not even
-#: among the candidates; the round had been called in before; it is closed; it could not be counted.
+#: What a call counts as: its tool was in the list; it was not, but its score is known; it was not even
+#: among the candidates; the round already had a call; the round is closed; it could not be counted.
 Counted = Literal["hit", "measured miss", "miss", "again", "closed", "not counted"]
-#: What lines of each kind have, besides those that name the round.
+#: The fields of each kind of line.
 _FACTS: Final[Mapping[Any, set[str]]] = {
     "find": {"round", "id", "of", "first", "rest", "explored", "all_tokens", "tokens"},
     "more": {"round", "shown", "tokens"},
@@ -36,16 +36,16 @@ _ANSWERS: Final = ("hit", "measured miss", "miss")
 
 @dataclass
 class Round:
-    """A round as the gateway remembers it.
+    """A round in the gateway's memory.
 
     Parameters
     ----------
     round_id
-        What the lister calls it; None if it was shown without one.
+        The lister's id of it; None if it was shown without a lister.
     first
         The tools in its list.
     shown
-        Those that the agent has seen.
+        The tools that the agent has seen.
     called
         The tool that was called first.
     """
@@ -62,11 +62,11 @@ class RoundLog:
     Parameters
     ----------
     path
-        The file that lines are added to; None: they are only remembered.
+        The file to append to; None to keep rounds in memory only.
     keep
-        How many rounds are remembered.
+        The number of rounds to keep in memory.
     prefix
-        What the names of rounds begin with.
+        The prefix of the names of rounds.
     """
 
     def __init__(self, path: Path | None = None, keep: int = 1_000, prefix: str = "") -> None:
@@ -86,20 +86,20 @@ class RoundLog:
             raise UnwritableFile(f"{path} cannot be used for the log: {error.strerror}") from None
 
     def get(self, round_text: str) -> Round | None:
-        """Return one of the last rounds by its id in text."""
+        """Return one of the last rounds by its name."""
         return self._rounds.get(round_text)
 
     def add(self, do: str, round_text: str, round_id: Any = None, **facts: Any) -> None:
-        """Write a line. A disk that is full does not stop an agent's work.
+        """Write a line. A full disk does not stop an agent's work.
 
         Parameters
         ----------
         do
             What happened: find, more or call.
         round_text, round_id
-            The round, as agents and as the lister call it.
+            The name of the round for agents, and the lister's id.
         facts
-            What there is to say about it.
+            The other fields of the line.
         """
         line = {"do": do, "round": round_text, "id": round_id, "time": round(time.time(), 3), **facts}
         self._remember(line)
@@ -121,14 +121,14 @@ class RoundLog:
             self._rounds[name].called = line["tool"]
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
 
 def read_log(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a log; one that was cut off or changed is left out."""
+    """Yield the lines of a log; incomplete or altered ones are left out."""
     with contextlib.suppress(FileNotFoundError), path.open(encoding="utf-8", errors="replace") as file:
         for text in file:
             with contextlib.suppress(ValueError):
@@ -139,22 +139,22 @@ def read_log(path: Path) -> Iterator[dict[str, Any]]:
 
 @dataclass
 class Report:
-    """Figures of a log.
+    """The figures of a log.
 
     Attributes
     ----------
     rounds, explored
-        How often tools were looked for, and how often everything was shown in random order to learn from.
+        The number of requests for tools, and of those in which everything was shown in random order.
     tools, listed, shown
-        Tools that there were, tools in lists, and tools that agents saw: in shadow mode and after `more_tools`, more.
+        Available tools, tools in lists, and tools that agents saw: more in shadow mode and after `more_tools`.
     tokens_all, tokens_listed, tokens_shown
-        About how many tokens their schemas take.
+        The approximate number of tokens of their schemas.
     expanded
-        Rounds in which more was asked for.
+        Rounds in which the agent asked for more.
     hits, misses, absent
-        First calls of a tool in the list, of one that was not in it, and of one that was no candidate.
+        First calls of a tool in the list, of one that was not in it, and of one that was not a candidate.
     cut_hits, cut_misses
-        The same of lists that left something out.
+        The same for lists that left something out.
     again, uncounted
         Later calls in a round, and calls that could not be counted.
     """
@@ -179,7 +179,7 @@ class Report:
     def lines(self) -> list[str]:
         """Return the figures in words."""
         if not self.rounds:
-            return ["no tools have been looked for yet"]
+            return ["no agent has looked for tools yet"]
         saved = 1 - self.tokens_listed / self.tokens_all if self.tokens_all else 0.0
         cut = self.cut_hits + self.cut_misses
         covered = f"; of {cut} lists that left tools out, {self.cut_hits} had it" if cut else ""
@@ -188,8 +188,8 @@ class Report:
             f"{self.listed / self.rounds:.1f} of {self.tools / self.rounds:.1f} tools per list, {saved:.0%} of about "
             f"{self.tokens_all / self.rounds:,.0f} tokens of schemas left out",
             f"{self.hits} first calls of a tool in the list, {self.misses} of one that was not in it{covered}",
-            f"{self.expanded} times more was asked for; {self.again} later calls, not counted; {self.uncounted} calls "
-            f"that could not be counted, {self.absent} of a tool that was no candidate",
+            f"{self.expanded} requests for more; {self.again} later calls, not counted; {self.uncounted} calls "
+            f"that could not be counted, {self.absent} of a tool that was not a candidate",
         ]
 
 
@@ -201,20 +201,20 @@ def report(path: Path, last: int | None = None) -> Report:
     path
         The file.
     last
-        Of how many of the last rounds; of all if not given.
+        The number of latest rounds to include; by default all.
     """
     lines = list(read_log(path))
     finds = {str(line["round"]): line for line in lines if line["do"] == "find"}
-    wanted = set(list(finds)[-last:] if last else finds)
+    included = set(list(finds)[-last:] if last else finds)
     figures, expanded = Report(), set()
     for line in lines:
         name = str(line["round"])
-        if name not in wanted:
+        if name not in included:
             figures.uncounted += line["do"] == "call" and not last
             continue
-        found = finds[name]
+        find = finds[name]
         if line["do"] == "find":
-            figures.rounds += 1  # of this line: lists that were shown without a lister have one name for all
+            figures.rounds += 1  # per line: lists that were shown without a lister share one name
             figures.explored += bool(line["explored"])
             figures.tools += line["of"]
             figures.listed += len(line["first"])
@@ -227,7 +227,7 @@ def report(path: Path, last: int | None = None) -> Report:
             figures.shown += len(line["shown"])
             figures.tokens_shown += line["tokens"]
         else:
-            _count(figures, line["counted"], cut=len(found["first"]) < found["of"])
+            _count(figures, line["counted"], cut=len(find["first"]) < find["of"])
     figures.expanded = len(expanded)
     return figures
 

@@ -1,7 +1,7 @@
-"""How well each tool fits a task: by words, and by embeddings where there are some.
+"""How well each tool fits a task: by words, and optionally by embeddings.
 
-The lister learns how to weigh them, so nothing has to be tuned here; but lists must be made in the same way in every
-round. So where the embeddings fail, there are no scores at all, and the gateway shows everything.
+The lister learns how to weight them, so nothing has to be tuned here; but lists must be scored in the same way in every
+round. So if the embeddings fail, there are no scores at all, and the gateway shows everything.
 """
 
 import hashlib
@@ -26,27 +26,40 @@ from shortlist.integrations.mcp.tools import Tool, words_of
 __all__ = ["Embed", "Ranking", "Ranks", "make_embed"]
 
 Array = NDArray[np.float64]
-#: What turns texts into vectors, one for each.
+#: A function from texts to vectors, one each.
 Embed = Callable[[list[str]], Awaitable[Array]]
-#: How many texts are sent to an address at once.
+#: The most texts in one request.
 _AT_ONCE: Final = 64
 _LONGEST: Final = 2_000
 
 
 class Ranks(Protocol):
-    """Whatever scores tools for a task: `Ranking`, or one of your own."""
+    """Anything that scores tools for a task: `Ranking`, or one of your own."""
 
     async def scores(self, task: str, tools: Sequence[Tool]) -> Any:
-        """Return what `propose` of a lister takes: a number for each tool, or several by name; larger is better."""
+        """Return the scores of tools for a task; larger is better.
+
+        Parameters
+        ----------
+        task
+            What an agent wants to do.
+        tools
+            The tools.
+
+        Returns
+        -------
+        Any
+            What `Lister.propose` takes: one number per tool, or several by name.
+        """
 
 
 class Ranking:
-    """BM25 over names, descriptions and parameters, and the cosine of embeddings beside it.
+    """BM25 over names, descriptions and parameters, and optionally the cosine of embeddings.
 
     Parameters
     ----------
     embed
-        What turns texts into vectors; BM25 alone if not given.
+        A function from texts to vectors; by default only BM25 is used.
     """
 
     def __init__(self, embed: Embed | None = None) -> None:
@@ -56,7 +69,7 @@ class Ranking:
         self._vectors: dict[str, Array] = {}
 
     async def scores(self, task: str, tools: Sequence[Tool]) -> Any:
-        """Return a score for each tool; with embeddings ``{"bm25": ..., "embedding": ...}``.
+        """Return the scores of tools for a task.
 
         Parameters
         ----------
@@ -64,6 +77,11 @@ class Ranking:
             What an agent wants to do.
         tools
             The tools.
+
+        Returns
+        -------
+        Any
+            One number per tool; with embeddings ``{"bm25": ..., "embedding": ...}``.
         """
         texts = [tool.text for tool in tools]
         if self._index is None or texts != self._texts:
@@ -75,7 +93,7 @@ class Ranking:
 
     async def _cosines(self, embed: Embed, task: str, tools: Sequence[Tool]) -> Array:
         texts = [f"{tool.name}: {tool.description}"[:_LONGEST] for tool in tools]
-        # Of tools that are gone nothing is kept; another task may do the same meanwhile, with other tools.
+        # Vectors of tools that are gone are dropped; another task may do the same meanwhile, with other tools.
         vectors = {text: vector for text, vector in self._vectors.items() if text in set(texts)}
         new = [text for text in dict.fromkeys(texts) if text not in vectors]
         for start in range(0, len(new), _AT_ONCE):
@@ -91,17 +109,17 @@ class Ranking:
 
 
 def make_embed(settings: Embeddings) -> Embed:
-    """Return what turns texts into vectors, as the settings say.
+    """Return the function from texts to vectors that the settings describe.
 
     Parameters
     ----------
     settings
-        Which function, or which address.
+        The function, or the address of a service.
 
     Raises
     ------
     InvalidParameter
-        There is no such file, it cannot be imported, or it has no such function.
+        If there is no such file, it cannot be imported, or it has no such function.
     """
     if settings.function is None:
         return _remote(settings)
@@ -156,7 +174,7 @@ def _load(path: Path, name: str) -> Callable[[list[str]], Any]:
 
 
 def _normed(vectors: Array, count: int) -> Array:
-    """Return vectors of length one, or say why they are none."""
+    """Return vectors scaled to length one, or raise."""
     if vectors.ndim != 2 or len(vectors) != count or not np.isfinite(vectors).all():
         raise ServiceUnavailable(
             f"the embeddings have the shape {vectors.shape}; there must be {count} vectors of finite numbers"

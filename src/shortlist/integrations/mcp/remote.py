@@ -1,4 +1,4 @@
-"""Rounds in a stream of the service, which may be away when the gateway starts, and at any time after that."""
+"""Rounds in a stream of the service, which may be unavailable when the gateway starts, and at any time after that."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -16,41 +16,41 @@ _log = logging.getLogger("shortlist.mcp")
 
 
 class RemoteLister:
-    """A `shortlist.Client` whose stream is created when the service is there.
+    """A `shortlist.Client` whose stream is created once the service is available.
 
     Parameters
     ----------
     service
-        Where the stream is.
+        The address and name of the stream.
     settings
-        Those of the stream. If it exists, settings that may change at any time are changed; others must be the ones
-        that it was created with.
+        The settings of the stream. If it exists, settings that may change at any time are changed; the others must be
+        those it was created with.
 
     Raises
     ------
     ConflictingStream
-        It was created with other settings.
+        If it was created with other settings.
     NotAllowed
-        The key is missing, or wrong.
+        If the key is missing or wrong.
     """
 
     def __init__(self, service: ServiceStream, **settings: Any) -> None:
         address = service.url, service.stream, service.api_key
         self._client = shortlist.Client(*address, deadline=service.deadline, fallback="everything")
-        # While it is away nothing is waited for: an agent is at the other end.
+        # No waiting while it is unavailable: an agent is at the other end.
         self._quick = shortlist.Client(*address, timeout=service.deadline, retries=0)
         self._settings = _complete(settings)
         self._is_created = False
         try:
             self._create()
         except ServiceUnavailable as error:
-            _log.warning("every tool is shown until the service is there: %s", error)
+            _log.warning("every tool is shown until the service is available: %s", error)
         except BaseException:
             self.close()
             raise
 
     def _create(self) -> None:
-        """Create the stream, or take over the settings that may change."""
+        """Create the stream, or update the settings that may change."""
         if self._is_created:
             return
         try:
@@ -72,7 +72,7 @@ class RemoteLister:
         truncated_below: float | Mapping[str, float] | None = None,
         allow_empty: bool = False,
     ) -> Any:
-        """Open a round and return its shortlist; everything, where the service is away or slow."""
+        """Open a round and return its shortlist; everything, if the service is unavailable or slow."""
         self._create()
         return self._client.propose(scores, ids, truncated_below=truncated_below, allow_empty=allow_empty)
 
@@ -89,11 +89,11 @@ class RemoteLister:
         self._client.miss(round_id)
 
     def skip(self, round_id: Any) -> None:
-        """Say that no answer will come."""
+        """Record that no answer will come."""
         self._client.skip(round_id)
 
     def absent(self, round_id: Any) -> None:
-        """Take the answer "no candidate at all is right"."""
+        """Take the answer "no candidate is right"."""
         self._client.absent(round_id)
 
     def reveal(self, round_id: Any, right: Member | None) -> None:
@@ -101,17 +101,17 @@ class RemoteLister:
         self._client.reveal(round_id, right)
 
     def summary(self) -> Any:
-        """Return what has happened so far."""
+        """Return a summary of all rounds so far."""
         return self._client.summary()
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._client.close()
         self._quick.close()
 
 
 def _complete(given: dict[str, Any]) -> dict[str, Any]:
-    """Return all settings of a stream, checked: what is not given has its default."""
+    """Return all settings of a stream, checked, with defaults filled in."""
     checked = shortlist.Shortlister(**given).settings
     names = Options.__dataclass_fields__.keys() - {"keep", "score", "shadow"}
     settings = {name: getattr(checked, name) for name in sorted(names)}

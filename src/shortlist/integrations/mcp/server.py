@@ -39,7 +39,7 @@ _log = logging.getLogger("shortlist.mcp")
 
 _HOST: Final = "127.0.0.1"
 
-#: How a host is told what to do with three tools.
+#: The instructions for a host: what to do with the three tools.
 _INSTRUCTIONS: Final = (
     "Before a task, call find_tools with a sentence that says what you want to do. It returns tools with schemas, "
     "and a round. Call one of them with call_tool and that round. If none fits, call more_tools with the round. For "
@@ -59,12 +59,12 @@ _FOUND: Final = {
 
 
 def _descriptions(servers: Sequence[str]) -> list[ToolDescription]:
-    """Return the three tools as agents are shown them."""
+    """Return the three tools as agents see them."""
     return [
         ToolDescription(
             name="find_tools",
             description="Find the tools for a task. Returns a short list of tools with their schemas, and a round. "
-            f"There are tools of these servers: {', '.join(servers)}.",
+            f"The tools are from these servers: {', '.join(servers)}.",
             input_schema={
                 "type": "object",
                 "properties": {"task": {"type": "string", "description": "What you want to do, in a sentence."}},
@@ -75,7 +75,7 @@ def _descriptions(servers: Sequence[str]) -> list[ToolDescription]:
         ),
         ToolDescription(
             name="more_tools",
-            description="Show more tools for the same task, if none of those that find_tools returned fits.",
+            description="Show more tools for the same task, if none that find_tools returned fits.",
             input_schema={"type": "object", "properties": {"round": _ROUND}, "required": ["round"]},
             output_schema=_FOUND,
             annotations=ToolAnnotations(read_only_hint=True),
@@ -87,8 +87,8 @@ def _descriptions(servers: Sequence[str]) -> list[ToolDescription]:
                 "type": "object",
                 "properties": {
                     "round": _ROUND,
-                    "name": {"type": "string", "description": "The tool's name, as it was returned."},
-                    "arguments": {"type": "object", "description": "Its arguments, by its input_schema."},
+                    "name": {"type": "string", "description": "The tool's name, as returned."},
+                    "arguments": {"type": "object", "description": "Its arguments, according to its input_schema."},
                 },
                 "required": ["round", "name"],
             },
@@ -104,11 +104,16 @@ def create_server(
     Parameters
     ----------
     gateway
-        What answers.
+        The gateway.
     servers
-        The names of the servers behind it: agents are told them.
+        The names of the servers behind it, shown to agents.
     ready
-        What to wait for before anything is answered: servers that are starting.
+        Awaited before each request is answered: servers may be starting.
+
+    Returns
+    -------
+    Server[Any]
+        The server, to be run over any transport.
     """
     described = _descriptions(servers)
 
@@ -143,15 +148,15 @@ def create_server(
     )
 
 
-def _result(found: Found) -> CallToolResult:
-    answer = found.to_dict()
+def _result(tools: Found) -> CallToolResult:
+    answer = tools.to_dict()
     text = json.dumps(answer, separators=(",", ":"), ensure_ascii=False)
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=answer)
 
 
 @contextmanager
 def _kept(config: Config) -> Iterator[tuple[Any, RoundLog]]:
-    """Open what keeps the rounds, a folder or a stream of the service, and the log."""
+    """Open the store of the rounds, a folder or a stream of the service, and the log."""
     lister: Any
     learns = True
     try:
@@ -161,7 +166,7 @@ def _kept(config: Config) -> Iterator[tuple[Any, RoundLog]]:
             settings = {name: value for name, value in config.settings.items() if name != "keep"}
             lister = RemoteLister(config.service, **settings)
     except FolderInUse as error:
-        # Clients start a gateway per window; the agent in the second one has its tools all the same.
+        # Clients start one gateway per window; the agent in the second one needs its tools all the same.
         _log.warning("%s; this one uses a copy of what was learned, and learns nothing", error)
         learns, lister = False, copied_lister(config.state, **config.settings)
     with contextlib.ExitStack() as stack:
@@ -175,7 +180,7 @@ def _kept(config: Config) -> Iterator[tuple[Any, RoundLog]]:
 
 @asynccontextmanager
 async def opened(config: Config) -> AsyncIterator[Server[Any]]:
-    """Start what a file of settings describes, and yield its server.
+    """Start the gateway described by a settings file, and yield its server.
 
     Parameters
     ----------
@@ -205,17 +210,17 @@ async def serve_stdio(config: Config) -> None:
 
 
 async def serve_http(config: Config, port: int) -> None:
-    """Serve over HTTP at ``/mcp``, to this machine alone, until the process is told to stop.
+    """Serve over HTTP at ``/mcp``, on this machine only, until the process is stopped.
 
-    There are no keys. A web page can reach this machine too, by a name that is made to point here, so requests must ask
-    for it by its address or as localhost, and must not come from a page of another host.
+    There are no keys. A web page can reach this machine too, through a host name that resolves to it, so requests must
+    address it by IP or as localhost, and must not come from a page of another host.
 
     Parameters
     ----------
     config
         The settings.
     port
-        Where to listen.
+        The port to listen on.
     """
     listening = socket.socket()
     try:

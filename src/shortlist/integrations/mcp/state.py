@@ -1,9 +1,9 @@
-"""A lister on disk that loses nothing: a save file, and a journal of what has happened since.
+"""A durable lister: a save file, and a journal of what has happened since.
 
-Whatever changes the lister is written to the journal, durably, before it is returned. Every so often the lister is
-saved under the next number and a new journal begins. The newest save file and the journal of the same number give the
-lister back, on whatever moment the process ended; a last line that was cut off was never acknowledged. So an answer
-that was acknowledged is counted, and because a lister takes the same answer only once, one that is sent again after a
+Every change of the lister is written to the journal, durably, before the call returns. From time to time the lister is
+saved under the next number and a new journal begins. The newest save file and the journal of the same number restore
+the lister, whenever the process ended; an incomplete last line was never acknowledged. So every acknowledged
+answer is counted, and because a lister counts the same answer only once, one that is sent again after a
 crash is not counted twice.
 """
 
@@ -45,21 +45,21 @@ class SavedLister:
     Parameters
     ----------
     folder
-        Where it is kept; made if it does not exist. One process at a time.
+        The folder; created if it does not exist. One process at a time.
     settings
-        Those of the `Shortlister`. If the folder has one, settings that may change at any time are changed; others
-        must be the ones that it was made with.
+        The settings of the `Shortlister`. If the folder has one, settings that may change at any time are changed; the
+        others must be those it was created with.
 
     Raises
     ------
     FolderInUse
-        Another process uses the folder.
+        If another process uses the folder.
     InvalidParameter
-        It was made with other settings.
+        If it was created with other settings.
     """
 
     def __init__(self, folder: str | os.PathLike[str], **settings: Any) -> None:
-        wanted = Shortlister(**settings)
+        new = Shortlister(**settings)
         self._folder = Path(folder)
         self._mutex = threading.Lock()
         self._is_behind = False  # whether the journal lacks something that the lister has
@@ -70,18 +70,18 @@ class SavedLister:
             raise UnwritableFile(f"{self._folder} cannot be used for the state: {error.strerror}") from None
         self._journal: IO[bytes] | None = None
         try:
-            self._lister = self._restored(wanted)
+            self._lister = self._restored(new)
             self._save()
         except BaseException:
             self.close()
             raise
 
-    def _restored(self, wanted: Shortlister) -> Shortlister:
+    def _restored(self, new: Shortlister) -> Shortlister:
         self._number, lister = _read(self._folder)
-        return wanted if lister is None else _adjusted(lister, wanted, self._folder)
+        return new if lister is None else _adjusted(lister, new, self._folder)
 
     def _save(self) -> None:
-        """Save the lister under the next number, begin its journal, and take away what that replaces."""
+        """Save the lister under the next number, begin its journal, and remove what that replaces."""
         number = self._number + 1
         journal = self._folder / f"journal-{number}.jsonl"
         try:
@@ -105,7 +105,7 @@ class SavedLister:
                     each.unlink()
 
     def _do(self, verb: str, /, **arguments: Any) -> Any:
-        """Let the lister do something, and return when that is on disk."""
+        """Call one of the lister's verbs, and return when the change is on disk."""
         with self._mutex:
             if self._journal is None:
                 raise InvalidParameter(f"the lister in {self._folder} was closed")
@@ -120,7 +120,7 @@ class SavedLister:
                 self._is_behind = True  # the next save has it
                 raise UnwritableFile(f"{self._folder} cannot be written ({error.strerror})") from error
             self._lines += 1
-            # What comes out of a fit is written down, and never computed again.
+            # The result of a fit is recorded, and never computed again.
             if self._lines >= _LINES or (self._lister.learned is not None) != self._fitted:
                 try:
                     self._save()
@@ -129,7 +129,7 @@ class SavedLister:
             return result
 
     def _write(self, line: bytes) -> None:
-        """Add a line to the journal; a disk that fills up takes a part of it, and says so at the next one."""
+        """Append a line to the journal; a full disk may accept part of it, and fail on the next write."""
         while line and self._journal is not None:
             line = line[self._journal.write(line) :]
 
@@ -141,39 +141,103 @@ class SavedLister:
         truncated_below: float | Mapping[str, float] | None = None,
         allow_empty: bool = False,
     ) -> Shown:
-        """Open a round and return its shortlist; see `Shortlister.propose`."""
+        """Open a round and return its shortlist; see `Shortlister.propose`.
+
+        Parameters
+        ----------
+        scores, ids, truncated_below, allow_empty
+            As for `Shortlister.propose`.
+
+        Returns
+        -------
+        Shown
+            The list.
+        """
         shown: Shown = self._do(
             "propose", scores=scores, ids=ids, truncated_below=truncated_below, allow_empty=allow_empty
         )
         return shown
 
     def more(self, round_id: Any, count: int | None = None) -> More:
-        """Show more of a list; see `Shortlister.more`."""
+        """Show more of a list; see `Shortlister.more`.
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+        count
+            How many more; by default all the rest.
+
+        Returns
+        -------
+        More
+            The next candidates.
+        """
         more: More = self._do("more", round_id=round_id, count=count)
         return more
 
     def hit(self, round_id: Any, member: Member) -> None:
-        """Take the answer "this one"."""
+        """Take the answer "this one".
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+        member
+            The candidate that was picked.
+        """
         self._do("hit", round_id=round_id, member=member)
 
     def miss(self, round_id: Any) -> None:
-        """Take the answer "not in this list"."""
+        """Take the answer "not in this list".
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+        """
         self._do("miss", round_id=round_id)
 
     def skip(self, round_id: Any) -> None:
-        """Say that no answer will come."""
+        """Record that no answer will come.
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+        """
         self._do("skip", round_id=round_id)
 
     def absent(self, round_id: Any) -> None:
-        """Take the answer "no candidate at all is right"."""
+        """Take the answer "no candidate is right".
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+        """
         self._do("absent", round_id=round_id)
 
     def reveal(self, round_id: Any, right: Member | None) -> None:
-        """Take the right answer, shown or not."""
+        """Take the right answer, shown or not.
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+        right
+            The right candidate; None if no candidate is right.
+        """
         self._do("reveal", round_id=round_id, right=right)
 
     def summary(self) -> Any:
-        """Return what has happened so far."""
+        """Return a summary of all rounds so far.
+
+        Returns
+        -------
+        Any
+            The summary of the `Shortlister`.
+        """
         return self._lister.summary()
 
     @property
@@ -182,7 +246,7 @@ class SavedLister:
         return self._lister.threshold
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Release the folder."""
         with self._mutex:
             for each in (self._journal, self._lock):
                 if each is not None:
@@ -197,7 +261,7 @@ class SavedLister:
 
 
 def saved_summary(folder: Path) -> Any:
-    """Return what the lister in a folder has learned, None if there is none; a gateway may be using it.
+    """Return the summary of the lister in a folder, None if there is none; a gateway may be using it.
 
     Parameters
     ----------
@@ -209,17 +273,17 @@ def saved_summary(folder: Path) -> Any:
 
 
 def copied_lister(folder: Path, **settings: Any) -> Shortlister:
-    """Return the lister in a folder that another gateway uses: a copy, which is kept nowhere.
+    """Return a copy, in memory only, of the lister in a folder that another gateway uses.
 
-    An old threshold is safe, so its lists are; what it learns ends with it.
+    An old threshold is safe, so its lists are safe too; what it learns is lost with it.
 
     Parameters
     ----------
     folder, settings
-        As of a `SavedLister`.
+        As for `SavedLister`.
     """
-    wanted, lister = Shortlister(**settings), _copy(folder)
-    return wanted if lister is None else _adjusted(lister, wanted, folder)
+    new, lister = Shortlister(**settings), _copy(folder)
+    return new if lister is None else _adjusted(lister, new, folder)
 
 
 def _copy(folder: Path) -> Shortlister | None:
@@ -229,9 +293,9 @@ def _copy(folder: Path) -> Shortlister | None:
         return _read(folder)[1]
 
 
-def _adjusted(lister: Shortlister, wanted: Shortlister, folder: Path) -> Shortlister:
-    """Return a lister with the settings that are wanted, or say which of them cannot be changed."""
-    ours, theirs = lister.settings, wanted.settings
+def _adjusted(lister: Shortlister, new: Shortlister, folder: Path) -> Shortlister:
+    """Return a lister with the settings of a new one, or raise if one of them cannot be changed."""
+    ours, theirs = lister.settings, new.settings
     for name in theirs.__dataclass_fields__:
         if name not in CONFIGURABLE and getattr(ours, name) != getattr(theirs, name):
             raise InvalidParameter(
@@ -245,7 +309,7 @@ def _adjusted(lister: Shortlister, wanted: Shortlister, folder: Path) -> Shortli
 
 
 def _read(folder: Path) -> tuple[int, Shortlister | None]:
-    """Return the newest lister of a folder, as its journal leaves it, and its number."""
+    """Return the newest lister of a folder, with its journal applied, and its number."""
     names = [each.name for each in folder.iterdir()] if folder.is_dir() else []
     number = max((int(match[1]) for name in names if (match := _SAVED.fullmatch(name))), default=0)
     if not number:
@@ -256,7 +320,7 @@ def _read(folder: Path) -> tuple[int, Shortlister | None]:
 
 
 def _locked(folder: Path) -> IO[bytes]:
-    """Return an open file that no other process can open in this way until it is closed; on Windows it can."""
+    """Return an open file that holds an exclusive lock until it is closed; there is no lock on Windows."""
     file = (folder / "lock").open("ab")
     if sys.platform != "win32":
         try:
@@ -271,7 +335,7 @@ def _locked(folder: Path) -> IO[bytes]:
 
 
 def _replay(lister: Shortlister, journal: Path) -> None:
-    """Let a lister do again what its journal says; what has no end of line was never acknowledged."""
+    """Apply a journal to a lister; a line without an end was never acknowledged."""
     try:
         *lines, _cut_off = journal.read_bytes().split(b"\n")
     except FileNotFoundError:
@@ -290,7 +354,7 @@ def _replay(lister: Shortlister, journal: Path) -> None:
 
 
 def _plain(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments as JSON has them: a missing score is null."""
+    """Return arguments for JSON: a missing score is null."""
     if "scores" not in arguments:
         return arguments
     scores = arguments["scores"]
@@ -300,7 +364,7 @@ def _plain(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _item(value: Any) -> Any:
-    """Return numbers of numpy as Python has them."""
+    """Return numpy's numbers as Python's."""
     return value.tolist()
 
 

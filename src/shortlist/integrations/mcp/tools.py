@@ -1,4 +1,4 @@
-"""A tool as the gateway knows it: whose it is, what it is for, and how much of a prompt it takes."""
+"""A tool of the gateway: its server, what it does, and how much of a prompt it takes."""
 
 import json
 import re
@@ -9,12 +9,12 @@ from typing import Any, Final
 
 __all__ = ["CHARACTERS_PER_TOKEN", "Tool", "words_of"]
 
-#: Without a model's own tokenizer: English and JSON have about so many characters per token.
+#: An estimate without a model's own tokenizer: the characters per token of English and JSON.
 CHARACTERS_PER_TOKEN: Final = 4
 #: Where a name such as ``listPullRequests`` or ``HTTPServer`` has a seam; and words, of any alphabet.
 _SEAM: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD: Final = re.compile(r"[^\W_]+")
-#: English words that say nothing about what a tool does.
+#: English stop words, which say nothing about what a tool does.
 _EMPTY: Final = frozenset(
     re.findall(
         r"\w+",
@@ -36,9 +36,9 @@ class Tool:
     server
         The server's name.
     tool
-        What the server calls it.
+        The server's name for it.
     description
-        What it says that it does.
+        The server's description of it.
     input_schema
         The JSON schema of its arguments.
     """
@@ -50,28 +50,28 @@ class Tool:
 
     @cached_property
     def name(self) -> str:
-        """What agents call it: two servers may have tools of the same name."""
+        """Its name for agents: two servers may have tools of the same name."""
         return f"{self.server}__{self.tool}"
 
     @cached_property
     def entry(self) -> dict[str, Any]:
-        """What an agent is shown of it."""
+        """What an agent sees of it."""
         return {"name": self.name, "description": self.description, "input_schema": self.input_schema}
 
     @cached_property
     def tokens(self) -> int:
-        """About how many tokens that takes."""
+        """The approximate number of tokens of `entry`."""
         return -(-len(json.dumps(self.entry, separators=(",", ":"), ensure_ascii=False)) // CHARACTERS_PER_TOKEN)
 
     @cached_property
     def text(self) -> str:
-        """Its words, for a search: its name twice, because that says most; its description; its parameters."""
+        """Its words, for search: its name twice, because that says most; its description; its parameters."""
         parameters = " ".join(_schema_texts(self.input_schema))
         return words_of(f"{self.name} {self.tool} {self.description} {parameters}")
 
 
 def words_of(text: str) -> str:
-    """Return the words of a text that say something, in lower case and in the singular.
+    """Return the words of a text without stop words, in lower case and in the singular.
 
     >>> words_of("listPullRequests(repo_name): what is in the repository")
     'list pull request repo name repository'
@@ -85,7 +85,7 @@ def _singular(word: str) -> str:
 
 
 def _schema_texts(schema: Any, depth: int = 0) -> Iterator[str]:
-    """Yield names and descriptions of parameters, and the values that they may take."""
+    """Yield the names and descriptions of parameters, and the values they may take."""
     if not isinstance(schema, dict) or depth > _DEEPEST:
         return
     properties = schema.get("properties")

@@ -1,8 +1,8 @@
-"""The servers behind the gateway, each on its own: one that dies, hangs or changes its tools does not touch the others.
+"""The servers behind the gateway, isolated: one that dies, hangs or changes its tools does not affect the others.
 
-Each server has a task that connects, lists its tools, and looks at them again when the server says so, when a call
-fails and every so often. When the connection ends, its tools leave the catalogue at once, and the task connects again
-after a pause that grows. Nothing that an agent asks for waits for a server, but for calls of its own tools.
+Each server has a task that connects, lists its tools, and refreshes them when the server says so, when a call
+fails, and periodically. When the connection ends, its tools leave the catalog at once, and the task reconnects
+with growing pauses. No request of an agent waits for a server, except calls of that server's tools.
 """
 
 import logging
@@ -27,15 +27,15 @@ __all__ = ["Upstream", "Upstreams"]
 
 _log = logging.getLogger("shortlist.mcp")
 
-#: Seconds until a server that is away is tried again, at first and at most; one that lived so long starts over.
+#: Seconds until an unavailable server is retried, at first and at most; after a connection of `_LIVED`, from the first.
 _FIRST_PAUSE, _LONGEST_PAUSE, _LIVED = 1.0, 60.0, 30.0
 _CLOSED: Final = "it closed the connection"
-#: Pages of tools that are read from one server.
+#: The most pages of tools read from one server.
 _PAGES: Final = 100
 
 
 class Upstream:
-    """A server, its tools, and what is wrong with it.
+    """A server, its tools, and its problem, if any.
 
     Parameters
     ----------
@@ -45,18 +45,18 @@ class Upstream:
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        #: Its tools; none while it is away.
+        #: Its tools; none while it is unavailable.
         self.tools: tuple[Tool, ...] = ()
-        #: Why it is away, in words; None while it is there, and before the first try.
+        #: Why it is unavailable, in words; None while it is connected, and before the first attempt.
         self.problem: str | None = None
-        #: Set once it was tried.
+        #: Set after the first attempt.
         self.tried = anyio.Event()
         self._client: Client | None = None
         self._wake = anyio.Event()
         self._is_closed = False
 
     async def run(self) -> None:
-        """Keep the connection, until cancelled."""
+        """Keep the connection until the task is canceled."""
         pause = _FIRST_PAUSE
         while True:
             started = anyio.current_time()
@@ -69,7 +69,7 @@ class Upstream:
             self.tried.set()
             if anyio.current_time() - started > _LIVED:
                 pause = _FIRST_PAUSE
-            _log.warning("server %s is away: %s; trying again in %.0f s", self.server.name, problem, pause)
+            _log.warning("server %s is unavailable: %s; trying again in %.0f s", self.server.name, problem, pause)
             await anyio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
@@ -79,13 +79,13 @@ class Upstream:
         Raises
         ------
         MCPError
-            What the server itself says is wrong.
+            If the server itself reports an error.
         ServiceUnavailable
-            It is away, or did not answer in time.
+            If it is unavailable, or did not answer in time.
         """
         name, client = self.server.name, self._client
         if client is None:
-            raise ServiceUnavailable(f"server {name} is away ({self.problem}); try again in a moment")
+            raise ServiceUnavailable(f"server {name} is unavailable ({self.problem}); try again shortly")
         try:
             return await client.call_tool(tool, arguments, read_timeout_seconds=self.server.timeout)
         except MCPError as error:
@@ -120,7 +120,7 @@ class Upstream:
                         await self._wake.wait()
                     self._wake = anyio.Event()
                     if not self._is_closed:
-                        # One that is busy with a call may not answer in time: it stays as it is.
+                        # One that is busy with a call may not answer in time: its tools are kept.
                         with anyio.move_on_after(self.server.timeout):
                             await self._look(client)
                 self._client, self.tools, self.problem = None, (), _CLOSED  # before the process is waited for
@@ -139,7 +139,7 @@ class Upstream:
         return _http(server)
 
     async def _look(self, client: Client) -> None:
-        """Take over the tools that the server has now."""
+        """Refresh the server's tools."""
         listed: list[Tool] = []
         cursor: str | None = None
         for _ in range(_PAGES):
@@ -156,13 +156,13 @@ class Upstream:
             self.tools = tuple(listed)
 
     async def _listen(self, client: Client) -> None:
-        """Look again whenever the server says that its tools have changed."""
+        """Refresh whenever the server reports that its tools have changed."""
         try:
             async with client.listen(tools_list_changed=True) as events:
                 async for _ in events:
                     self._wake.set()
         except (ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError):
-            return  # an older one sends notifications; one that does neither is looked at every so often
+            return  # an older one sends notifications; one that does neither is refreshed periodically
 
     async def _heard(self, message: Any) -> None:
         if isinstance(message, ToolListChangedNotification):
@@ -199,13 +199,13 @@ class Upstreams:
                 group.cancel_scope.cancel()
 
     async def ready(self, seconds: float) -> None:
-        """Wait until each server was tried once, but not longer than so many `seconds` after the start."""
+        """Wait until each server was tried once, but at most until `seconds` after the start."""
         with anyio.CancelScope(deadline=self._started + seconds):
             for upstream in self.all:
                 await upstream.tried.wait()
 
     def tools(self) -> list[Tool]:
-        """Return the tools of all servers that are there, in the order of the servers."""
+        """Return the tools of all available servers, in the order of the servers."""
         return [tool for upstream in self.all for tool in upstream.tools]
 
     async def call(self, tool: Tool, arguments: dict[str, Any]) -> CallToolResult:
@@ -226,13 +226,13 @@ async def _http(server: HttpServer) -> AsyncIterator[Any]:
 
 @asynccontextmanager
 async def _watched(transport: AbstractAsyncContextManager[Any], closed: Callable[[], None]) -> AsyncIterator[Any]:
-    """Say when the other side has closed the connection: nothing else does, while nobody calls."""
+    """Report when the other side closes the connection: nothing else does, between calls."""
     async with transport as (reading, writing):
         yield _Watched(reading, closed), writing
 
 
 class _Watched:
-    """A stream of messages that tells of its end."""
+    """A stream of messages that reports its end."""
 
     def __init__(self, stream: Any, closed: Callable[[], None]) -> None:
         self._stream, self._closed = stream, closed
@@ -268,7 +268,7 @@ class _Watched:
 
 
 def _in_words(error: BaseException) -> str:
-    """Return an error in one line: of a group, its first."""
+    """Return an error in one line; for a group, its first error."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     words = " ".join(str(error).split())

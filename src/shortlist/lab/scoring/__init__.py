@@ -1,14 +1,15 @@
 """Raw data and a model in, a score file out: what ``shortlist score`` does.
 
-| room | business |
+| module | contents |
 |---|---|
-| ``job`` | batches that can be stopped and taken up again; checksums; the score file |
-| ``pictures`` | images and their classes: folders, one folder a class, Parquet shards |
+| ``job`` | batches that can be stopped and resumed; checksums; the score file |
+| ``images`` | images and their classes: a folder, one folder per class, Parquet shards |
 | ``classifiers`` | images to logits: any transformers checkpoint, EfficientNet-Lite0 |
 | ``questions`` | questions with passages: DPR's JSON, SQuAD's JSON in blocks of 100 words |
-| ``bm25`` | which passages look right but are not |
-| ``encoders`` | texts to vectors: DPR, MiniLM, any command of yours |
-| ``bids`` | a CSV of bids to the table that the auctions draw from |
+| ``encoders`` | texts to vectors: DPR, MiniLM, your own command |
+| ``models`` | where a model's files come from |
+| ``score`` | the two jobs: images to logits, questions and passages to cosines |
+| ``bids`` | a CSV of bids to the table that auctions draw from |
 
 The models need the extra ``models``; torch is imported when a model is loaded, not before.
 """

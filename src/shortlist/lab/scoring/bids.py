@@ -13,7 +13,7 @@ __all__ = ["write_bids"]
 
 
 def write_bids(source: Path, out: Path, *, bid: str = "bid", item: str | None = None, separator: str = ",") -> int:
-    """Write a table of items, distinct bids and how often each was made; return how many bids there were.
+    """Write a table of items, distinct bids and their counts; return the number of bids.
 
     Parameters
     ----------
@@ -24,13 +24,13 @@ def write_bids(source: Path, out: Path, *, bid: str = "bid", item: str | None = 
     bid
         The column of bids.
     item
-        The column that tells items apart, if there is one.
+        The column that identifies items, if any.
     separator
-        What stands between the cells.
+        The separator of the CSV file.
     """
     counts: Counter[tuple[str, float]] = Counter()
     if out.exists() and out.samefile(source):
-        raise InvalidScores(f"{out} is where the bids are read from; name another file with --out")
+        raise InvalidScores(f"{out} is the file that the bids are read from; name another file with --out")
     try:
         with source.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file, delimiter=separator)
@@ -65,7 +65,7 @@ def write_bids(source: Path, out: Path, *, bid: str = "bid", item: str | None = 
 
 
 def _hint(columns: Sequence[str]) -> str:
-    return "; is it another --separator?" if len(columns) == 1 and any(sign in columns[0] for sign in ";\t|") else ""
+    return "; try another --separator" if len(columns) == 1 and any(sign in columns[0] for sign in ";\t|") else ""
 
 
 def _bid(source: Path, number: int, text: str | None) -> float:

@@ -18,7 +18,7 @@ LITE: Final = "efficientnet-lite0"
 
 
 class Classifier(Protocol):
-    """A model with labels, that makes a row of logits of each image."""
+    """A model with labels that returns a row of logits for each image."""
 
     labels: list[str]
     described: dict[str, str]
@@ -28,7 +28,7 @@ class Classifier(Protocol):
 
 
 def load_classifier(name: str, *, device: str = "auto", revision: str | None = None) -> Classifier:
-    """Return a classifier by its name: of a folder, of a hub, or ``efficientnet-lite0``."""
+    """Return a classifier by name: a folder, a model on a hub, or ``efficientnet-lite0``."""
     if name == LITE:
         return _Lite(device)
     return _Checkpoint(name, device, revision)
@@ -56,8 +56,8 @@ class _Checkpoint:
     def logits(self, images: Sequence[Any]) -> NDArray[np.float32]:
         with self.torch.inference_mode():
             batch = self.processor(images=list(images), return_tensors="pt").to(self.device)
-            made: NDArray[np.float32] = self.model(**batch).logits.float().cpu().numpy()
-        return made
+            logits: NDArray[np.float32] = self.model(**batch).logits.float().cpu().numpy()
+        return logits
 
 
 class _Lite:
@@ -91,5 +91,5 @@ class _Lite:
     def logits(self, images: Sequence[Any]) -> NDArray[np.float32]:
         batch = self.torch.from_numpy(np.stack([self.pixels(image) for image in images]))
         with self.torch.inference_mode():
-            made: NDArray[np.float32] = self.model(batch.to(self.device)).float().cpu().numpy()
-        return made
+            logits: NDArray[np.float32] = self.model(batch.to(self.device)).float().cpu().numpy()
+        return logits

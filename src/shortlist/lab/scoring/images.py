@@ -1,13 +1,13 @@
-"""Images and their classes, from what people have.
+"""Images and their classes, in the usual formats.
 
-| what is there | the class of an image is |
+| format | the class of an image is |
 |---|---|
 | a folder for each class | its folder's name |
-| one folder of images | in ``--truth``: a line ``NAME CLASS`` for each |
+| one folder of images | in the file ``--truth``: one line ``NAME CLASS`` per image |
 | Parquet shards | the column ``label``; the image is ``image`` or ``image.bytes`` |
 
-A class is told by a number, by one of the model's labels, or by a WordNet id (``n01440764``): the
-thousand of ImageNet, sorted, are the classes of every ImageNet model, in order.
+A class is given as a number, one of the model's labels, or a WordNet id (``n01440764``): the
+thousand ids of ImageNet, sorted, are the classes of every ImageNet model, in order.
 """
 
 import io
@@ -28,7 +28,7 @@ _WORDNET: Final = re.compile(r"n\d{8}")
 
 @dataclass(frozen=True)
 class Picture:
-    """An image that is read when it is needed, and what its class is called."""
+    """An image, read when it is needed, and the name of its class."""
 
     name: str
     read: Callable[[], bytes]
@@ -43,24 +43,24 @@ def find_pictures(source: Path, truth: Path | None = None) -> list[Picture]:
         raise InvalidScores(f"{source}: {what}")
     shards = [source] if source.suffix == ".parquet" else sorted(source.glob("**/*.parquet"))
     if shards:
-        found = list(_shards(shards))
+        images = list(_shards(shards))
     elif truth is not None:
-        found = list(_listed(source, truth))
+        images = list(_listed(source, truth))
     else:
-        found = [
+        images = [
             Picture(f"{path.parent.name}/{path.name}", path.read_bytes, path.parent.name, path.stat().st_size)
             for path in sorted(source.glob("*/*"))
             if path.suffix.lower() in _IMAGES
         ]
-    if not found:
+    if not images:
         flat = any(path.suffix.lower() in _IMAGES for path in source.iterdir())
         remedy = (
-            "its images are in no folder of a class: name a file with their classes by --truth"
+            "its images are not in class folders: name a file of their classes with --truth"
             if flat
             else ("it must hold a folder of images for each class, or .parquet files")
         )
         raise InvalidScores(f"{source}: no images with classes were found; {remedy}")
-    return found
+    return images
 
 
 def _listed(source: Path, truth: Path) -> Iterator[Picture]:
@@ -91,7 +91,7 @@ def _shards(paths: Sequence[Path]) -> Iterator[Picture]:
         except (OSError, ValueError) as error:
             raise InvalidScores(f"{path}: this cannot be read as Parquet ({error})") from None
         if not {"image", "label"} <= names:
-            raise InvalidScores(f"{path}: there are the columns {', '.join(sorted(names))}; image and label are needed")
+            raise InvalidScores(f"{path}: the columns are {', '.join(sorted(names))}; image and label are required")
         for group in range(shard.num_row_groups):
             labels = shard.read_row_group(group, columns=["label"]).column("label").to_pylist()
             cells = _RowGroup(shard, group)
@@ -120,7 +120,7 @@ class _RowGroup:
 
 
 def decode(picture: Picture, content: bytes) -> Any:
-    """Return an image, or say which one is broken."""
+    """Return an image, or raise an error that names it."""
     from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 - in an extra
 
     try:
@@ -132,7 +132,7 @@ def decode(picture: Picture, content: bytes) -> Any:
 
 
 def to_classes(called: Sequence[str], labels: Sequence[str]) -> list[int]:
-    """Return the model's class of each image, or say why the two do not fit together.
+    """Return the model's class of each image, or raise an error that says why they do not match.
 
     >>> to_classes(["cat", "dog", "cat"], ["tabby, cat", "dog"])
     [0, 1, 0]
@@ -140,9 +140,9 @@ def to_classes(called: Sequence[str], labels: Sequence[str]) -> list[int]:
     names = sorted(set(called))
     exact, synonyms = _by_label(labels)
     if all(_plain(name) in exact or _plain(name) in synonyms for name in names):
-        found = {name: _the_one(name, exact.get(_plain(name)) or synonyms[_plain(name)]) for name in names}
+        classes = {name: _the_one(name, exact.get(_plain(name)) or synonyms[_plain(name)]) for name in names}
     elif all(name.isdecimal() for name in names):
-        found = {name: int(name) for name in names}
+        classes = {name: int(name) for name in names}
         beyond = [name for name in names if int(name) >= len(labels)]
         if beyond:
             raise InvalidParameter(f"class {beyond[0]} is beyond the model's {len(labels)} classes, numbered from 0")
@@ -152,14 +152,14 @@ def to_classes(called: Sequence[str], labels: Sequence[str]) -> list[int]:
                 f"there are {len(names)} WordNet classes and the model has {len(labels)}: they cannot be matched "
                 "in order; name each image's class by number or label with --truth"
             )
-        found = {name: number for number, name in enumerate(names)}
+        classes = {name: number for number, name in enumerate(names)}
     else:
         unknown = next(name for name in names if _plain(name) not in exact and _plain(name) not in synonyms)
         raise InvalidParameter(
             f"class {unknown!r} is none of the model's {len(labels)} labels ({', '.join(labels[:3])}, ...); "
             "classes must all be labels, or all numbers, or all WordNet ids"
         )
-    return [found[name] for name in called]
+    return [classes[name] for name in called]
 
 
 def _plain(name: str) -> str:
@@ -180,6 +180,6 @@ def _by_label(labels: Sequence[str]) -> tuple[dict[str, list[int]], dict[str, li
 def _the_one(name: str, classes: list[int]) -> int:
     if len(classes) > 1:
         raise InvalidParameter(
-            f"class {name!r} may be any of the model's classes {', '.join(map(str, classes))}; tell classes by number"
+            f"class {name!r} may be any of the model's classes {', '.join(map(str, classes))}; give classes as numbers"
         )
     return classes[0]

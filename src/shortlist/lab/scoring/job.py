@@ -1,9 +1,9 @@
-"""Long work in batches that can be stopped at any time and taken up again.
+"""Long jobs in batches, which can be stopped at any time and resumed.
 
-Each finished batch is a file in a folder beside the result, ``OUT.partial``. The same command goes on
-with the first batch that is missing; settings, data or a model that differ are noticed and refused.
-What a batch is made of depends on nothing but its number, so a file made in ten sittings is byte for
-byte the one made in one.
+Each finished batch is a file in a folder beside the result, ``OUT.partial``. The same command
+continues with the first missing batch; different settings, data or models are detected and refused. A
+batch depends on nothing but its number, so a file written in ten sessions is the same, byte for byte,
+as one written in a single session.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ Tells = Callable[[str], Tell]
 
 @dataclass(frozen=True)
 class Batch:
-    """What one batch adds to a score file: the right answers, all candidates, and a digest of what was read."""
+    """What one batch adds to a score file: scores of right answers, of all candidates, and a digest of its input."""
 
     true_scores: NDArray[np.float32]
     candidate_scores: NDArray[np.float32]
@@ -43,18 +43,18 @@ class Batch:
 
 
 class Job:
-    """One score file in the making.
+    """A score file that is being computed.
 
     Parameters
     ----------
     out
         The score file.
     settings
-        Everything that decides what comes out, as plain data: model, revision, data, batch size.
+        Everything that determines the result, as plain data: model, revision, data, batch size.
     total
-        How many questions there are.
+        The number of questions.
     batch
-        How many to take at a time.
+        The number of questions per batch.
     """
 
     def __init__(self, out: Path, settings: dict[str, Any], total: int, batch: int) -> None:
@@ -72,14 +72,14 @@ class Job:
             self.folder.mkdir(parents=True, exist_ok=True)
             if not path.exists():
                 if any(self.folder.glob("*.np[yz]")):
-                    raise InvalidParameter(f"{self.folder} holds batches, but not whose they are: delete that folder")
+                    raise InvalidParameter(f"{self.folder} holds batches without their settings; delete that folder")
                 replace_file(path, described)
-            found = path.read_text(encoding="utf-8")
+            stored = path.read_text(encoding="utf-8")
         except OSError as error:
             raise UnwritableFile(f"{self.folder} cannot be written ({error.strerror}); choose another --out") from None
-        if found != described:
+        if stored != described:
             raise InvalidParameter(
-                f"{self.folder} holds the batches of another job: {_differences(found, self.settings)}; "
+                f"{self.folder} holds the batches of another job: {_differences(stored, self.settings)}; "
                 "delete that folder, or choose another --out"
             )
         self._lock = _locked(self.folder / "lock")
@@ -91,13 +91,13 @@ class Job:
         self._lock.close()
 
     def run(self, compute: Callable[[int, int], Batch], tell: Tell) -> None:
-        """Compute the batches that are missing, each from `start` to `stop`."""
+        """Compute the missing batches, each from `start` to `stop`."""
 
         def save(start: int, stop: int) -> None:
             batch = compute(start, stop)
             if not (np.isfinite(batch.true_scores).all() and np.isfinite(batch.candidate_scores).all()):
                 raise InvalidScores(
-                    f"of questions {start} to {stop - 1}, some scores are not finite: the model is broken"
+                    f"some scores of questions {start} to {stop - 1} are not finite: the model is broken"
                 )
             self._save(
                 self._path(start),
@@ -112,11 +112,11 @@ class Job:
         self._each(self._path, self.total, save, tell)
 
     def vectors(self, count: int, compute: Callable[[int, int], Vectors], tell: Tell) -> "Rows":
-        """Compute a vector for each of `count` things, in batches too, and return where they can be read."""
+        """Compute `count` vectors, also in batches, and return a reader for them."""
 
         def save(start: int, stop: int) -> None:
-            made = compute(start, stop)
-            self._save(rows.path(start), lambda file: np.save(file, made))
+            vectors = compute(start, stop)
+            self._save(rows.path(start), lambda file: np.save(file, vectors))
 
         rows = Rows(self.folder, self.batch)
         self._each(rows.path, count, save, tell)
@@ -148,7 +148,7 @@ class Job:
             )
         except OSError as error:
             raise UnwritableFile(
-                f"{self.out} cannot be written ({error.strerror}); free some space and go on"
+                f"{self.out} cannot be written ({error.strerror}); free some space and run the same command again"
             ) from None
         done = self.folder.with_suffix(".done")  # a folder that is half removed must not look like a job
         self.folder.replace(done)
@@ -175,7 +175,7 @@ class Job:
 
 
 class Rows:
-    """Vectors in files of one batch each, read where they lie: they need not fit into memory."""
+    """Vectors in files, one per batch, which need not fit into memory."""
 
     def __init__(self, folder: Path, batch: int) -> None:
         self.folder, self.batch = folder, batch
@@ -187,16 +187,16 @@ class Rows:
     def take(self, numbers: NDArray[np.intp]) -> Vectors:
         """Return the vectors of these numbers, in their order."""
         starts = numbers // self.batch * self.batch
-        found: Vectors | None = None
+        vectors: Vectors | None = None
         for start in np.unique(starts).tolist():
             with _read_back(self.path(start)):
                 there = np.load(self.path(start), mmap_mode="r", allow_pickle=False)
-            if found is None:
-                found = np.empty((numbers.size, there.shape[1]), dtype=np.float32)
+            if vectors is None:
+                vectors = np.empty((numbers.size, there.shape[1]), dtype=np.float32)
             mine = starts == start
-            found[mine] = there[numbers[mine] - start]
-        assert found is not None  # noqa: S101 - nobody asks for no vectors
-        return found
+            vectors[mine] = there[numbers[mine] - start]
+        assert vectors is not None  # noqa: S101 - nobody asks for no vectors
+        return vectors
 
 
 @contextmanager
@@ -208,7 +208,7 @@ def _read_back(path: Path) -> Iterator[None]:
 
 
 def digest_of_bytes(parts: Iterable[bytes]) -> str:
-    """Return the SHA-256 of parts put together."""
+    """Return the SHA-256 of concatenated parts."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part)
@@ -239,16 +239,14 @@ def _locked(path: Path) -> IO[bytes]:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.close()
-        raise InvalidParameter(
-            f"{path.parent} is being worked on by another process; wait for it, or stop it"
-        ) from None
+        raise InvalidParameter(f"{path.parent} is in use by another process; wait for it, or stop it") from None
     return file
 
 
-def _differences(found: str, wanted: dict[str, Any]) -> str:
+def _differences(stored: str, settings: dict[str, Any]) -> str:
     try:
-        old: dict[str, Any] = json.loads(found)
+        old: dict[str, Any] = json.loads(stored)
     except ValueError:
         return "its settings cannot be read"
-    names = [name for name in sorted({*old, *wanted}) if old.get(name) != wanted.get(name)]
-    return ", ".join(f"{name} was {old.get(name)!r} and is {wanted.get(name)!r} now" for name in names[:3])
+    names = [name for name in sorted({*old, *settings}) if old.get(name) != settings.get(name)]
+    return ", ".join(f"{name} was {old.get(name)!r} and is {settings.get(name)!r} now" for name in names[:3])

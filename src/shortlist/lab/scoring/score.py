@@ -28,7 +28,7 @@ def score_images(
     dtype: str = "float32",
     name: str = "images",
 ) -> int:
-    """Write the logits of a classifier on labelled images as a score file; return how many were broken."""
+    """Write the logits of a classifier on labeled images as a score file; return how many images were broken."""
     pictures = find_pictures(source, truth)
     classes = to_classes([picture.called for picture in pictures], classifier.labels)
     chosen = _spread(len(pictures), limit)
@@ -48,7 +48,7 @@ def score_images(
         if whole:
             logits = classifier.logits([images[i] for i in whole])
         if logits.shape[1] != len(classifier.labels):
-            raise InvalidScores(f"the model has {len(classifier.labels)} labels and makes {logits.shape[1]} logits")
+            raise InvalidScores(f"the model has {len(classifier.labels)} labels and returns {logits.shape[1]} logits")
         true = logits[np.arange(len(whole)), [classes[start + i] for i in whole]]
         return Batch(true, logits, digest_of_bytes(read))
 
@@ -95,33 +95,33 @@ def score_retrieval(
     name: str = "retrieval",
 ) -> QuestionSet:
     """Write the cosines of questions with their passages as a score file; return what was read."""
-    found = read_questions(source, negatives=negatives, limit=limit)
-    used = sorted({number for question in found.questions for number in question.passages})
-    place = {number: i for i, number in enumerate(used)}
+    collection = read_questions(source, negatives=negatives, limit=limit)
+    used = sorted({number for question in collection.questions for number in question.passages})
+    row_of = {number: i for i, number in enumerate(used)}
     settings = {
         "kind": "retrieval",
         "encoder": encoder.described,
         "file_sha256": digest_of_files([source]),
-        "form": found.form,
+        "form": collection.form,
         "negatives": negatives,
         "limit": limit,
     }
-    with Job(out, settings, total=len(found.questions), batch=batch) as job:
+    with Job(out, settings, total=len(collection.questions), batch=batch) as job:
         passages = job.vectors(
             len(used),
-            lambda start, stop: encoder.passages([found.passages[number] for number in used[start:stop]]),
+            lambda start, stop: encoder.passages([collection.passages[number] for number in used[start:stop]]),
             tells("passages"),
         )
 
         def compute(start: int, stop: int) -> Batch:
-            asked = found.questions[start:stop]
+            asked = collection.questions[start:stop]
             vectors = encoder.questions([question.text for question in asked])
-            numbers = np.array([[place[number] for number in question.passages] for question in asked])
+            numbers = np.array([[row_of[number] for number in question.passages] for question in asked])
             theirs = passages.take(numbers.ravel()).reshape(*numbers.shape, -1)
             if theirs.shape[-1] != vectors.shape[-1]:
                 raise InvalidScores(
                     f"vectors of questions have {vectors.shape[-1]} numbers and those of passages {theirs.shape[-1]}; "
-                    "they must have as many"
+                    "both must have the same length"
                 )
             cosines = np.einsum("qd,qpd->qp", vectors, theirs, dtype=np.float64).astype(np.float32)
             return Batch(cosines[:, 0], cosines, digest_of_bytes(question.text.encode() for question in asked))
@@ -129,11 +129,11 @@ def score_retrieval(
         job.run(compute, tells("questions"))
         job.finish(
             name=name,
-            source=f"cosines of {_who(encoder)} for {len(found.questions):,} questions of {source.name}, each with one "
-            f"right passage and {negatives} irrelevant ones ({found.form})",
+            source=f"cosines of {_who(encoder)} for {len(collection.questions):,} questions of {source.name}, each "
+            f"with one right passage and {negatives} irrelevant ones ({collection.form})",
             dtype=dtype,
         )
-    return found
+    return collection
 
 
 def _spread(count: int, limit: int | None) -> list[int]:

@@ -4,7 +4,7 @@ import functools
 import os
 from importlib import resources
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, overload
 
 from shortlist.errors import InvalidParameter
 from shortlist.lab.tasks.auctions import AuctionTask, BidTable, read_bids
@@ -43,11 +43,23 @@ def data_file(name: str) -> Path:
     ----------
     name
         Its name: ``images.npz``, ``retrieval.npz``, ``tools.npz``, ``auctions.csv``.
+
+    Returns
+    -------
+    Path
+        Its path.
     """
     return Path(str(resources.files("shortlist.lab.tasks"))) / "data" / name
 
 
-@functools.cache
+@overload
+def load_task(name: Literal["images", "retrieval", "tools"]) -> ScoredTask: ...
+@overload
+def load_task(name: Literal["auctions"]) -> AuctionTask: ...
+@overload
+def load_task(name: Literal["uniform"]) -> UniformTask: ...
+@overload
+def load_task(name: str) -> Task: ...
 def load_task(name: str) -> Task:
     """Return a task that ships with the package.
 
@@ -56,11 +68,21 @@ def load_task(name: str) -> Task:
     name
         ``images``, ``retrieval``, ``auctions``, ``uniform`` or ``tools``.
 
+    Returns
+    -------
+    Task
+        The task.
+
     Examples
     --------
     >>> load_task("images").title
     'Images'
     """
+    return _load_task(name)
+
+
+@functools.cache
+def _load_task(name: str) -> Task:
     if name in _TITLES:
         return ScoredTask(read_scores(data_file(f"{name}.npz")), _TITLES[name])
     if name == "auctions":
@@ -79,7 +101,12 @@ def task_from_file(path: str | os.PathLike[str]) -> Task:
     Parameters
     ----------
     path
-        An ``.npz`` as `write_scores` makes it, or a ``.csv`` of bids.
+        An ``.npz`` file as written by `write_scores`, or a ``.csv`` of bids.
+
+    Returns
+    -------
+    Task
+        The task.
     """
     if Path(path).suffix == ".csv":
         bids = read_bids(path)

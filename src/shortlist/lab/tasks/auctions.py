@@ -1,10 +1,10 @@
-"""Second-price auctions with a reserve price, dealt from a table of real bids.
+"""Second-price auctions with a reserve price, drawn from a table of real bids.
 
 In each round a few bidders draw private values from the empirical distribution of bids. Those whose
 value is at least the reserve price bid it; the others stay silent. The seller looks for the highest
-reserve price at which she still sells with probability `coverage`. So the score is the highest bid,
-the threshold is the reserve price, and a miss is an unsold item, of which nothing is learned but that
-nobody would pay that much.
+reserve price at which the item still sells with probability `coverage`. So the score is the highest bid,
+the threshold is the reserve price, and a miss is an unsold item, which reveals only that no bid reached
+the reserve price.
 """
 
 import csv
@@ -26,14 +26,14 @@ __all__ = ["AuctionTask", "BidTable", "read_bids"]
 
 @dataclass(frozen=True)
 class BidTable:
-    """Distinct bids in ascending order, and how often each was made.
+    """Distinct bids in ascending order, with their counts.
 
     Attributes
     ----------
     values
         The bids.
     counts
-        How often.
+        The count of each.
     """
 
     values: Array
@@ -48,7 +48,19 @@ def read_bids(path: str | os.PathLike[str], item: str | None = None) -> BidTable
     path
         A CSV file.
     item
-        Only the bids on this item; on all of them otherwise.
+        Only the bids on this item; None for all items.
+
+    Returns
+    -------
+    BidTable
+        The distinct bids and their counts.
+
+    Raises
+    ------
+    InvalidScores
+        If a row is not an item, a finite value and a positive count.
+    InvalidParameter
+        If there are no bids on `item`.
     """
     totals: dict[float, int] = {}
     items = set()
@@ -65,8 +77,8 @@ def read_bids(path: str | os.PathLike[str], item: str | None = None) -> BidTable
             if item is None or row.get("item") == item:
                 totals[value] = totals.get(value, 0) + count
     if not totals:
-        known = ", ".join(sorted(str(name) for name in items)) or "nothing"
-        raise InvalidParameter(f"{path}: there are no bids on {item!r}; there are bids on: {known}")
+        others = ", ".join(sorted(str(name) for name in items)) or "nothing"
+        raise InvalidParameter(f"{path}: there are no bids on {item!r}; there are bids on: {others}")
     values = np.array(sorted(totals))
     return BidTable(values, np.array([totals[value] for value in values.tolist()]))
 
@@ -78,15 +90,15 @@ class AuctionTask:
     Parameters
     ----------
     bids
-        What values are drawn from.
+        The bids that values are drawn from.
     source
         A sentence on where the bids come from.
     bidders
-        How many there are in each auction.
+        The number of bidders in each auction.
     name
         A word for files and figures.
     title
-        What stands above a figure.
+        The title of its figures.
     """
 
     bids: BidTable
@@ -105,7 +117,20 @@ class AuctionTask:
         return self.bids.values, np.diff(below_or_at**self.bidders)
 
     def draw(self, rng: np.random.Generator, rounds: int) -> Stream:
-        """Return the rounds of one run: the highest and the second highest bid of each."""
+        """Return the rounds of one run: the highest and the second highest bid of each.
+
+        Parameters
+        ----------
+        rng
+            The random generator.
+        rounds
+            The number of rounds.
+
+        Returns
+        -------
+        Stream
+            The rounds.
+        """
         edges = np.cumsum(self.bids.counts)
         picks = rng.integers(edges[-1], size=(rounds, self.bidders))
         bids = np.sort(self.bids.values[np.searchsorted(edges, picks, side="right")], axis=1)

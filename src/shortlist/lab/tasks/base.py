@@ -1,4 +1,4 @@
-"""What a task is: something that deals out rounds, and the law they are dealt from."""
+"""What a task is: a source of rounds, and the distribution that they are drawn from."""
 
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -21,7 +21,7 @@ class Stream:
         The score of the right answer in each round.
     candidates
         The scores of all candidates of a round, in ascending order: a table, and for each round its
-        row; minus infinity for candidates that are not there. None where only the right answer's score is known.
+        row; minus infinity for missing candidates. None where only the right answer's score is known.
     second_bids
         In auctions, the second highest bid of each round, from which revenue is computed.
     """
@@ -31,11 +31,22 @@ class Stream:
     second_bids: Array | None = field(default=None, repr=False)
 
     def set_sizes(self, thresholds: Array) -> NDArray[np.int64] | None:
-        """Return the length of each round's list, by one binary search for all rounds at once."""
+        """Return the length of each round's list, by one binary search for all rounds at once.
+
+        Parameters
+        ----------
+        thresholds
+            The threshold of each round.
+
+        Returns
+        -------
+        NDArray[np.int64] | None
+            The lengths; None without candidates.
+        """
         if self.candidates is None:
             return None
         table, rows = self.candidates
-        cuts = np.maximum(thresholds, -np.finfo(np.float64).max)  # what is not there (-inf) reaches no threshold
+        cuts = np.maximum(thresholds, -np.finfo(np.float64).max)  # a missing candidate (-inf) reaches no threshold
         low = np.zeros(rows.size, dtype=np.int64)
         high = np.full(rows.size, table.shape[1], dtype=np.int64)
         while (active := low < high).any():
@@ -49,8 +60,18 @@ class Stream:
     def revenue(self, thresholds: Array) -> Array | None:
         """Return the seller's revenue in each round of a second-price auction with reserve prices.
 
-        Nothing if the reserve price is above the highest bid, the reserve price if it is above the
+        Zero if the reserve price is above the highest bid, the reserve price if it is above the
         second highest, the second highest bid otherwise: the paper's R_t.
+
+        Parameters
+        ----------
+        thresholds
+            The reserve price of each round.
+
+        Returns
+        -------
+        Array | None
+            The revenue of each round; None for tasks that are not auctions.
         """
         if self.second_bids is None:
             return None
@@ -59,7 +80,7 @@ class Stream:
 
 
 class Task(Protocol):
-    """Deals out rounds."""
+    """A source of rounds."""
 
     @property
     def name(self) -> str:
@@ -67,7 +88,7 @@ class Task(Protocol):
 
     @property
     def title(self) -> str:
-        """What stands above a figure."""
+        """The title of its figures."""
 
     @property
     def source(self) -> str:
@@ -78,4 +99,17 @@ class Task(Protocol):
         """The true scores and their weights (None: all equal); None for uniform scores on [0, 1]."""
 
     def draw(self, rng: np.random.Generator, rounds: int) -> Stream:
-        """Return the rounds of one run."""
+        """Return the rounds of one run.
+
+        Parameters
+        ----------
+        rng
+            The random generator.
+        rounds
+            The number of rounds.
+
+        Returns
+        -------
+        Stream
+            The rounds.
+        """

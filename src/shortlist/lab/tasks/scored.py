@@ -1,4 +1,4 @@
-"""Tasks dealt from a score file: images, retrieval, or a user's own."""
+"""Tasks drawn from a score file: images, retrieval, or a user's own."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,9 +19,9 @@ class ScoredTask:
     Parameters
     ----------
     scores
-        What a score file holds.
+        The content of a score file.
     title
-        What stands above a figure.
+        The title of its figures.
     """
 
     scores: ScoreSet
@@ -51,7 +51,20 @@ class ScoredTask:
         return table.astype(np.float32) if table.dtype == np.float16 else table  # faster, and exact
 
     def draw(self, rng: np.random.Generator, rounds: int) -> Stream:
-        """Return the rounds of one run."""
+        """Return the rounds of one run.
+
+        Parameters
+        ----------
+        rng
+            The random generator.
+        rounds
+            The number of rounds.
+
+        Returns
+        -------
+        Stream
+            The rounds.
+        """
         rows = rng.integers(len(self.scores.true_scores), size=rounds)
         table = self._sorted_candidates
         return Stream(

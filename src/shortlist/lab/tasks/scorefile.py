@@ -1,18 +1,18 @@
-"""Score files: what a model thought of the right answer, and of all candidates, question by question.
+"""Score files: a model's scores of the right answer, and of all candidates, question by question.
 
 A score file is an ``.npz`` with
 
 - ``true_scores``: float[n], the score of the right answer;
 - ``candidate_scores`` (optional): float[n, m] of the same type, the scores of all candidates in any
-  order, the right one's included: what list lengths are counted with;
+  order, the right one's included, for list lengths;
 - ``scorers`` (optional): the names of d scorers; ``candidate_scores`` is then float[n, m, d], NaN where a scorer has no
-  score for a candidate (a candidate that no scorer has a score for is not there: lists may differ in length), and
+  score for a candidate (a candidate without any score is not in the list: lists may differ in length), and
   ``true_column``, int[n], is the column of the right answer, -1 where it is not among the candidates. ``true_scores``
   are the first scorer's, and may be left out;
 - ``name``, ``source`` (optional): a word, and a sentence on where the scores come from;
-- ``details`` (optional): a JSON object: the model, its revision, checksums, whatever made the scores.
+- ``details`` (optional): a JSON object: the model, its revision, checksums, how the scores were computed.
 
-The same scores make the same file, byte for byte.
+The same scores give the same file, byte for byte.
 """
 
 import json
@@ -20,6 +20,7 @@ import os
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -58,13 +59,14 @@ class ScoreSet:
     source
         A sentence on where the scores come from.
     details
-        The model, its revision, checksums: whatever made the scores.
+        The model, its revision, checksums: how the scores were computed.
     scorers
-        The names of the scorers; one empty name where there is one without a name.
-    tables
-        float[n, m, d], the scores of all candidates by all scorers; None where there is one scorer.
+        The names of the scorers; one empty name for a single scorer without a name.
+    by_scorer
+        float[n, m, d], the scores of all candidates by all scorers; None where there is one scorer. `tables` has them
+        in any case.
     columns
-        int[n], the column of the right answer where the file says it; None otherwise.
+        int[n], the column of the right answer if the file has it; None otherwise.
     """
 
     true_scores: NDArray[np.floating]
@@ -73,21 +75,35 @@ class ScoreSet:
     source: str
     details: Mapping[str, Any] = field(default_factory=dict)
     scorers: tuple[str, ...] = UNNAMED
-    tables: NDArray[np.floating] | None = field(default=None, repr=False)
+    by_scorer: NDArray[np.floating] | None = field(default=None, repr=False)
     columns: NDArray[np.intp] | None = field(default=None, repr=False)
+
+    @cached_property
+    def lists(self) -> NDArray[np.float64]:
+        """float64[n, m], the (first scorer's) scores of all candidates: a list per question."""
+        return self._candidates().astype(np.float64, copy=False)
+
+    @cached_property
+    def tables(self) -> NDArray[np.float64]:
+        """float64[n, m, d], the scores of all candidates by all scorers, of which there may be one."""
+        values = self._candidates()[:, :, None] if self.by_scorer is None else self.by_scorer
+        return values.astype(np.float64, copy=False)
 
     @property
     def true_columns(self) -> NDArray[np.intp]:
         """int[n], the column of the right answer in each row of `candidate_scores`: -1 where it is not among them.
 
-        The first with its score, if the file does not say it.
+        The first one with its score, if the file does not have the column.
         """
         if self.columns is not None:
             return self.columns
-        if self.candidate_scores is None:
-            raise InvalidScores(f"{self.name} has no candidate_scores, so the right answer has no column")
-        columns: NDArray[np.intp] = (self.candidate_scores == self.true_scores[:, None]).argmax(axis=1)
+        columns: NDArray[np.intp] = (self._candidates() == self.true_scores[:, None]).argmax(axis=1)
         return columns
+
+    def _candidates(self) -> NDArray[np.floating]:
+        if self.candidate_scores is None:
+            raise InvalidScores(f"{self.name} has no candidate_scores: only the right answer's scores are known")
+        return self.candidate_scores
 
 
 def write_scores(
@@ -117,7 +133,7 @@ def write_scores(
     source
         A sentence on where the scores come from.
     details
-        The model, its revision, checksums: whatever made the scores.
+        The model, its revision, checksums: how the scores were computed.
     scorers
         The names of the scorers, if there are several.
     true_column
@@ -159,19 +175,29 @@ def write_scores(
 
 
 def read_scores(path: str | os.PathLike[str]) -> ScoreSet:
-    """Return a score file's content, or say in one line what is wrong with it.
+    """Return the content of a score file, or raise an error that says in one line what is wrong with it.
 
     Parameters
     ----------
     path
         The file, an ``.npz``.
+
+    Returns
+    -------
+    ScoreSet
+        The content.
+
+    Raises
+    ------
+    InvalidScores
+        If it is not a score file.
     """
     arrays = _load(path)
     if "scorers" in arrays:
         return _several(path, arrays)
     if "true_scores" not in arrays:
-        found = ", ".join(sorted(arrays)) or "nothing"
-        raise InvalidScores(f"{path}: there is no array called true_scores (found: {found})")
+        names = ", ".join(sorted(arrays)) or "nothing"
+        raise InvalidScores(f"{path}: there is no array called true_scores (found: {names})")
     true_scores = _floats(path, "true_scores", arrays["true_scores"], dimensions=1)
     candidates = None
     if "candidate_scores" in arrays:
@@ -221,7 +247,7 @@ def _several(path: str | os.PathLike[str], arrays: dict[str, NDArray[np.generic]
         source=_text(path, arrays, "source") or f"the file {Path(path).name}",
         details=_details(path, arrays),
         scorers=scorers,
-        tables=None if len(scorers) == 1 else np.ascontiguousarray(tables),
+        by_scorer=None if len(scorers) == 1 else np.ascontiguousarray(tables),
         columns=columns,
     )
 
@@ -336,16 +362,16 @@ def _text(path: str | os.PathLike[str], arrays: dict[str, NDArray[np.generic]], 
     if name not in arrays:
         return ""
     if arrays[name].dtype.kind != "U" or arrays[name].ndim != 0:
-        raise InvalidScores(f"{path}: {name} must be a text")
+        raise InvalidScores(f"{path}: {name} must be text")
     return str(arrays[name])
 
 
 def _details(path: str | os.PathLike[str], arrays: dict[str, NDArray[np.generic]]) -> dict[str, Any]:
     text = _text(path, arrays, "details")
     try:
-        found = json.loads(text or "{}")
+        details = json.loads(text or "{}")
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        details = None
+    if not isinstance(details, dict):
         raise InvalidScores(f"{path}: details must be a JSON object")
-    return found
+    return details

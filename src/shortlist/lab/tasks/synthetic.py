@@ -21,11 +21,11 @@ class UniformTask:
     name
         A word for files and figures.
     title
-        What stands above a figure.
+        The title of its figures.
     source
         A sentence on where the scores come from.
     population
-        None: the law is known, and no list of scores.
+        None: the distribution is known, and is not a list of scores.
     """
 
     name: str = "uniform"
@@ -34,5 +34,18 @@ class UniformTask:
     population: None = None
 
     def draw(self, rng: np.random.Generator, rounds: int) -> Stream:
-        """Return the rounds of one run."""
+        """Return the rounds of one run.
+
+        Parameters
+        ----------
+        rng
+            The random generator.
+        rounds
+            The number of rounds.
+
+        Returns
+        -------
+        Stream
+            The rounds.
+        """
         return Stream(rng.random(rounds))

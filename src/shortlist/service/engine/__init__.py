@@ -1,8 +1,9 @@
-"""The use cases: streams, rounds, answers, exactly once, durable before they are heard of. No HTTP."""
+"""The use cases: streams, rounds, answers, applied exactly once, on disk before they are acknowledged. No HTTP."""
 
 from shortlist.service.engine.engine import Engine
 from shortlist.service.engine.export import export_stream
+from shortlist.service.engine.labels import write_labels
 from shortlist.service.engine.settings import Settings
 from shortlist.service.engine.verify import Finding, verify
 
-__all__ = ["Engine", "Finding", "Settings", "export_stream", "verify"]
+__all__ = ["Engine", "Finding", "Settings", "export_stream", "verify", "write_labels"]

@@ -1,4 +1,4 @@
-"""Judging what people sent, and turning it into events. Nothing here waits, and nothing is changed.
+"""Checking requests, and turning them into events. Nothing here waits, and nothing is changed.
 
 A batch is judged against the state before it: every list in it is cut with the thresholds that are
 on disk. Those may be a little old when the list's event is folded, which is safe (within an epoch
@@ -7,17 +7,15 @@ two different answers to a round the first one counts.
 """
 
 import contextlib
-import hashlib
 import json
 import secrets
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from shortlist._validation import UNNAMED, Array, Member, Scorers, align_table, check_below
+from shortlist._validation import UNNAMED, Scorers
 from shortlist.errors import (
     ConflictingRound,
     InvalidInput,
@@ -29,91 +27,16 @@ from shortlist.errors import (
 )
 from shortlist.rounds.admission import Given, admit
 from shortlist.rounds.events import Answer, Configured, Event, Expired, Fitted, Listed, Restarted, Seen
+from shortlist.service.engine.commands import Close, Command, Configure, Expand, Propose
 from shortlist.service.engine.examples import WarmStart, check_warm_start
 from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.rounds import Key, Round, scorers_of, table_of
 from shortlist.service.engine.settings import Settings
 from shortlist.service.engine.shadowing import check_own, check_serves, shadowing
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.store import Entry, Text, text_digest
+from shortlist.service.store import Entry, Lease, Signature, Text
 
-__all__ = ["Batch", "Close", "Command", "Configure", "Expand", "Propose"]
-
-
-@dataclass(slots=True)
-class Propose:
-    """A list to be cut and shown."""
-
-    stream: LoggedStream
-    round_id: str
-    ids: list[Member]
-    #: The checked scores, and the names of their scorers, which need not be all that the stream has.
-    values: Array
-    scorers: Scorers = UNNAMED
-    question: str | None = None
-    texts: list[str | None] | None = None
-    truncated_below: float | Mapping[str, float] | None = None
-    scorer_version: str | None = None
-    tags: dict[str, str] | None = None
-    #: Whether the id is new for certain, because it was made here.
-    fresh: bool = False
-    #: The scores of the same candidates for streams that shadow this one, and the names of their scorers.
-    also: dict[str, tuple[Array, Scorers]] = field(default_factory=dict)
-
-    def aligned(self, scorers: Scorers) -> tuple[Array, float | list[float | None] | None]:
-        """Return the scores, and where the search had cut them off, with a column for each of these scorers."""
-        below = None if self.truncated_below is None else check_below(self.truncated_below, scorers)
-        return align_table(self.values, self.scorers, scorers), below
-
-    def also_digest(self) -> str | None:
-        """Return a digest of what was sent for other streams: these may be deleted, and it must still be recognized."""
-        if not self.also:
-            return None
-        made = hashlib.sha256()
-        for name, (values, scorers) in sorted(self.also.items()):
-            made.update(json.dumps([name, scorers, values.shape]).encode())
-            made.update(values.tobytes())
-        return made.hexdigest()
-
-    @property
-    def has_texts(self) -> bool:
-        """Whether there is something that people read."""
-        return self.question is not None or self.texts is not None
-
-
-@dataclass(slots=True)
-class Close:
-    """A round's answer, or the end of waiting for one."""
-
-    stream: LoggedStream
-    round_id: str
-    #: A member for a hit, or several.
-    answer: Given
-
-
-@dataclass(slots=True)
-class Expand:
-    """More of a list."""
-
-    stream: LoggedStream
-    round_id: str
-    #: How many more than were seen; all the rest if not given.
-    count: int | None = None
-    #: How many were seen; all that are shown if not given. So asking twice is asking once.
-    seen: int | None = None
-
-
-@dataclass(slots=True)
-class Configure:
-    """Settings to be changed."""
-
-    stream: LoggedStream
-    changes: dict[str, Any]
-    #: It is about no round.
-    round_id: str = ""
-
-
-Command = Propose | Close | Expand | Configure | WarmStart | Restart
+__all__ = ["Batch"]
 
 
 @dataclass
@@ -130,6 +53,11 @@ class Batch:
     salts: dict[Key, str] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
     texts: list[Text] = field(default_factory=list)
+    signatures: list[Signature] = field(default_factory=list)
+    #: The answers that are replaced, by the numbers of their events.
+    unsigned: list[tuple[int, int]] = field(default_factory=list)
+    #: Whether items or leases have changed in the transaction.
+    touched: bool = False
     _numbers: dict[int, int] = field(default_factory=dict)
     # The rounds that are closed to make room.
     _expired: set[Key] = field(default_factory=set)
@@ -144,8 +72,9 @@ class Batch:
     # The digests of the examples that streams are warm started with, and the epochs that they are in after it.
     _digests: dict[int, str | None] = field(default_factory=dict)
     _epochs: dict[int, int] = field(default_factory=dict)
-    # By how much each stream's open rounds will have grown.
+    # By how much each stream's open rounds will have grown, and how many lists of it are in the batch.
     _grown: Counter[int] = field(default_factory=Counter)
+    _shown: Counter[int] = field(default_factory=Counter)
 
     def judge(self, command: Command) -> tuple[Round | None, bool] | ShortlistError:
         """Return the round, if it is about one, and whether this changes it, or the reason why it cannot be."""
@@ -160,33 +89,36 @@ class Batch:
                 return None, self._warm_start(command)
             if isinstance(command, Restart):
                 return None, self._restart(command)
+            assert isinstance(command, (Close, Expand))  # noqa: S101 - what is taken is drawn by the writer
             return self._close(command) if isinstance(command, Close) else self._expand(command)
         except ShortlistError as error:
             return error
 
     def _propose(self, new: Propose) -> tuple[Round, bool]:
         stream, key = new.stream, (new.stream.id, new.round_id)
-        known = None if new.fresh else self.rounds.get(key)
-        if known is not None:
-            if known.listed.seen is not None or not self._is_same(known.listed, new):
+        logged = None if new.fresh else self.rounds.get(key)
+        if logged is not None:
+            if logged.listed.seen is not None or not self._is_same(logged.listed, new):
                 raise ConflictingRound(
                     f"round {new.round_id} was shown before with other candidates, texts or settings; send the same "
                     "again, or give the new list a round_id of its own"
                 )
-            return known, False
+            return logged, False
         self._check_version(stream, new.scorer_version)
         listed = self._decide(stream, new)
         others = self._decide_beside(new, listed)  # whatever is wrong with them, nothing has been added yet
         salt = secrets.token_hex(16) if new.has_texts else None
         listed = listed._replace(
             scorer_version=new.scorer_version,
-            text_digest=None if salt is None else text_digest(salt, new.question, new.texts),
+            text_digest=None if salt is None else new.text_digest(salt),
+            drawn=new.drawn,
             also=[other.name for other, _ in others] or None,
             also_digest=new.also_digest(),
         )
         self._open(stream, listed)
         if salt is not None:
-            self.texts.append(Text(stream.id, self.rounds[key].shown.number, new.question, new.texts, salt))
+            number = self.rounds[key].shown.number
+            self.texts.append(Text(stream.id, number, new.question, new.texts, new.image, salt))
             self.salts[key] = salt
         for other, beside in others:
             self._open(other, beside)
@@ -197,7 +129,7 @@ class Batch:
         digest, salt = listed.text_digest, self.salts.get((new.stream.id, new.round_id))
         if digest is None or salt is None:
             return (digest is not None) is new.has_texts and _same_list(listed, new)
-        return digest == text_digest(salt, new.question, new.texts) and _same_list(listed, new)
+        return digest == new.text_digest(salt) and _same_list(listed, new)
 
     def _decide(self, stream: LoggedStream, new: Propose) -> Listed:
         """Return what a stream would show, with the scorers that it has."""
@@ -229,6 +161,29 @@ class Batch:
         self._make_room(stream)
         self.rounds[stream.id, str(listed.round_id)] = Round(self._add(stream, listed))
         self._grown[stream.id] += 1
+        self._shown[stream.id] += 1
+
+    def shown(self, stream: LoggedStream) -> int:
+        """Return the number of rounds in a stream after what is judged so far."""
+        return stream.rounds.tally.rounds + self._shown[stream.id]
+
+    def check(self, new: Propose) -> None:
+        """Raise if a list could not be shown; nothing is added."""
+        self._check_version(new.stream, new.scorer_version)
+        self._decide(new.stream, new)
+
+    def unheld(self, stream: LoggedStream, leases: Iterable[Lease], waiting: int) -> str | None:
+        """Return the oldest open round that nobody holds; one that was given back rests while anything else waits."""
+        held, resting = {lease.round_id: lease for lease in leases}, None
+        for round_id in stream.open:
+            if not self.is_open((stream.id, round_id)):
+                continue
+            lease = held.get(round_id)
+            if lease is None or (lease.until <= self.at and lease.rests_until <= self.shown(stream)):
+                return round_id
+            if lease.until <= self.at and resting is None:
+                resting = round_id
+        return None if waiting else resting
 
     def _check_version(self, stream: LoggedStream, version: str | None) -> None:
         """Refuse a round of another scorer: all rounds of a stream name the same version, or none does."""
@@ -241,10 +196,10 @@ class Batch:
                 f"scorer_version is missing, and stream {stream.name} is for {expected!r}; scores of another model are "
                 f'on another scale: send "scorer_version": {json.dumps(expected)} with every round'
             )
-        known = "rounds without a scorer_version" if expected is None else repr(expected)
+        versions = "rounds without a scorer_version" if expected is None else repr(expected)
         raise ScorerChanged(
-            f"scorer_version is {version!r}, and stream {stream.name} has learned from {known}; scores of another "
-            "model are on another scale: make a new stream for it, and take the answers along (shortlist rescore), or "
+            f"scorer_version is {version!r}, and stream {stream.name} has learned from {versions}; scores of another "
+            "model are on another scale: create a new stream for it and carry the answers over (shortlist rescore), or "
             "let it shadow this one first (shadows)"
         )
 
@@ -254,7 +209,7 @@ class Batch:
             return
         for round_id in stream.open:
             key = (stream.id, round_id)
-            if key not in self._expired and self._is_open(key):
+            if key not in self._expired and self.is_open(key):
                 self._expired.add(key)
                 self._grown[stream.id] -= 1
                 entry = self._add(stream, Expired(round_id))
@@ -263,34 +218,46 @@ class Batch:
                     self.rounds[key] = self.rounds[key].after(entry)
                 return
 
-    def _is_open(self, key: Key) -> bool:
+    def is_closed(self, stream: LoggedStream, round_id: str) -> bool:
+        """Return whether a round is answered; one that the batch itself has opened is not in the stream yet."""
+        logged = self.rounds.get((stream.id, round_id))
+        if (stream.id, round_id) in self._expired:
+            return True
+        return round_id not in stream.open if logged is None else logged.closed is not None
+
+    def is_open(self, key: Key) -> bool:
         """Return whether no request of the batch has closed a round."""
-        return key not in self.rounds or self.rounds[key].closed is None
+        return key not in self._expired and (key not in self.rounds or self.rounds[key].closed is None)
 
     def _close(self, new: Close) -> tuple[Round, bool]:
         stream, key = new.stream, (new.stream.id, new.round_id)
-        known = self.rounds.get(key)
-        if known is None:
+        logged = self.rounds.get(key)
+        if logged is None:
             raise UnknownRound(f"round {new.round_id} of stream {stream.name} was never shown")
         if new.answer is not Answer.EXPIRED:
-            check_own(known.listed)
-        if not self._answer(stream, known, new.answer):
-            return known, False
-        self._carry(known.listed, new.answer)
+            check_own(logged.listed)
+        if not self._answer(stream, logged, new.answer, new.annotator):
+            return logged, False
+        self._carry(logged.listed, new.answer)
         return self.rounds[key], True
 
-    def _answer(self, stream: LoggedStream, known: Round, answer: Given) -> bool:
+    def _answer(self, stream: LoggedStream, logged: Round, answer: Given, annotator: str | None = None) -> bool:
         """Add a round's answer, and return whether it changes it."""
-        round_id = known.shown.round_id
-        held = known.closed is not None and self._is_held(stream, round_id)
-        listed = known.listed
+        round_id = logged.shown.round_id
+        held = logged.closed is not None and self._is_held(stream, round_id)
+        listed = logged.listed
         if not isinstance(answer, Answer):
             listed = stream.rounds.completed(listed, table_of(listed))
-        event = admit(listed, answer, known.given, held=held)
+        event = admit(listed, answer, logged.given, held=held)
         if event is None:
             return False
-        self.rounds[stream.id, round_id] = known.after(self._add(stream, event))
-        if known.closed is None:
+        entry = self._add(stream, event)
+        self.rounds[stream.id, round_id] = logged.after(entry)
+        if logged.closed is not None:
+            self.unsigned.append((stream.id, logged.closed.number))  # who corrects an answer takes it over
+        if annotator is not None and stream.settings.record_annotators:
+            self.signatures.append(Signature(stream.id, entry.number, annotator))
+        if logged.closed is None:
             self._grown[stream.id] -= 1
             if answer is not Answer.EXPIRED:  # it waits for nothing, so it makes no other answer final
                 self._answered.setdefault(stream.id, []).append(round_id)
@@ -298,18 +265,18 @@ class Batch:
 
     def _carry(self, listed: Listed, answer: Given) -> None:
         """Answer a round in the streams that have it too; where its answer is final already, it stays."""
-        for stream, known in self._beside(listed):
+        for stream, logged in self._beside(listed):
             with contextlib.suppress(ShortlistError):
-                self._answer(stream, known, answer)
+                self._answer(stream, logged, answer)
 
     def _beside(self, listed: Listed) -> list[tuple[LoggedStream, Round]]:
         """Return the streams that have a round too, each with its round."""
         rounds = []
         for name in listed.also or ():
             other = self.others.get(name)
-            known = None if other is None else self.rounds.get((other.id, str(listed.round_id)))
-            if other is not None and known is not None and known.listed.seen is not None:
-                rounds.append((other, known))
+            logged = None if other is None else self.rounds.get((other.id, str(listed.round_id)))
+            if other is not None and logged is not None and logged.listed.seen is not None:
+                rounds.append((other, logged))
         return rounds
 
     def _is_held(self, stream: LoggedStream, round_id: str) -> bool:
@@ -321,27 +288,27 @@ class Batch:
 
     def _expand(self, new: Expand) -> tuple[Round, bool]:
         stream, key = new.stream, (new.stream.id, new.round_id)
-        known = self.rounds.get(key)
-        if known is None:
+        logged = self.rounds.get(key)
+        if logged is None:
             raise UnknownRound(f"round {new.round_id} of stream {stream.name} was never shown")
-        listed = known.listed
+        listed = logged.listed
         check_own(listed)
         shown = len(listed.positions)
         if new.seen is not None and new.seen > shown:
             raise InvalidParameter(f"shown is {new.seen}, and {shown} candidates of round {new.round_id} are shown")
         count = None if new.count is None else (shown if new.seen is None else new.seen) + new.count - shown
         if count is not None and count <= 0:
-            return known, False  # it is shown already
-        if known.closed is not None and not self._is_held(stream, new.round_id):
+            return logged, False  # it is shown already
+        if logged.closed is not None and not self._is_held(stream, new.round_id):
             if len(listed.scores) == shown:
-                return known, False
+                return logged, False
             raise RoundClosed(
                 f"round {new.round_id} has its final answer; more of a list can be shown only before that"
             )
         event = stream.rounds.expand(listed, table_of(listed), count)
         if event is None:
-            return known, False
-        self.rounds[key] = known.after(self._add(stream, event))
+            return logged, False
+        self.rounds[key] = logged.after(self._add(stream, event))
         for other, beside in self._beside(listed):
             if beside.closed is None:
                 more = self._add(other, beside.listed.also_expanded(event.positions))

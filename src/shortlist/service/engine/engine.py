@@ -28,8 +28,9 @@ from shortlist.rounds.admission import Given, needed
 from shortlist.rounds.events import Answer
 from shortlist.rounds.settings import CONFIGURABLE
 from shortlist.rounds.subgroups import check_tags
-from shortlist.service.engine.batch import Close, Command, Configure, Expand, Propose
-from shortlist.service.engine.examples import WarmStart, check_warm_start, labelled, warm_start_events
+from shortlist.service.engine.commands import Close, Command, Configure, Expand, Propose
+from shortlist.service.engine.desk import Desk
+from shortlist.service.engine.examples import WarmStart, check_warm_start, labeled, warm_start_events
 from shortlist.service.engine.history import History
 from shortlist.service.engine.memory import Memory, damage
 from shortlist.service.engine.overview import Overview, Overviewed
@@ -37,7 +38,7 @@ from shortlist.service.engine.pages import parts_of, settled
 from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.retention import Retention
 from shortlist.service.engine.rounds import Round
-from shortlist.service.engine.settings import Settings
+from shortlist.service.engine.settings import OWN, Settings
 from shortlist.service.engine.shadowing import check_leader
 from shortlist.service.engine.shelf import Shelf
 from shortlist.service.engine.stream import LoggedStream
@@ -86,6 +87,8 @@ class Engine:
         open_reader: Callable[[], Store],
     ) -> None:
         self.store = store
+        #: Opens the log once more, for reading what takes a while.
+        self.open_reader = open_reader
         self._memory = Memory(stream_limit)
         self._writer = Writer(
             store,
@@ -101,9 +104,11 @@ class Engine:
         self._shelf = Shelf(store, self._memory, self._writer.lock, open_reader, keep, make_room)
         self._overview = Overview(self._memory, open_reader, self._shelf.fresh)
         self._telling = Telling(self._memory, self._shelf, shared=store.shared)
-        #: What has happened in streams, and what becomes of it when it is old.
+        #: What has happened in streams, and how long it is kept.
         self.history = History(self._shelf)
         self.retention = Retention(store, self._shelf, self._writer, self.answer_all)
+        #: What waits for annotators, and who is answering which.
+        self.desk = Desk(store, self._shelf, self._writer)
         self._last_try = -1.0
 
     @classmethod
@@ -128,25 +133,25 @@ class Engine:
     # Streams.
 
     async def create_stream(self, name: str, settings: Settings) -> tuple[dict[str, Any], bool]:
-        """Make a stream, or find the one with that name and those settings; return if it is new."""
+        """Create a stream, or find the one with that name and those settings; return its summary, and if it is new."""
         self._writer.check()
-        wanted = settings.to_dict()
+        values = settings.to_dict()
         if settings.shadows is not None and await self._shelf.read(lambda reader: reader.stream(name)) is None:
             await self._check_leader(name, settings)
         async with self._writer.lock:
-            row, created = await self._writer.do(self.store.create_stream, name, wanted, time.time())
-            known = self._memory.by_name.get(name)
-            if known is not None and known.id != row.id:
-                self._memory.forget(known, deleted=True)
+            row, created = await self._writer.do(self.store.create_stream, name, values, time.time())
+            cached = self._memory.by_name.get(name)
+            if cached is not None and cached.id != row.id:
+                self._memory.forget(cached, deleted=True)
         try:
             mine = Settings(**row.settings).to_dict()
         except Exception as error:  # noqa: BLE001 - settings can be damaged in any way
             raise damage(name, error) from None
-        other = next((key for key in wanted if wanted[key] != mine[key]), None)
+        other = next((key for key in values if values[key] != mine[key]), None)
         if other is not None:
-            remedy = "configure the stream to change it" if other in CONFIGURABLE else "choose another name"
+            remedy = "configure the stream to change it" if other in (*CONFIGURABLE, *OWN) else "choose another name"
             raise ConflictingStream(
-                f"stream {name} was made with {other} {json.dumps(mine[other])}, not {json.dumps(wanted[other])}; "
+                f"stream {name} was created with {other} {json.dumps(mine[other])}, not {json.dumps(values[other])}; "
                 f"{remedy}, or delete it first"
             )
         return (await self._shelf.fresh(name)).summary(), created
@@ -160,7 +165,7 @@ class Engine:
             leader = await self._shelf.fresh(shadows)
         except UnknownStream:
             raise InvalidParameter(
-                f"shadows is {shadows!r}, and there is no such stream: make that one first"
+                f"shadows is {shadows!r}, and there is no such stream: create that one first"
             ) from None
         check_leader(settings, leader)
 
@@ -175,7 +180,7 @@ class Engine:
                 continue
             if other.settings.shadows == name:
                 raise ConflictingStream(
-                    f'stream {other.name} shadows {name}: delete it, or end that with PATCH {{"shadows": null}}, first'
+                    f'stream {other.name} shadows {name}: delete it first, or end it with PATCH {{"shadows": null}}'
                 )
 
     async def streams(self, *, after: str = "", limit: int = 100) -> dict[str, Any]:
@@ -248,6 +253,7 @@ class Engine:
         round_id: str | None = None,
         question: str | None = None,
         texts: list[str | None] | None = None,
+        image: str | None = None,
         truncated_below: float | Mapping[str, float] | None = None,
         scorer_version: str | None = None,
         tags: Mapping[str, str | int] | None = None,
@@ -271,7 +277,7 @@ class Engine:
                     f"also has {len(table)} scores for {other!r}, and there are {len(values)} candidates: give one for "
                     "each, in their order"
                 )
-        chosen, known = round_id or uuid.uuid4().hex, check_tags(tags)
+        chosen, checked_tags = round_id or uuid.uuid4().hex, check_tags(tags)
         return await self._submit(
             name,
             lambda stream: Propose(
@@ -282,27 +288,33 @@ class Engine:
                 scorers,
                 question,
                 texts,
+                image,
                 truncated_below,
                 scorer_version,
-                known,
+                checked_tags,
                 fresh=round_id is None,
                 also=beside,
             ),
         )
 
     async def answer(
-        self, name: str, round_id: str, kind: str, member: Member | list[Member] | None = None
+        self,
+        name: str,
+        round_id: str,
+        kind: str,
+        member: Member | list[Member] | None = None,
+        annotator: str | None = None,
     ) -> tuple[Round, bool]:
         """Take a round's answer (hit, miss, skip or absent); return the round and whether it is new."""
         given: Given = Answer(kind) if kind != "hit" or member is None else needed(member)
-        return await self._submit(name, lambda stream: Close(stream, round_id, given))
+        return await self._submit(name, lambda stream: Close(stream, round_id, given, annotator))
 
     async def answer_all(
-        self, name: str, answers: Sequence[tuple[str, tuple[str, Member | list[Member] | None]]]
+        self, name: str, answers: Sequence[tuple[str, tuple[Any, ...]]]
     ) -> list[tuple[dict[str, Any] | None, bool] | ShortlistError]:
         """Take answers to rounds, each as `answer` does; return each as it is stored, and whether it is new.
 
-        Not all lists are in memory at once.
+        An answer is its kind, the member or members, and who gave it. Not all lists are in memory at once.
         """
         stream = await self._shelf.stream(name)
         names = list({round_id for round_id, _ in answers})
@@ -312,10 +324,8 @@ class Engine:
             outcomes += await settled(self._answer(name, round_id, *answer) for round_id, answer in part)
         return outcomes
 
-    async def _answer(
-        self, name: str, round_id: str, kind: str, member: Member | list[Member] | None
-    ) -> tuple[dict[str, Any] | None, bool]:
-        closed, new = await self.answer(name, round_id, kind, member)
+    async def _answer(self, name: str, round_id: str, *answer: Any) -> tuple[dict[str, Any] | None, bool]:
+        closed, new = await self.answer(name, round_id, *answer)
         return closed.answer(), new
 
     async def configure(self, name: str, changes: dict[str, Any]) -> dict[str, Any]:
@@ -326,12 +336,12 @@ class Engine:
     async def warm_start(
         self, name: str, lists: list[Any], right: list[Any], scorers: Sequence[str] | None = None
     ) -> dict[str, Any]:
-        """Learn from labelled lists before the first one is shown, and return the stream's summary.
+        """Learn from labeled lists before the first one is shown, and return the stream's summary.
 
         The same examples again change nothing.
         """
         stream = await self._shelf.fresh(name)
-        examples = labelled(lists, right, scorers, stream.rounds.scorers)
+        examples = labeled(lists, right, scorers, stream.rounds.scorers)
         if stream.warm_start is None or stream.warm_start != examples.digest:
             check_warm_start(stream, again=stream.warm_start is not None)
             events = await asyncio.to_thread(warm_start_events, stream.rounds, examples)  # a fit takes a while
@@ -356,7 +366,7 @@ class Engine:
         return self._telling.changes(name, pause=pause)
 
     def hurry(self) -> None:
-        """Keep nobody waiting, for the service is about to stop: end `changes` for all who listen.
+        """Keep no one waiting: the service is about to stop: end `changes` for all who listen.
 
         Requests that have to wait for a stream are refused.
         """

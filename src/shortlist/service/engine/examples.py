@@ -1,4 +1,4 @@
-"""Labelled examples: lists of which the right candidate is known, for a stream to learn from before its first round."""
+"""Labeled examples: lists whose right candidate is known, for a stream to learn from before its first round."""
 
 import hashlib
 import json
@@ -13,11 +13,11 @@ from shortlist.rounds.events import Event, WarmStarted
 from shortlist.rounds.stream import Stream
 from shortlist.service.engine.stream import LoggedStream
 
-__all__ = ["Examples", "WarmStart", "check_warm_start", "labelled", "warm_start_events"]
+__all__ = ["Examples", "WarmStart", "check_warm_start", "labeled", "warm_start_events"]
 
 
 class Examples(NamedTuple):
-    """Labelled lists, checked."""
+    """Labeled lists, checked."""
 
     tables: list[Array]
     #: The positions of what is right in each, all of it needed; none where it is not among them.
@@ -27,19 +27,19 @@ class Examples(NamedTuple):
     @property
     def digest(self) -> str:
         """A digest of all of it."""
-        made = hashlib.sha256(json.dumps([self.scorers, self.right]).encode())
+        digest = hashlib.sha256(json.dumps([self.scorers, self.right]).encode())
         for table in self.tables:
-            made.update(repr(table.shape).encode())
-            made.update(table.tobytes())
-        return made.hexdigest()
+            digest.update(repr(table.shape).encode())
+            digest.update(table.tobytes())
+        return digest.hexdigest()
 
 
 @dataclass(slots=True)
 class WarmStart:
-    """Labelled examples to be learned from, before the first list."""
+    """Labeled examples to be learned from, before the first list."""
 
     stream: LoggedStream
-    #: What the stream makes of them; they end in `WarmStarted`, which says the digest of the examples.
+    #: The events that the stream derives from them; the last is `WarmStarted`, with the digest of the examples.
     events: list[Event]
     #: It is about no round.
     round_id: str = ""
@@ -52,11 +52,11 @@ class WarmStart:
 
 
 def check_warm_start(stream: LoggedStream, *, started: bool = False, again: bool) -> None:
-    """Refuse labelled examples that come after the first list (or with it: `started`), or after others (`again`)."""
+    """Refuse labeled examples that come after the first list (or with it: `started`), or after others (`again`)."""
     if started or stream.rounds.tally.rounds:
         raise ConflictingStream(
-            f"stream {stream.name} has shown its first list, and a warm start comes before that: make a new stream for "
-            "it"
+            f"stream {stream.name} has already shown a list, and a warm start comes before that: create a new "
+            "stream for it"
         )
     if again:
         raise ConflictingStream(
@@ -64,10 +64,10 @@ def check_warm_start(stream: LoggedStream, *, started: bool = False, again: bool
         )
 
 
-def labelled(
+def labeled(
     lists: Sequence[Any], right: Sequence[Any], scorers: Sequence[str] | None = None, expected: Scorers | None = None
 ) -> Examples:
-    """Return labelled lists, checked.
+    """Return labeled lists, checked.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def _columns(number: int, rows: Sequence[Any], names: Scorers) -> dict[str, list
 
 
 def warm_start_events(rounds: Stream, examples: Examples) -> list[Event]:
-    """Return what a stream makes of the examples; nothing changes."""
+    """Return the events that a stream derives from the examples; nothing changes."""
     *fit, last = rounds.warm_started(examples.tables, examples.right, examples.scorers)
     assert isinstance(last, WarmStarted)  # noqa: S101 - it is the last
     return [*fit, last._replace(digest=examples.digest)]

@@ -11,7 +11,7 @@ from shortlist.rounds.events import LISTED, Absent, Corrected, Event, Fitted, Hi
 from shortlist.service.engine.tables import safe
 from shortlist.service.store import Entry, Reader, Store, StreamRow
 
-__all__ = ["COLUMNS", "Extent", "export_extent", "export_page", "export_stream"]
+__all__ = ["COLUMNS", "Extent", "answer_in", "export_extent", "export_page", "export_stream"]
 
 #: How many events or rounds are read at a time; fewer where they are large.
 _PAGE: Final = 1_000
@@ -123,7 +123,7 @@ def _rows(reader: Reader, extent: Extent, shown: list[Entry]) -> Iterator[dict[s
             or _is_withdrawn(reader, extent, entry, answer)
         ):
             continue
-        event = None if answer is None else _final(answer)
+        event = None if answer is None else answer_in(answer)
         picked = event if isinstance(event, Hit) else None
         one = len(listed.scorers or ("",)) == 1
         yield {
@@ -142,14 +142,14 @@ def _rows(reader: Reader, extent: Extent, shown: list[Entry]) -> Iterator[dict[s
         }
 
 
-def _final(answer: Entry) -> Event:
+def answer_in(answer: Entry) -> Event:
     """Return the answer of a round: of one that was corrected, the last."""
     return answer.event.answer.event if isinstance(answer.event, Corrected) else answer.event
 
 
 def _is_withdrawn(reader: Reader, extent: Extent, shown: Entry, answer: Entry | None) -> bool:
     """Return whether a round left the sample before `patience` later ones were shown: absent, or never seen."""
-    event = None if answer is None else _final(answer)
+    event = None if answer is None else answer_in(answer)
     if answer is None or not (isinstance(event, Withdrawn) or (isinstance(event, Absent) and event.believed)):
         return False
     later = reader.count_shown(extent.stream.id, shown.number, answer.number)

@@ -12,15 +12,18 @@ from shortlist.logs.reading import LoggedRound
 from shortlist.rounds.subgroups import Subgroup, subgroups_of
 from shortlist.service.engine.export import export_extent, export_page
 from shortlist.service.engine.insight import logged_part, look_at_silence
+from shortlist.service.engine.labels import ClassCounts, labels_page, labels_text
 from shortlist.service.engine.pages import Asked, Page, open_numbers, read_page
 from shortlist.service.engine.rounds import Round, Seen, comparing, with_texts
 from shortlist.service.engine.shelf import Shelf
-from shortlist.service.store import Reader, Text
+from shortlist.service.store import Entry, Reader, Text
 
 __all__ = ["History"]
 
 #: How many of the last rounds are looked at to see who answers.
 _LAST: Final = 2_000
+#: How many answers are read at a time.
+_ANSWERS: Final = 1_000
 
 
 class History:
@@ -55,6 +58,13 @@ class History:
             raise UnknownRound(f"round {round_id} of stream {name} was never shown")
         return (*rows[0], comparing(stream.rounds, rows[0][0]))
 
+    async def text(self, name: str, shown: Round) -> Text | None:
+        """Return question, texts and image of a round, if they were not erased."""
+        if shown.listed.text_digest is None:
+            return None
+        stream, number = await self._shelf.stream(name), shown.shown.number
+        return (await self._shelf.read_of(stream, lambda reader: reader.texts(stream.id, [number]))).get(number)
+
     async def series(self, name: str) -> dict[str, Any]:
         """Return a stream's history in a few hundred points, and how often which score was chosen."""
         stream = await self._shelf.fresh(name)
@@ -87,3 +97,35 @@ class History:
             page = functools.partial(export_page, extent=extent, after=after, form=form)
             text, after = await self._shelf.read_of(stream, page)
             yield text
+
+    async def labels(self, name: str, form: str) -> AsyncIterator[str]:
+        """Yield the labels as lines of CSV or of JSON, page by page."""
+        stream = await self._shelf.fresh(name)
+        last, after = stream.number, 0
+        following: int | None = 0
+        while following is not None:
+            page = functools.partial(labels_page, stream_id=stream.id, after=after, last=last)
+            rows, following = await self._shelf.read_of(stream, page)
+            yield labels_text(rows, form, header=after == 0)
+            after = following or after
+
+    async def classes(self, name: str) -> tuple[ClassCounts, list[tuple[str, int]]]:
+        """Return how lists did for each class, and who answered, where that is recorded."""
+        stream = await self._shelf.fresh(name)
+        corrected = await self._shelf.read_of(stream, lambda reader: list(reader.events(stream.id, kind="corrected")))
+        counts = ClassCounts(corrected)
+        for kind in ClassCounts.KINDS:
+            after = 0
+            while True:  # in parts: others want to read, too
+                page = functools.partial(_page, stream_id=stream.id, after=after, kind=kind)
+                entries = await self._shelf.read_of(stream, page)
+                for entry in entries:
+                    counts.take(entry)
+                if not entries:
+                    break
+                after = entries[-1].number
+        return counts, await self._shelf.read_of(stream, lambda reader: reader.signers(stream.id))
+
+
+def _page(reader: Reader, stream_id: int, after: int, kind: str) -> list[Entry]:
+    return reader.page(stream_id, after, _ANSWERS, kind=kind)

@@ -43,27 +43,27 @@ class Lengths:
 
     def add(self, length: int) -> None:
         """Count a list in the last block."""
-        place = length if length <= _EXACT else _EXACT + math.ceil(math.log(length / _EXACT, _GROWTH))
-        self._add(place, 1, length)
+        bin_ = length if length <= _EXACT else _EXACT + math.ceil(math.log(length / _EXACT, _GROWTH))
+        self._add(bin_, 1, length)
 
-    def _add(self, place: int, count: int, total: int) -> None:
-        where = bisect_left(self.bins, place, self.starts[-1])
-        if where < len(self.bins) and self.bins[where] == place:
+    def _add(self, bin_: int, count: int, total: int) -> None:
+        where = bisect_left(self.bins, bin_, self.starts[-1])
+        if where < len(self.bins) and self.bins[where] == bin_:
             self.counts[where] += count
             self.totals[where] += total
             return
-        for values, value in ((self.bins, place), (self.counts, count), (self.totals, total)):
+        for values, value in ((self.bins, bin_), (self.counts, count), (self.totals, total)):
             values.insert(where, value)
 
     def merged(self, groups: Iterable[range]) -> "Lengths":
         """Return the same lengths with each of these groups of blocks as one."""
-        made = Lengths()
+        lengths = Lengths()
         for blocks in groups:
-            made.begin()
+            lengths.begin()
             for block in blocks:
                 for where in self._of(block):
-                    made._add(self.bins[where], self.counts[where], self.totals[where])
-        return made
+                    lengths._add(self.bins[where], self.counts[where], self.totals[where])
+        return lengths
 
     def quantile(self, block: int, share: float) -> float | None:
         """Return a quantile of a block, or None if nothing was counted in it.

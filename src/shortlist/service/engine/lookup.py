@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, Final
 
 from shortlist.errors import DamagedLog, UnknownStream
-from shortlist.service.engine.batch import Command, Propose
+from shortlist.service.engine.commands import Command, Propose
 from shortlist.service.engine.memory import Memory
 from shortlist.service.engine.rounds import Key, Round
 from shortlist.service.engine.stream import LoggedStream
@@ -31,15 +31,15 @@ class Busy(Exception):
 
     Parameters
     ----------
-    places
-        Which, by their places in the batch.
+    positions
+        Which, by their positions in the batch.
     why
         What to tell whoever asked, if it takes too long.
     """
 
-    def __init__(self, places: set[int], why: str) -> None:
+    def __init__(self, positions: set[int], why: str) -> None:
         super().__init__(why)
-        self.places, self.why = places, why
+        self.positions, self.why = positions, why
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Sight:
     @property
     def known(self) -> dict[Key, Round]:
         """The rounds that exist."""
-        return {key: known for key, known in self.rounds.items() if known is not None}
+        return {key: logged for key, logged in self.rounds.items() if logged is not None}
 
 
 class Lookup:
@@ -144,8 +144,8 @@ class Lookup:
         """Return the streams that shadow those of the commands, and have, or are given, some of their rounds."""
         names = {name for command in commands if isinstance(command, Propose) for name in command.also}
         for key in keys:
-            known = sight.rounds.get(key)
-            names |= set(() if known is None else known.listed.also or ())
+            logged = sight.rounds.get(key)
+            names |= set(() if logged is None else logged.listed.also or ())
         others: dict[str, LoggedStream | None] = {}
         for name in sorted(names):
             try:
@@ -153,7 +153,7 @@ class Lookup:
             except DamagedLog:
                 others[name] = None  # nobody else is to suffer from it
             except UnknownStream:
-                continue  # it was deleted; or whoever named it is told
+                continue  # it was deleted; or whoever named it gets an error
             else:
                 if others[name] is None:
                     await self._do(self._store.rollback)
@@ -167,17 +167,17 @@ class Lookup:
             if self._memory.by_id.get(stream.id) is stream or stream.deleted or stream.id in self._memory.damaged:
                 continue
             try:
-                found = await self._find(stream.name)
+                current = await self._find(stream.name)
             except DamagedLog:
                 continue  # whoever judges it says so
             except UnknownStream:
                 stream.deleted = True
                 continue
-            if found is None:
-                places = {place for place, each in enumerate(commands) if each.stream.name == stream.name}
-                raise Busy(places, _BEING_READ.format(stream.name))
-            if found.id == stream.id:
-                command.stream = found
+            if current is None:
+                positions = {position for position, each in enumerate(commands) if each.stream.name == stream.name}
+                raise Busy(positions, _BEING_READ.format(stream.name))
+            if current.id == stream.id:
+                command.stream = current
             else:
                 stream.deleted = True
 
@@ -186,9 +186,9 @@ class Lookup:
         numbers = {}
         for command in commands:
             key = (command.stream.id, command.round_id)
-            known = sight.rounds.get(key) if isinstance(command, Propose) and command.has_texts else None
-            if known is not None and known.listed.text_digest is not None:
-                numbers[key] = known.shown.number
+            logged = sight.rounds.get(key) if isinstance(command, Propose) and command.has_texts else None
+            if logged is not None and logged.listed.text_digest is not None:
+                numbers[key] = logged.shown.number
         if not numbers:
             return {}
         salts: dict[tuple[int, int], str] = await self._do(
@@ -199,7 +199,7 @@ class Lookup:
     async def _read(self, commands: Sequence[Command], sight: Sight) -> None:
         """Read what is not at hand; what other processes have written in the meantime is folded first."""
         memory, rounds = self._memory, sight.rounds
-        missing = [key for key, known in rounds.items() if known is None]
+        missing = [key for key, logged in rounds.items() if logged is None]
         ids = set(sight.streams)
         behind = ids if self._store.shared else ids & self.unsure
         if not missing and not behind:
@@ -234,23 +234,23 @@ class Lookup:
 
 def _waiting_for(commands: Sequence[Command], sight: Sight, names: set[str], why: str) -> Busy:
     """Return which commands have to wait for these streams: theirs, or those that shadow theirs."""
-    places = set()
-    for place, command in enumerate(commands):
-        known = sight.rounds.get((command.stream.id, command.round_id))
+    positions = set()
+    for position, command in enumerate(commands):
+        logged = sight.rounds.get((command.stream.id, command.round_id))
         also = set(command.also) if isinstance(command, Propose) else set()
-        also |= set(() if known is None else known.listed.also or ())
+        also |= set(() if logged is None else logged.listed.also or ())
         if command.stream.name in names or also & names:
-            places.add(place)
-    shadowed = {place for place, command in enumerate(commands) if command.stream.shadowed}  # to make room, perhaps
-    return Busy(places or shadowed or set(range(len(commands))), why)
+            positions.add(position)
+    shadowed = {position for position, command in enumerate(commands) if command.stream.shadowed}  # may make room
+    return Busy(positions or shadowed or set(range(len(commands))), why)
 
 
 def _beside(sight: Sight, keys: Iterable[Key]) -> set[Key]:
     """Return the same rounds in the streams that shadow theirs."""
     beside = set()
     for key in keys:
-        known = sight.rounds.get(key)
-        for name in () if known is None else known.listed.also or ():
+        logged = sight.rounds.get(key)
+        for name in () if logged is None else logged.listed.also or ():
             other = sight.others.get(name)
             if other is not None:
                 beside.add((other.id, key[1]))
@@ -261,8 +261,8 @@ def _update(rounds: dict[Key, Round | None], entries: Iterable[Entry]) -> None:
     """Take entries into the rounds that they are about: a round's list comes before what closes it."""
     for entry in entries:
         key = (entry.stream_id, entry.round_id)
-        known = rounds.get(key)
+        logged = rounds.get(key)
         if entry.is_list and key in rounds:
-            rounds[key] = known or Round(entry)
-        elif known is not None:
-            rounds[key] = known.after(entry)
+            rounds[key] = logged or Round(entry)
+        elif logged is not None:
+            rounds[key] = logged.after(entry)

@@ -67,7 +67,7 @@ class Memory:
         self._wake(stream.id)
 
     def fold(self, entries: Iterable[Entry]) -> dict[int, ServiceUnavailable]:
-        """Apply entries of the log; return the streams that could not take theirs, and what to tell.
+        """Apply entries of the log; return the streams that could not take theirs, and the error for each.
 
         Such a stream is dropped: it is read from the log when it is next asked for. No other one is touched.
         """
@@ -92,7 +92,7 @@ class Memory:
         return failed
 
     def mark_damaged(self, stream_id: int, name: str, error: DamagedLog) -> DamagedLog:
-        """Remember that a stream's log cannot be read, and return what to tell."""
+        """Remember that a stream's log cannot be read, and return the error."""
         stream = self.by_id.get(stream_id)
         if stream is not None:
             self.forget(stream)
@@ -153,7 +153,7 @@ def load(reader: Reader, row: StreamRow, stopping: Callable[[], bool] = bool) ->
     try:
         for entry in reader.events(row.id, after=stream.number):
             if stopping():
-                raise ServiceUnavailable(f"stream {row.name!r} is no longer read: try again")
+                raise ServiceUnavailable(f"stream {row.name!r} was not read to its end: try again")
             _apply(stream, entry)
     except DamagedLog as error:
         raise damage(row.name, error) from None

@@ -68,8 +68,8 @@ class Overview:
         rows = list(rows)
         await self._read([row for row in rows if self._is_missing(row)])
         seen = Overviewed([], [], [])
-        for place, row in enumerate(rows):
-            if place % _PART == 0:
+        for position, row in enumerate(rows):
+            if position % _PART == 0:
                 await asyncio.sleep(0)  # others are waiting
             if row.id in self._memory.damaged:
                 seen.damaged.append((row, self._memory.damaged[row.id]))
@@ -157,6 +157,6 @@ class Overview:
 
 
 def _looked_at(task: asyncio.Task[None]) -> None:
-    """Take note of why a task failed: whoever waits is told, and perhaps nobody does."""
+    """Take note of why a task failed: whoever waits gets the error, and perhaps no one does."""
     if not task.cancelled():
         task.exception()

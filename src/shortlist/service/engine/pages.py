@@ -74,7 +74,7 @@ def parts_of(items: Iterable[tuple[str, Item]], sizes: dict[str, int]) -> Iterat
 
 
 async def settled(waiting: Iterable[Awaitable[Item]]) -> list[Item | ShortlistError]:
-    """Return what came of each, or why it was refused; raise what is a bug."""
+    """Return each result, or why it was refused; raise what is a bug."""
     outcomes = list[Item | ShortlistError]()
     for outcome in await asyncio.gather(*waiting, return_exceptions=True):
         if isinstance(outcome, BaseException) and not isinstance(outcome, ShortlistError):

@@ -24,7 +24,7 @@ class Restart:
         name = self.stream.name
         if self.stream.settings.unanswered == "ignore":
             raise InvalidParameter(
-                f'stream {name} has unanswered "ignore", and a restart needs "miss": make a new stream'
+                f'stream {name} has unanswered "ignore", and a restart needs "miss": create a new stream'
             )
         if self.refit and self.stream.rounds.learning is None:
             raise InvalidParameter(
@@ -34,4 +34,4 @@ class Restart:
             return True
         if self.epoch == now - 1:
             return False
-        raise ConflictingStream(f"stream {name} is in epoch {now}, not in {self.epoch}: look at it again first")
+        raise ConflictingStream(f"stream {name} is in epoch {now}, not in {self.epoch}: fetch the stream again first")

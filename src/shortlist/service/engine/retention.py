@@ -1,4 +1,4 @@
-"""Closing rounds that have waited too long, and erasing what people read."""
+"""Closing rounds that have waited too long, and erasing questions, texts and images."""
 
 import logging
 import time
@@ -24,7 +24,7 @@ class Retention:
     store, shelf, writer
         The log, where streams are found, and what writes.
     answer_all
-        Takes answers to rounds of a stream, each with the round's id, and returns what came of each.
+        Takes answers to rounds of a stream, each with the round's id, and returns the result of each.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Retention:
         return closed
 
     async def erase_texts(self, name: str, before: float) -> int:
-        """Erase what people read in rounds that were shown before a moment; return of how many."""
+        """Erase question, texts and image of rounds shown before a moment; return of how many."""
         self._writer.check()
         row = await self._shelf.row(name)
         async with self._writer.lock:

@@ -47,8 +47,8 @@ class Round:
         """Return the round after another entry of it; one that is known already changes nothing."""
         if entry.is_answer or isinstance(entry.event, Corrected):
             return Round(self.shown, entry, self.more)
-        known = entry.is_list or any(each.number >= entry.number for each in self.more)
-        return self if known else Round(self.shown, self.closed, (*self.more, entry))
+        is_repeat = entry.is_list or any(each.number >= entry.number for each in self.more)
+        return self if is_repeat else Round(self.shown, self.closed, (*self.more, entry))
 
     @property
     def listed(self) -> Listed:
@@ -100,10 +100,10 @@ class RoundCache:
     def add(self, entry: Entry) -> None:
         """Take an entry of a round: its first, or the one that closes it."""
         key = (entry.stream_id, entry.round_id)
-        known = self._rounds.get(key)
-        if known is not None:
-            self._rounds[key] = known.after(entry)
-        if known is not None or not entry.is_list:
+        logged = self._rounds.get(key)
+        if logged is not None:
+            self._rounds[key] = logged.after(entry)
+        if logged is not None or not entry.is_list:
             return
         self._rounds[key] = Round(entry)
         self._size += len(self._rounds[key].listed.scores)

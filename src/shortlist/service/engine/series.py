@@ -1,6 +1,6 @@
 """A stream's history in a few hundred points, however long it is.
 
-Rounds are gathered in blocks of equal size. When there are too many blocks, neighbours are merged and
+Rounds are gathered in blocks of equal size. When there are too many blocks, neighbors are merged and
 the size doubles, so a stream of a million rounds has as many points as one of a few hundred. List
 lengths and chosen scores are kept as histograms, from which quantiles are read; the last lists are kept as they are.
 """
@@ -14,7 +14,7 @@ from shortlist.service.engine.lengths import Counts, Floats, Lengths, Sums, no_c
 
 __all__ = ["Histogram", "Series"]
 
-#: The most blocks; then neighbours are merged.
+#: The most blocks; then neighbors are merged.
 _MOST_BLOCKS: Final = 200
 _BINS: Final = 60
 #: How many lists are recent.
@@ -132,7 +132,7 @@ class Series:
         self.lengths.begin()
 
     def _merge(self) -> None:
-        """Merge neighbours; the last block has just begun, and stays."""
+        """Merge neighbors; the last block has just begun, and stays."""
         last = len(self.rounds) - 1
         groups = [*(range(first, first + 2) for first in range(0, last, 2)), range(last, last + 1)]
         for name in ("rounds", "hits", "misses", "candidates"):

@@ -10,8 +10,10 @@ from shortlist.rounds import settings
 from shortlist.rounds.codec import encode
 from shortlist.scores import KINDS, Score, score_from_dict
 
-__all__ = ["Settings"]
+__all__ = ["OWN", "Settings"]
 
+#: The settings that are the service's own, and may change at any time; of `shadows`, that it ends.
+OWN: Final = ("shadows", "guidelines", "record_annotators")
 #: The policies that a stream can have: class and default parameters.
 _POLICIES: Final = {key: order_statistic_kinds()[key] for key in ("anytime", "sps")}
 
@@ -31,8 +33,12 @@ class Settings(settings.Options):
     scorer_version
         Of the model behind the scores; rounds that name another are refused.
     shadows
-        The stream whose rounds it has: people see the lists of that one, and this one learns from their answers, as in
+        The stream whose rounds it has: users see the lists of that one, and this one learns from their answers, as in
         shadow mode. `at_most` applies once that has ended.
+    guidelines
+        What annotators read beside each question.
+    record_annotators
+        Whether who gave each answer is stored: apart from the log, and erased with the texts.
 
     Examples
     --------
@@ -45,6 +51,8 @@ class Settings(settings.Options):
     policy: dict[str, Any] = field(default_factory=lambda: {"kind": "anytime"})
     scorer_version: str | None = None
     shadows: str | None = None
+    guidelines: str | None = None
+    record_annotators: bool = False
     #: The settings of the rounds, checked.
     rounds: settings.Settings = field(init=False, repr=False, compare=False)
 
@@ -77,10 +85,10 @@ class Settings(settings.Options):
         """Return the settings with some of them changed, if these may be."""
         if changes.get("shadows") is not None:
             raise InvalidParameter(
-                f"shadows is {changes['shadows']!r}, and can be set only when a stream is made; null ends it"
+                f"shadows is {changes['shadows']!r}, and can be set only when a stream is created; null ends it"
             )
         serving = self if self.shadows is None else dataclasses.replace(self, shadows=None)
-        serving.rounds.changed(**{name: value for name, value in changes.items() if name != "shadows"})
+        serving.rounds.changed(**{name: value for name, value in changes.items() if name not in OWN})
         return dataclasses.replace(self, **changes)
 
     def round_changes(self, before: Self) -> dict[str, Any]:

@@ -1,13 +1,13 @@
-"""A stream that shadows another: it has the same rounds, with scores of its own, and people never see its lists.
+"""A stream that shadows another: it has the same rounds, with scores of its own, and users never see its lists.
 
-People see the lists of the one in use, and their answers count in both. In the stream that shadows, everything is
+Users see the lists of the one in use, and their answers count in both. In the stream that shadows, everything is
 decided as in shadow mode: its list has all candidates, and `reached` is how many it would have shown. Both lists are
 written in one transaction, and so are both answers.
 
 **Why its threshold is safe.** A pick reveals what the new scorer made of it, whoever showed it; anything else counts as
 below the threshold. So what is counted is never above the true score, whatever the stream in use hides.
 
-A miss of what people saw is one of the list that they did not see only if they saw all that it would have had.
+A miss of the list that users saw is a miss of the hidden one only if they saw all that it would have had.
 Otherwise it is low for the threshold, and unknown to the alarm and to the error budget, as a page that nobody expanded.
 """
 
@@ -36,7 +36,7 @@ def check_own(listed: Listed) -> None:
     if listed.seen is not None:
         stream = listed.seen.stream
         raise ConflictingStream(
-            f"round {listed.round_id} came with that of stream {stream}, which people saw: answer it there"
+            f"round {listed.round_id} came with that of stream {stream}, whose list was shown: answer it there"
         )
 
 
@@ -65,7 +65,7 @@ def shadowing(leader: LoggedStream, name: str, others: Mapping[str, LoggedStream
     """
     if name not in others:
         raise InvalidParameter(
-            f'also names {name!r}, and there is no such stream; make it with "shadows": "{leader.name}", or leave it '
+            f'also names {name!r}, and there is no such stream; create it with "shadows": "{leader.name}", or leave it '
             "out"
         )
     other = others[name]
@@ -73,7 +73,7 @@ def shadowing(leader: LoggedStream, name: str, others: Mapping[str, LoggedStream
         return None
     if other.leader != leader.name:
         raise ConflictingStream(
-            f"also names {name!r}, which does not shadow {leader.name}; shadows is set when a stream is made: make a "
-            "new one, or leave it out"
+            f"also names {name!r}, which does not shadow {leader.name}; shadows is set when a stream is created: "
+            "create a new one, or leave it out"
         )
     return other if other.settings.shadows is not None else None

@@ -2,8 +2,8 @@
 
 Reading a stream is restoring its last snapshot and folding what came after it. That is short as a rule, and then done
 where all small reads are done. Where it is long, because there is no snapshot that this version can use, it is done in
-a thread and on a connection of its own: neither the writer nor other readers wait for it. Whoever asked is told after
-a while to come again.
+a thread and on a connection of its own: neither the writer nor other readers wait for it. After a
+while, whoever asked is asked to try again.
 
 Streams that were not used for the longest time leave memory.
 """
@@ -25,7 +25,7 @@ _log = logging.getLogger("shortlist.service")
 
 Result = TypeVar("Result")
 
-#: For how many seconds a stream is waited for that takes long to read, and how many of these are read at a time.
+#: How long to wait for a stream that takes long to read, in seconds; and how many of these are read at a time.
 _PATIENCE: Final = 5.0
 _AT_A_TIME: Final = 2
 
@@ -86,9 +86,9 @@ class Shelf:
 
         The caller holds the lock.
         """
-        known = self._memory.find(name)
-        if known is not None:
-            return known
+        cached = self._memory.find(name)
+        if cached is not None:
+            return cached
         row = await self.row(name)
         if row.id not in self._memory.damaged and await self._behind(row) > MOST_TAIL:
             self._started(name)
@@ -121,7 +121,7 @@ class Shelf:
         row: StreamRow | None = await self.read(lambda reader: reader.stream(name))
         if row is None:
             raise UnknownStream(
-                f"there is no stream {name!r}; make it first: POST /v1/streams, or create() of a client"
+                f"there is no stream {name!r}; create it first: POST /v1/streams, or create() of a client"
             )
         return row
 
@@ -154,10 +154,10 @@ class Shelf:
         if self._reading.get(name) is task:
             del self._reading[name]
         if not task.cancelled():
-            task.exception()  # whoever waits is told; perhaps nobody does any more
+            task.exception()  # whoever waits gets it; perhaps no one does any more
 
     async def _read_in(self, name: str) -> LoggedStream:
-        """Read a stream from the log; who waits too long is told to come again, and reading goes on."""
+        """Read a stream from the log; whoever waits too long is asked to try again, and reading goes on."""
         task = self._started(name)
         await asyncio.wait({task}, timeout=_PATIENCE)
         if task.done():
@@ -208,13 +208,13 @@ class Shelf:
         """Take a stream into memory, unless it is no longer the one of its name, or has gone far ahead meanwhile."""
         async with self._lock:
             row = await self.row(stream.name)
-            known = self._memory.by_id.get(row.id)
+            cached = self._memory.by_id.get(row.id)
             if row.id != stream.id or row.last_number - stream.number > MOST_TAIL:
                 return None
-            if known is not None and known.number >= stream.number:
-                return known  # somebody else was faster
-            if known is not None:
-                self._memory.forget(known)
+            if cached is not None and cached.number >= stream.number:
+                return cached  # somebody else was faster
+            if cached is not None:
+                self._memory.forget(cached)
             self._memory.add(stream, snapshot)
             if row.last_number > stream.number:
                 await self._catch_up(stream)

@@ -1,7 +1,7 @@
 """A stream of the service: the fold of its entries in the log.
 
 `apply` is the only way in which a stream changes, and it looks at nothing but the entry. What is only shown
-to people (`series`) is folded beside it: if that fails, the charts start again and the stream goes on.
+on charts (`series`) is folded beside it: if that fails, the charts start again and the stream goes on.
 """
 
 import logging
@@ -65,7 +65,7 @@ class LoggedStream:
         self.scorer_version = self.settings.scorer_version
         #: Whether it was deleted while somebody still holds it.
         self.deleted = False
-        #: The digest of the labelled examples that it has learned from; None if there were none.
+        #: The digest of the labeled examples that it has learned from; None if there were none.
         self.warm_start: str | None = None
         #: The stream that it was made to shadow, whether it still does (`settings.shadows`) or not.
         self.leader = self.settings.shadows
@@ -182,14 +182,14 @@ class LoggedStream:
     def _about(self) -> dict[str, Any]:
         tally = self.rounds.tally
         hits, answered = tally.hits, tally.hits + tally.misses
-        known = answered > 0 and self.settings.explore_share is None  # where misses are not reported, nothing is
+        has_coverage = answered > 0 and self.settings.explore_share is None  # where misses are not reported, nothing is
         return {
             "name": self.name,
             "shadows": self.settings.shadows,
             "events": self.number,
             "last_event": self.last_at,
             "coverage_target": self.settings.coverage,
-            "coverage_interval": list(wilson(hits, answered)) if known else None,
+            "coverage_interval": list(wilson(hits, answered)) if has_coverage else None,
             **self.series.recent(),
         }
 

@@ -35,7 +35,7 @@ async def summary_of(stream: LoggedStream) -> dict[str, Any]:
 
 
 class Telling:
-    """Those who listen to streams, and what they are told: made once, however many they are.
+    """Those who listen to streams, and the summaries they get: built once, however many listen.
 
     Parameters
     ----------

@@ -2,10 +2,10 @@
 
 Looked at are: the file itself, where it is SQLite's; the chained hash of each stream's events; texts beside their
 digests; numbers without gaps; one list and one answer for each round; each list as `decide` cuts it
-again at its thresholds, and none of these above what the log gave at that time; how much of the error budget was spent
-when it was cut; each answer as `admit` takes it again; each restart and each fit as `due` says it; and every snapshot,
-bit for bit. Comparable scores may differ by 1e-9, for `exp` is not the same on every machine, and the weights of a fit
-by 1e-6.
+again at its thresholds, and none of these above what the log gave at that time; each draw of an item as the seed gives
+it; how much of the error budget was spent when it was cut; each answer as `admit` takes it again; each restart and each
+fit as `due` says it; and every snapshot, bit for bit. Comparable scores may differ by 1e-9, for `exp` is not the same
+on every machine, and the weights of a fit by 1e-6.
 """
 
 import math
@@ -16,6 +16,7 @@ from shortlist.errors import DamagedLog, ShortlistError, StoreUnavailable
 from shortlist.rounds.admission import admit, answer_of
 from shortlist.rounds.events import Configured, Corrected, Event, Expanded, Fitted, Hit, Listed, Restarted, WarmStarted
 from shortlist.scores import Learned
+from shortlist.service.engine.items import drawn_position
 from shortlist.service.engine.rounds import scorers_of, table_of
 from shortlist.service.engine.stream import STATE_VERSION, LoggedStream
 from shortlist.service.store import Entry, Reader, Snapshot, Store, StreamRow, check_chain, check_texts
@@ -164,7 +165,7 @@ def _check_stream(stream: LoggedStream, event: Event) -> Iterator[str]:
         return
     if isinstance(event, WarmStarted) or _is_from_examples(stream, event):
         if stream.rounds.tally.rounds or stream.warm_start is not None:
-            yield "learns from labelled examples, which come once, before the first list"
+            yield "learns from labeled examples, which come once, before the first list"
         return
     if isinstance(event, Restarted) and not stream.rounds.tracker.state.must_restart:
         yield from _check_restart(stream, event)
@@ -175,7 +176,7 @@ def _check_stream(stream: LoggedStream, event: Event) -> Iterator[str]:
 
 
 def _is_from_examples(stream: LoggedStream, event: Event) -> bool:
-    """Return whether it is a fit on labelled examples: these are not in the log, so it cannot be computed again."""
+    """Return whether it is a fit on labeled examples: these are not in the log, so it cannot be computed again."""
     learning = stream.rounds.learning
     before = learning is not None and learning.number == 0 and not stream.rounds.tally.rounds
     return before and isinstance(event, Fitted) and event.number == 1
@@ -269,6 +270,11 @@ def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
     )
     if listed.seen is not None:
         again = again.beside(listed.seen)
+    if listed.drawn is not None:
+        position, waiting = listed.drawn
+        given = drawn_position(stream.name, rounds.tally.rounds, waiting)
+        if position != given:
+            yield f"was drawn as item {position} of {waiting}, and the seed gives {given}"
     for name in ("threshold", "positions", "reached", "truncated", "complete", "added", "asked", "explored"):
         if getattr(again, name) != getattr(listed, name):
             yield f"says that {name} is {getattr(listed, name)}, and its scores give {getattr(again, name)}"

@@ -11,7 +11,7 @@ next used.
 Requests that have to wait for one stream, because another process holds it or because it has yet to be read from the
 log, are put aside and tried again; those of other streams go on.
 
-A transaction that fails changes nothing in memory: its requests are told so, and since nobody knows
+A transaction that fails changes nothing in memory: its requests get an error, and since nobody knows
 whether a broken connection had committed, the streams are read again from the log before the next one.
 """
 
@@ -25,26 +25,31 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from shortlist.errors import ServiceUnavailable, ShortlistError, UnknownStream
-from shortlist.service.engine.batch import Batch, Command, Configure
+from shortlist.service.engine.batch import Batch
+from shortlist.service.engine.commands import Command, Configure, Take
+from shortlist.service.engine.items import drawn_position, proposed
 from shortlist.service.engine.lookup import Busy, Lookup, Sight
 from shortlist.service.engine.memory import Memory
 from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.rounds import Round
+from shortlist.service.engine.shadowing import check_serves
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.store import Entry, Store
+from shortlist.service.store import Entry, Lease, Store
 
 __all__ = ["Writer"]
 
 _log = logging.getLogger("shortlist.service")
 
 Result = TypeVar("Result")
-#: What came of a request: the round, and whether this changed it.
+#: The result of a request: the round, and whether this changed it.
 Outcome = tuple[Round | None, bool]
 #: Streams by their ids.
 Streams = dict[int, LoggedStream]
 #: How many seconds lie between two tries of requests that were put aside, and how long they are tried.
 _PAUSE: Final = 0.1
 _PATIENCE: Final = 10.0
+#: How many items that cannot be shown are set aside for one request: others wait meanwhile.
+_DRAWS: Final = 50
 
 
 @dataclass(slots=True)
@@ -179,14 +184,14 @@ class Writer:
     def _put_aside(self, batch: list[Request], busy: Busy) -> list[Request]:
         """Put requests aside, or refuse those that were for too long; return the others."""
         now = time.monotonic()
-        for place in sorted(busy.places):
-            request = batch[place]
+        for position in sorted(busy.positions):
+            request = batch[position]
             request.until = request.until or now + _PATIENCE
             if self._hurrying or now >= request.until:
                 _refuse([request], ServiceUnavailable(busy.why))
             else:
                 self._aside.append(request)
-        return [request for place, request in enumerate(batch) if place not in busy.places]
+        return [request for position, request in enumerate(batch) if position not in busy.positions]
 
     async def _write(self, batch: list[Request], streams: Streams) -> None:
         """Judge, append, fold, answer: in this order."""
@@ -215,7 +220,7 @@ class Writer:
         await self.make_room()
 
     def _failed(self, error: ShortlistError, requests: int) -> None:
-        """Remember, count and log that a transaction failed: who asked is told less."""
+        """Remember, count and log that a transaction failed: the response says less."""
         self.failing = error
         self._notice("commit failed")
         if time.monotonic() >= self._quiet_until:
@@ -230,13 +235,16 @@ class Writer:
         await self.do(self._store.rollback)
 
     async def _store_all(self, commands: list[Command], streams: Streams) -> tuple[list[Outcome | ShortlistError], int]:
-        """Return what came of each request, and how many events were written."""
+        """Return the result of each request, and how many events were written."""
         sight = await self._settled(commands, streams)
         draft = Batch(sight.known, time.time(), self._open_limit, sight.others, sight.salts)
-        judged = {i: self._judge(draft, commands[i]) for i in _in_order(commands)}
+        judged = dict[int, Outcome | ShortlistError]()
+        for i in _in_order(commands):
+            command = commands[i]
+            judged[i] = await self._take(draft, command) if isinstance(command, Take) else self._judge(draft, command)
         outcomes = [judged[i] for i in range(len(commands))]
-        if draft.entries:
-            await self.do(self._store.append, draft.entries, draft.texts)
+        if draft.entries or draft.touched:
+            await self.do(self._store.append, draft.entries, draft.texts, draft.signatures, draft.unsigned)
             failed = self._memory.fold(draft.entries)
             outcomes = [failed.get(command.stream.id, out) for command, out in zip(commands, outcomes, strict=True)]
             if any(stream.rounds.is_due for stream in self._known(streams)):
@@ -277,14 +285,55 @@ class Writer:
             self._lookup.unsure |= streams.keys()
         await self.do(self._store.rollback)
 
+    async def _take(self, draft: Batch, take: Take) -> Outcome | ShortlistError:
+        """Give somebody a round that nobody holds, or the next item, drawn at random."""
+        stream, queue = take.stream, self._store.queue
+        refusal = self._refusal(take)
+        if refusal is not None:
+            return refusal
+        leases, waiting = await self.do(queue.leases, stream.id), await self.do(queue.waiting, stream.id)
+        round_id, last = draft.unheld(stream, leases, waiting), max(0, waiting - _DRAWS)
+        while round_id is None and waiting > last:
+            position = drawn_position(stream.name, draft.shown(stream), waiting)
+            draft.touched = True
+            item = await self.do(queue.draw, stream.id, position, waiting)
+            if item is not None:
+                outcome = self._judge(draft, proposed(stream, item, [position, waiting]))
+                if isinstance(outcome, ShortlistError):
+                    await self.do(queue.refuse, item, str(outcome), draft.at)
+                elif outcome[1]:
+                    round_id = item.item_id
+            waiting -= 1
+        if round_id is None and waiting:
+            return ServiceUnavailable(
+                f"{_DRAWS} items of stream {stream.name} could not be shown (GET .../items says why): try again"
+            )
+        round_id = round_id or draft.unheld(stream, leases, waiting)
+        if round_id is not None:
+            draft.touched = True
+            take.round_id, take.until = round_id, draft.at + take.seconds
+            closed = [lease.round_id for lease in leases if draft.is_closed(stream, lease.round_id)]
+            await self.do(queue.lease, Lease(stream.id, round_id, take.holder, take.until), closed)
+        return None, round_id is not None
+
     def _judge(self, draft: Batch, command: Command) -> Outcome | ShortlistError:
+        refusal = self._refusal(command)
+        return draft.judge(command) if refusal is None else refusal
+
+    def _refusal(self, command: Command) -> ShortlistError | None:
+        """Return why a command cannot be judged, if its stream is not what it was."""
         if self._memory.by_id.get(command.stream.id) is not command.stream:
             if command.stream.id in self._memory.damaged:
                 return self._memory.damaged[command.stream.id]
             if command.stream.deleted:
                 return UnknownStream(f"there is no stream {command.stream.name!r} any more")
             return ServiceUnavailable(f"stream {command.stream.name!r} is being read again from its log: try again")
-        return draft.judge(command)
+        try:
+            if isinstance(command, Take):
+                check_serves(command.stream)
+        except ShortlistError as error:
+            return error
+        return None
 
     async def make_room(self) -> None:
         """Drop streams that were not used for the longest time, if there are too many. The caller holds the lock."""

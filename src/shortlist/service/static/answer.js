@@ -1,91 +1,155 @@
-import { Answering } from "/static/answering.js";
-import { ask, fill, make, path, showState, streamName, whole } from "/static/common.js";
+// The page for answering: items, or open rounds, one after the other. What is shown here is leased, so nobody else is
+// given it meanwhile; the lease is renewed while the page is open. All counts are the service's own.
 
+import { Answering } from "/static/answering.js";
+import { Problem, ask, fill, make, path, showState, streamName, whole } from "/static/common.js";
+import { LastAnswers } from "/static/last.js";
+
+const RENEW = 30_000; // a lease lasts two minutes
 const name = streamName();
 const at = (id) => document.getElementById(id);
 document.title = `answer ${name} · shortlist`;
 at("name").textContent = `Answer: ${name}`;
 at("stream-link").href = `/page/streams/${encodeURIComponent(name)}`;
 
-let queue = [];
-let given = new Set();
-const answering = new Answering({ place: at("round"), toast: at("toast"), unsaved: at("unsaved"), done, undone, saved: count });
+let queue = null; // what waits, as the service says
+let ours = []; // rounds that are leased to this page and not shown at the moment
+let asking = false;
+const answering = new Answering({ place: at("round"), toast: at("toast"), unsaved: at("unsaved"), done: () => next(), undone, saved, later });
+const last = new LastAnswers(at("last"), name, (entry) => answering.correct(entry));
+const lease = (round, holder = "") => `${path(name, "rounds", encodeURIComponent(round.round_id), "lease")}${holder && `?holder=${holder}`}`;
 
-// The service's own counts: what is held back here is not answered yet, and what others answered is.
-let summary = null;
 function progress() {
-  if (summary === null) return;
-  const answered = summary.hits + summary.misses + summary.skipped + summary.absent + summary.held;
+  if (queue === null) return;
+  const { answered, waiting, open } = queue;
   const pending = answering.pending ? `, ${whole(answering.pending)} of them not saved yet` : "";
-  at("left").textContent = `${whole(answered)} answered, ${whole(summary.open)} open${pending}`;
-  at("progress").max = Math.max(1, answered + summary.open);
+  at("left").textContent = `${whole(answered)} answered, ${waiting ? `${whole(waiting)} waiting, ` : ""}${whole(open)} open${pending}`;
+  at("progress").max = Math.max(1, answered + waiting + open);
   at("progress").value = answered;
+  const yours = queue.yours ?? last.count;
+  at("yours").textContent = yours ? `${whole(yours)} by ${queue.annotator ?? "you"}${queue.yours === null ? " in this browser" : ""}` : "";
+  for (const link of document.querySelectorAll("header.top nav a")) link.hidden = !queue.reads; // they would lead nowhere
+  at("guidelines").hidden = !queue.guidelines;
+  if (at("guidelines").lastElementChild.textContent !== (queue.guidelines ?? "")) {
+    at("guidelines").lastElementChild.textContent = queue.guidelines ?? "";
+    at("guidelines").open = !localStorage.getItem(`shortlist-read:${name}:${queue.guidelines}`);
+  }
+  last.show(answering.recent, new Set(queue.correctable));
 }
+at("guidelines").addEventListener("toggle", () => {
+  if (!at("guidelines").open && queue?.guidelines) localStorage.setItem(`shortlist-read:${name}:${queue.guidelines}`, "1");
+});
 
 async function count() {
-  progress();
   try {
-    summary = await ask(path(name));
+    queue = await ask(path(name, "items"));
+    answering.grace = queue.grace;
     showState("live");
-    progress();
-  } catch {
+  } catch (error) {
     showState("lost");
+    if (error instanceof Problem && error.status !== 503) throw error;
   }
+  progress();
 }
 
-function done(round) {
-  given.add(round.round_id);
-  next();
+// An answer was saved, held back or refused; or it was saved for the first time (`entry`).
+function saved(entry) {
+  if (entry) {
+    last.add();
+    at("guidelines").open = false; // they were read
+  }
+  progress();
+  if (entry) count().catch(() => {});
 }
 
 function undone(round) {
-  given.delete(round.round_id);
-  if (answering.round) queue.unshift(answering.round);
+  if (answering.round && answering.round !== round && !answering.correcting) ours.unshift(answering.round);
+  ours = ours.filter((each) => each !== round);
 }
 
-// The next round in full: a list may be long, so the queue has rounds without their candidates.
-async function take() {
-  while (queue.length > 0) {
-    const round = queue.shift();
-    if (round.candidates.length === round.candidate_count) return round;
-    try {
-      const complete = await ask(path(name, "rounds", encodeURIComponent(round.round_id)));
-      if (complete.answer === null) return complete;
-    } catch (error) {
-      if (error.status === 404) continue;
-      queue.unshift(round);
-      throw error;
-    }
+async function later(round) {
+  try {
+    await ask(lease(round, round.holder), { method: "DELETE" });
+  } catch (error) {
+    if (!(error instanceof Problem)) return showState("lost"); // out of reach: it stays
   }
-  return null;
+  answering.drop(round);
+  next();
+}
+
+// What there is to do where nothing waits: it depends on why.
+function showIdle() {
+  const { answered, open } = queue ?? { answered: 0, open: 0 };
+  const why = open ? "others" : answered ? "done" : "empty";
+  if (at("waiting")?.dataset.why === why) return;
+  const stream = make("a", { href: at("stream-link").href }, "the stream's page");
+  const step = {
+    others: ["Other annotators have the rest. What they give back comes to you."],
+    done: ["Everything is answered. See what was learned on ", stream, "."],
+    empty: ["Nothing was added yet. Add items from a file on ", stream, ", or with ", make("code", {}, `shortlist items add ${name} items.jsonl`), ". Rounds that your program opens come here too."],
+  }[why];
+  fill(at("round"), make("div", { id: "waiting", "data-why": why }, make("p", { class: "question" }, "Nothing to answer right now"), make("p", {}, ...step), make("p", { class: "soft small" }, "New questions appear here by themselves.")));
 }
 
 async function next() {
-  let round = null;
-  queue = queue.filter((each) => !given.has(each.round_id));
+  if (asking || answering.round !== null) return;
+  asking = true;
+  let round = ours.shift() ?? null;
   try {
-    if (queue.length === 0) {
-      const page = await ask(`${path(name, "rounds")}?open=true&limit=50&candidates=0`);
-      queue = page.rounds.filter((each) => !given.has(each.round_id));
-    }
-    if (answering.round === null) round = await take();
-    summary = await ask(path(name));
-    showState("live");
-    progress();
+    round ??= await ask(path(name, "next"), { method: "POST", body: {} });
+    await count();
   } catch (error) {
     showState("lost");
-    if (!(error instanceof TypeError)) {
-      fill(at("round"), make("p", {}, error.message));
-      return;
-    }
+    fill(at("round"), make("p", {}, error instanceof TypeError ? "The service is out of reach: trying again." : error.message));
+    if (round) ours.unshift(round);
+    return;
+  } finally {
+    asking = false;
   }
   if (answering.round !== null) {
-    if (round) queue.unshift(round); // another call was faster
-    return;
-  }
-  if (round) answering.show(name, round);
-  else if (!at("waiting")) fill(at("round"), make("p", { id: "waiting" }, "Nothing waits for an answer. New questions appear here by themselves."));
+    if (round) ours.unshift(round); // somebody has undone an answer meanwhile
+  } else if (round) answering.show(name, round);
+  else showIdle();
 }
 
+// Says so where a lease is lost: somebody else has the round, or has answered it.
+async function renew(round) {
+  try {
+    await ask(lease(round), { method: "PUT", body: { holder: round.holder } });
+  } catch (error) {
+    if (!(error instanceof Problem) || ![404, 409, 410].includes(error.status)) return;
+    ours = ours.filter((each) => each !== round);
+    if (answering.round !== round) return;
+    answering.drop(round, "Somebody else has this one now. Here is another.");
+    next();
+  }
+}
+
+setInterval(() => {
+  const shown = answering.correcting ? null : answering.round; // what is corrected has its answer: nobody else is given it
+  for (const round of new Set([shown, ...answering.waiting, ...ours])) if (round?.holder) renew(round);
+}, RENEW);
+// Whoever reloads the page goes on where they were: the lease lasts for two minutes.
+const kept = `shortlist-page:${name}`;
+addEventListener("pagehide", () => {
+  const recent = answering.recent.filter(({ state }) => state === "saved").map(({ name, round, opened, answer, words, state }) => ({ name, round, opened, answer, words, state }));
+  try {
+    sessionStorage.setItem(kept, JSON.stringify({ recent: recent.slice(0, 10), ours: [answering.correcting ? null : answering.round, ...ours].filter(Boolean) }));
+  } catch {
+    sessionStorage.removeItem(kept); // too large to keep: the items come back by themselves
+  }
+});
+
+async function goOn() {
+  const { recent = [], ours: rounds = [] } = JSON.parse(sessionStorage.getItem(kept) ?? "{}");
+  sessionStorage.removeItem(kept);
+  answering.recent = recent;
+  for (const round of rounds) {
+    ours.push(round);
+    await renew(round); // takes it out again if it is not ours any more
+  }
+}
+
+await goOn();
 await next();
-setInterval(() => (answering.round === null ? next() : count()), 1500);
+setInterval(() => (answering.round === null ? next() : count().catch(() => {})), 1500);

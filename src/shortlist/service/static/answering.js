@@ -1,48 +1,61 @@
-// One round, to be answered: by mouse, by keyboard, or with a screen reader. Each answer is held back for ten
-// seconds, in which it can be undone; then it is sent, and it is final. What cannot be saved is sent again.
+// One round, to be answered: by mouse, by keyboard, or with a screen reader. Where answers can be corrected (`grace`),
+// each is sent at once, and may be replaced. Elsewhere it is held back for ten seconds, in which it can be undone; then
+// it is sent, and it is final. What cannot be saved is sent again.
 
-import { Problem, ask, fill, make, path, scoreLines } from "/static/common.js";
+import { Problem, ask, fill, make, path } from "/static/common.js";
 import { Finding, findBox } from "/static/finding.js";
 
 export const HELD_BACK = 10_000;
-const LATER = new Set([429, 502, 503, 504]); // a 500 does not heal by waiting: it is told
+const LATER = new Set([429, 502, 503, 504]); // a 500 does not heal by waiting: it is shown
 const GONE = new Set([404, 410]); // somebody else has answered it
+const REMEMBERED = 30; // how many of the last answers can be looked at
 
 // From how many candidates on there is a box to find one in.
-const MANY = 16;
+const MANY = 10; // the first nine have keys of their own
 const ROOM = 96; // pixels below the buttons that the words about the last answer need
 
-// Which answers a list offers. "Not in this list" is always there and always means a miss, so that what people say does
+// What can be answered to a list. "Not in this list" is always there and always means a miss, so that answers do
 // not change when lists become shorter. "There is none" takes two steps that are the same for short and for complete
 // lists: look through everything, then say so. Where some are hidden, the first step shows them. Of what a search left
 // out, or of an empty search, nobody can see everything.
 export function offered({ truncated, empty = false, hidden = 0 }, opened) {
   const none = hidden ? ["look"] : truncated || empty ? [] : [opened ? "absent" : "look"];
-  return [...(hidden ? ["more"] : []), "miss", ...none, "skip"];
+  return [...(hidden ? ["more"] : []), "miss", ...none, "later", "skip"];
 }
 
-// The candidates that are shown, in the order given: an explored list has a random one, and must keep it.
-function shownOf({ candidates, members }) {
-  const byId = new Map(candidates.map((each) => [`${typeof each.id}:${each.id}`, each]));
-  return members.map((id) => byId.get(`${typeof id}:${id}`));
-}
-
-function words({ candidates, members, first, explored }) {
-  const all = candidates.length;
+function words({ candidate_count: all, members, first, explored }) {
   const hidden = all - members.length;
   if (all === 0) return "The search found nothing.";
   if (hidden) return `Which one is right? ${members.length} of ${all} candidates; the other ${hidden} are less likely.`;
   if (explored) return `Which one is right? All ${all} candidates, in random order.`;
-  return `Which one is right? All ${all} candidates${first === null ? "" : first ? `; the list had the first ${first}` : "; the list had none of them"}.`;
+  return `Which one is right? All ${all} candidates${first === null ? "" : first ? `; the first ${first === 1 ? "one was" : `${first} were`} in the list` : "; none of them was in the list"}.`;
+}
+
+// What a candidate is called: its text where that is short, with its id where that says more; otherwise its id.
+const SHORT = 60;
+function named({ id, text }) {
+  if (!text || text.length > SHORT) return [String(id), text];
+  const plain = (value) => String(value).toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
+  return [text, plain(text) === plain(id) ? null : String(id)];
+}
+
+// A picture, or, where it cannot be shown, its address.
+function picture(address) {
+  const image = make("img", { class: "picture", src: address, alt: "The picture of this item" });
+  image.addEventListener("error", () => image.replaceWith(make("p", { class: "soft small" }, "The picture cannot be shown here (is its host allowed, --image-host?): ", make("a", { href: address, target: "_blank", rel: "noreferrer" }, address))));
+  return image;
 }
 
 export class Answering {
   // `done` is called when a round was answered, `undone` when it is to be answered again, `saved` when the number of
-  // answers saved or held back has changed.
-  constructor({ place, toast, unsaved, done, undone, saved = () => {} }) {
-    Object.assign(this, { place, toast, unsaved, done, undone, saved });
+  // answers saved or held back has changed, with the answer if it was saved for the first time; `later` when a round is
+  // to be given back.
+  constructor({ place, toast, unsaved, done, undone, saved = () => {}, later = null }) {
+    Object.assign(this, { place, toast, unsaved, done, undone, saved, later });
     this.round = null;
-    this.held = []; // given, and can be undone
+    this.grace = 0;
+    this.recent = []; // the last answers, the newest first: held, sending, saved or refused
+    this.correcting = null; // the answer that is being replaced
     this.failing = new Set(); // sent, and not saved yet
     this.refusal = "";
     this.opened = this.opening = false;
@@ -53,9 +66,19 @@ export class Answering {
     // Leaving the page means it: what is held back is sent. What could not be saved is asked about.
     addEventListener("beforeunload", (event) => this.failing.size > 0 && event.preventDefault());
     addEventListener("pagehide", () => {
-      this.held.slice().forEach((each) => this.send(each, true));
+      this.held.forEach((each) => this.send(each, true));
       this.failing.forEach((each) => this.put(each, true).catch(() => {}));
     });
+  }
+
+  // Given, and can be undone: the newest first.
+  get held() {
+    return this.recent.filter((each) => each.state === "held");
+  }
+
+  // The rounds whose answers are not saved yet.
+  get waiting() {
+    return this.recent.filter(({ state }) => state === "held" || state === "sending").map((each) => each.round);
   }
 
   // The buttons stay in sight, so what can be undone is said below them where there is room, and above them elsewhere.
@@ -65,14 +88,14 @@ export class Answering {
   }
 
   get pending() {
-    return this.held.length + this.failing.size;
+    return this.waiting.length;
   }
 
   // Shows a round; `opened` once somebody has asked to see everything, `focus` is where to go on: the first of these that is there.
   show(name, round, { opened = false, focus = [".question"] } = {}) {
     Object.assign(this, { name, round, opened });
-    const members = shownOf(round);
-    const all = round.candidates.length;
+    const members = round.members.map((id, i) => ({ id, text: round.texts[i] }));
+    const all = round.candidate_count;
     const hidden = all - members.length;
     const many = opened || members.length >= MANY;
     const list = members.map((each, i) => this.item(each, i, many));
@@ -80,18 +103,21 @@ export class Answering {
     const buttons = {
       more: () => button("more", "m", `Show the other ${hidden}`, () => this.open(["#search"])),
       miss: () => button("miss", "0", "Not in this list", () => this.give({ miss: true }, "not in this list")),
-      skip: () => button("skip", "s", "Skip", () => this.give({ skip: true }, "skipped: counts as not found")),
+      later: () => (this.later && !this.correcting ? button("later", "l", "Later", () => this.later(round)) : ""),
+      skip: () => button("skip", "s", "Skip", () => this.give({ skip: true }, "skipped: counts like a miss")),
       look: () => button("look", "n", "There is none …", () => this.open(["#absent", "#miss"])),
       absent: () => button("absent", "n", `I looked through all ${all}: there is none`, () => this.give({ absent: true }, "there is none"), "long"),
     };
     const roles = many ? { role: "listbox", "aria-label": "Candidates", "aria-live": "off" } : {};
+    const candidates = list.length ? make("ol", { class: "pick", id: "members", ...roles }, ...list) : make("p", {}, all ? "No candidate reaches the threshold." : "");
     fill(
       this.place,
+      this.correcting ? make("p", { class: "correcting" }, `Your answer: ${this.correcting.words}. Answer again to correct it, or `, make("button", { type: "button", id: "keep", onclick: () => this.keep() }, make("kbd", { "aria-hidden": "true" }, "Esc"), " keep it")) : "",
       make("p", { class: "question", tabindex: "-1" }, round.question ?? `Round ${round.round_id}`),
       make("p", { class: "soft small" }, words(round)),
-      round.truncated && !hidden ? make("p", { class: "soft small" }, "Candidates may be missing here: say that it is not in this list if you do not find it.") : "",
+      round.truncated && !hidden ? make("p", { class: "soft small" }, "Candidates may be missing here: if the right one is, answer “Not in this list”.") : "",
       many ? findBox(hidden ? `Find among these ${members.length}` : `Find among all ${all}`) : "",
-      list.length ? make("ol", { class: "pick", id: "members", ...roles }, ...list) : make("p", {}, all ? "No candidate reaches the threshold." : ""),
+      round.image ? make("div", { class: "beside" }, picture(round.image), make("div", {}, candidates)) : candidates,
       make("p", { class: "buttons dock" }, ...offered({ ...round, empty: all === 0, hidden }, opened).map((each) => buttons[each]())),
     );
     if (many) new Finding(this.place, () => this.place.querySelector(".question").focus({ preventScroll: true }));
@@ -100,15 +126,14 @@ export class Answering {
 
   // A candidate as a button; in a long list as an option, which is reached from the box above it.
   item(each, i, many) {
-    const { first, explored } = this.round;
+    const { first } = this.round;
     const beyond = first !== null && i >= first;
-    const label = make("span", {}, make("span", { class: "name" }, String(each.id)), each.text ? make("span", { class: "text" }, each.text) : null);
+    const [title, rest] = named(each);
+    const label = make("span", {}, make("span", { class: "name" }, title), rest ? make("span", { class: "text" }, rest) : null);
     const key = i < 9 ? make("kbd", { "aria-hidden": "true" }, String(i + 1)) : make("span");
-    // Where the order is random, scores would undo it.
-    const score = explored ? null : make("span", { class: each.score === null ? "score several" : "score" }, ...scoreLines(each).map((line) => make("span", {}, line)));
     const roles = many ? { role: "option", id: `member-${i}`, "aria-selected": "false", tabindex: "-1" } : {};
-    const give = () => this.give({ hit: each.id }, `picked ${each.id}${beyond ? ", from the others" : ""}`);
-    return make("li", { role: many ? "presentation" : null, class: beyond && i === first ? "beyond" : null }, make("button", { type: "button", "data-member": i, onclick: give, ...roles }, key, label, score));
+    const give = () => this.give({ hit: each.id }, `picked ${title}${beyond ? ", from the others" : ""}`);
+    return make("li", { role: many ? "presentation" : null, class: beyond && i === first ? "beyond" : null }, make("button", { type: "button", "data-member": i, onclick: give, ...roles }, key, label));
   }
 
   // Shows everything. What was hidden is shown once the service knows of it: a pick there was missed by the list.
@@ -117,12 +142,12 @@ export class Answering {
     if (round === null || this.opening) return;
     this.opening = true;
     try {
-      if (round.members.length < round.candidates.length) await this.expand(name, round);
+      if (round.members.length < round.candidate_count) await this.expand(name, round);
     } catch (error) {
       this.refusal = `The others cannot be shown now: ${error instanceof Problem ? error.message : "the service is out of reach"}.`;
       this.showState();
       if (this.round === round && GONE.has(error.status)) {
-        this.round = null;
+        this.drop(round, this.refusal);
         this.done(round);
       }
       return;
@@ -139,22 +164,44 @@ export class Answering {
     const more = await ask(path(name, "rounds", encodeURIComponent(round.round_id), "more"), { method: "POST", body: { shown: round.members.length } });
     round.first ??= round.members.length;
     round.members.push(...more.members);
+    round.texts.push(...more.texts);
     round.truncated = more.truncated;
   }
 
   give(answer, words) {
     if (this.round === null) return;
-    const held = { name: this.name, round: this.round, opened: this.opened, answer, words };
-    held.timer = setTimeout(() => this.send(held), HELD_BACK);
-    this.held.push(held);
-    this.round = null;
+    let entry = this.correcting;
+    if (entry) Object.assign(entry, { before: { answer: entry.answer, words: entry.words }, answer, words, opened: this.opened });
+    else {
+      entry = { name: this.name, round: this.round, opened: this.opened, answer, words, isNew: true };
+      this.recent = [entry, ...this.recent].slice(0, REMEMBERED);
+    }
+    this.round = this.correcting = null;
     this.refusal = "";
+    if (this.grace) this.send(entry);
+    else {
+      entry.state = "held";
+      entry.timer = setTimeout(() => this.send(entry), HELD_BACK);
+    }
+    this.announce(entry);
+    this.done(entry.round);
+  }
+
+  // What was said last, with a button to take it back, for ten seconds.
+  announce(entry) {
+    clearTimeout(this.announcing);
+    this.announced = entry;
+    this.announcing = setTimeout(() => this.silence(), HELD_BACK);
     this.showState();
-    this.done(held.round);
+  }
+
+  silence() {
+    this.announced = null;
+    this.showState();
   }
 
   showState() {
-    const last = this.held.at(-1);
+    const last = this.announced ?? this.held[0];
     this.toast.hidden = last === undefined;
     if (last) this.toast.querySelector("span").textContent = `${last.words[0].toUpperCase()}${last.words.slice(1)}.`;
     const count = this.failing.size;
@@ -163,49 +210,86 @@ export class Answering {
     this.saved();
   }
 
+  // Takes back the last answer that can be: one that is held back, or one that can be corrected.
   undo() {
-    const held = this.held.pop();
-    if (held === undefined) return;
-    clearTimeout(held.timer);
-    this.undone(held.round);
-    this.show(held.name, held.round, { opened: held.opened });
+    if (this.grace && this.recent[0]?.state === "sending") return; // never the one before it
+    const saved = this.grace ? this.recent.filter(({ state }) => state === "saved") : [];
+    const entry = this.held[0] ?? saved[this.correcting ? saved.indexOf(this.correcting) + 1 : 0];
+    if (entry !== undefined) this.correct(entry);
+  }
+
+  // Shows a round again: one whose answer was not sent as if it had none, another one to replace its answer.
+  correct(entry) {
+    clearTimeout(entry.timer);
+    this.undone(entry.round);
+    if (this.announced === entry) this.announced = null;
+    if (entry.state === "held") this.recent = this.recent.filter((each) => each !== entry);
+    this.correcting = entry.state === "held" ? null : entry;
+    this.round = entry.round;
+    this.show(entry.name, entry.round, { opened: entry.opened });
     this.showState();
   }
 
-  put({ name, round, answer }, leaving) {
-    return ask(path(name, "rounds", encodeURIComponent(round.round_id), "feedback"), { method: "PUT", body: answer, keepalive: leaving });
+  // Keeps the answer that was about to be replaced.
+  keep() {
+    const { round } = this;
+    this.round = this.correcting = null;
+    this.done(round);
   }
 
-  async send(held, leaving = false) {
-    clearTimeout(held.timer);
-    this.held = this.held.filter((each) => each !== held);
+  // Shows a round no longer: it is not ours to answer.
+  drop(round, why = "") {
+    if (this.round !== round) return;
+    this.round = this.correcting = null;
+    this.refusal = why;
+    this.showState();
+  }
+
+  put({ name, round, answer, isNew }, leaving) {
+    const body = isNew && round.holder ? { ...answer, holder: round.holder } : answer; // refused if somebody else was faster
+    return ask(path(name, "rounds", encodeURIComponent(round.round_id), "feedback"), { method: "PUT", body, keepalive: leaving });
+  }
+
+  async send(entry, leaving = false) {
+    clearTimeout(entry.timer);
+    const { answer } = entry;
+    entry.state = "sending";
     for (let pause = 500; ; pause = Math.min(2 * pause, 5000)) {
       try {
-        await this.put(held, leaving);
+        await this.put(entry, leaving);
         break;
       } catch (error) {
         if (error instanceof Problem && !LATER.has(error.status)) {
-          this.refuse(held, error);
-          break;
+          this.failing.delete(entry);
+          return this.refuse(entry, error);
         }
-        this.failing.add(held);
+        this.failing.add(entry);
         this.showState();
         await new Promise((resolve) => setTimeout(resolve, pause));
       }
     }
-    this.failing.delete(held);
+    this.failing.delete(entry);
+    if (entry.answer === answer) entry.state = "saved";
+    const isNew = entry.isNew;
+    entry.isNew = false;
     this.showState();
+    if (isNew) this.saved(entry);
   }
 
-  // The service has the last word: somebody else was faster, the round is gone, or the key may not do this.
-  refuse(held, error) {
-    this.refusal = `Your answer to “${held.round.question ?? `round ${held.round.round_id}`}” was not taken: ${error.message}.`;
-    if (error.status === 403) this.undone(held.round);
+  // The service has the last word: somebody else answered first, the round is gone, or the key may not do this.
+  refuse(entry, error) {
+    entry.state = "refused";
+    if (entry.before) Object.assign(entry, entry.before, { state: "saved" }); // the service has what was said before
+    const what = entry.round.question ?? `round ${entry.round.round_id}`;
+    const why = error.status === 409 && entry.isNew ? `somebody else answered first: ${error.message}` : error.message;
+    this.refusal = `Your answer to “${what}” was not saved: ${why}.`;
+    if (error.status === 403) this.undone(entry.round);
+    this.showState();
   }
 
   key(event) {
     if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName)) return;
-    const pick = /^[1-9]$/.test(event.key) ? `li:not([hidden]) > [data-member="${event.key - 1}"]` : { 0: "#miss", m: "#more", n: "#look, #absent", s: "#skip" }[event.key];
+    const pick = /^[1-9]$/.test(event.key) ? `li:not([hidden]) > [data-member="${event.key - 1}"]` : { 0: "#miss", m: "#more", n: "#look, #absent", l: "#later", s: "#skip", Escape: "#keep" }[event.key];
     const button = pick ? this.place.querySelector(pick) : null;
     const box = event.key === "/" && this.round !== null ? this.place.querySelector("#search") : null;
     if (event.key === "u") this.undo();

@@ -1,21 +1,21 @@
-// The charts of a stream, drawn by Plotly in the page's own colours.
+// The charts of a stream, drawn by Plotly in the page's own colors.
 
 import { scoreName } from "/static/words.js";
 
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 const narrow = () => innerWidth < 640;
 
 function layout(more) {
-  const axis = { gridcolor: colour("line"), linecolor: colour("line"), zeroline: false, automargin: true, title: { standoff: 6 } };
+  const axis = { gridcolor: color("line"), linecolor: color("line"), zeroline: false, automargin: true, title: { standoff: 6 } };
   return {
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
-    font: { family: "system-ui, sans-serif", size: 12, color: colour("soft") },
+    font: { family: "system-ui, sans-serif", size: 12, color: color("soft") },
     margin: { l: 48, r: 12, t: 20, b: narrow() ? 96 : 40 },
     legend: narrow() ? { orientation: "h", y: -0.42, yanchor: "top", x: 0 } : { orientation: "h", y: 1.14, x: 0 },
     hovermode: "x unified",
-    hoverlabel: { bgcolor: colour("paper"), bordercolor: colour("line"), font: { color: colour("ink") } },
+    hoverlabel: { bgcolor: color("paper"), bordercolor: color("line"), font: { color: color("ink") } },
     ...more,
     xaxis: { ...axis, ...more.xaxis },
     yaxis: { ...axis, ...more.yaxis },
@@ -25,7 +25,7 @@ function layout(more) {
 const OPTIONS = { displayModeBar: false, responsive: true };
 const draw = (id, traces, more) => Plotly.react(id, traces, layout(more), OPTIONS);
 const line = (name, x, y, shade, { line: style, ...more } = {}) => ({
-  name, x, y, mode: "lines", hovertemplate: "%{y:.4g}", ...more, line: { color: colour(shade), width: 2, ...style },
+  name, x, y, mode: "lines", hovertemplate: "%{y:.4g}", ...more, line: { color: color(shade), width: 2, ...style },
 });
 
 // Wilson's 95 % interval of a share.
@@ -73,15 +73,15 @@ function drawLearned(summary, points, chosen) {
   const cut = summary.threshold;
   draw(
     "chosen",
-    [{ type: "bar", name: "chosen", x: middles.slice(first, last + 1), y: chosen.counts.slice(first, last + 1), width: chosen.width, marker: { color: colour("accent"), line: { width: 0 } }, hovertemplate: "%{y} picks around %{x:.3g}<extra></extra>" }],
+    [{ type: "bar", name: "chosen", x: middles.slice(first, last + 1), y: chosen.counts.slice(first, last + 1), width: chosen.width, marker: { color: color("accent"), line: { width: 0 } }, hovertemplate: "%{y} picks around %{x:.3g}<extra></extra>" }],
     {
       xaxis: { title: { text: scoreName(summary.score) === summary.score ? `score (${summary.score})` : "learned score" }, rangemode: "normal" },
       yaxis: { title: { text: "picks" } },
       showlegend: false,
       hovermode: "closest",
       bargap: 0.06,
-      shapes: cut === null ? [] : [{ type: "line", x0: cut, x1: cut, yref: "paper", y0: 0, y1: 1, line: { color: colour("second"), width: 2, dash: "dash" } }],
-      annotations: cut === null ? [] : [{ x: cut, yref: "paper", y: 1, yanchor: "bottom", text: "threshold", showarrow: false, font: { color: colour("second") } }],
+      shapes: cut === null ? [] : [{ type: "line", x0: cut, x1: cut, yref: "paper", y0: 0, y1: 1, line: { color: color("second"), width: 2, dash: "dash" } }],
+      annotations: cut === null ? [] : [{ x: cut, yref: "paper", y: 1, yanchor: "bottom", text: "threshold", showarrow: false, font: { color: color("second") } }],
     },
   );
 }
@@ -95,7 +95,7 @@ export function drawAll(summary, series) {
     "coverage",
     [
       line("", seen.x, seen.high, "accent", { line: { width: 0 }, hoverinfo: "skip", hovertemplate: null, showlegend: false }),
-      line("95 % band", seen.x, seen.low, "accent", { line: { width: 0 }, fill: "tonexty", fillcolor: colour("band"), hoverinfo: "skip", hovertemplate: null }),
+      line("95 % band", seen.x, seen.low, "accent", { line: { width: 0 }, fill: "tonexty", fillcolor: color("band"), hoverinfo: "skip", hovertemplate: null }),
       line("so far", seen.x, seen.seen, "accent", { hovertemplate: "%{y:.1%}" }),
       line("last 200 answers", seen.x, seen.recent, "third", { line: { width: 1.3 }, hovertemplate: "%{y:.1%}" }),
       line("target", [0, x.at(-1) ?? 1], [summary.coverage_target, summary.coverage_target], "second", { line: { dash: "dash", width: 1.5 }, hovertemplate: "%{y:.1%}" }),
@@ -105,8 +105,8 @@ export function drawAll(summary, series) {
   draw(
     "length",
     [
-      line("showing everything", x, points.candidates, "soft", { line: { dash: "dot", width: 1.5 } }),
-      line("90 % are at most this long", x, points.list_p90, "third", { line: { width: 1.3 } }),
+      line("all candidates", x, points.candidates, "soft", { line: { dash: "dot", width: 1.5 } }),
+      line("90th percentile", x, points.list_p90, "third", { line: { width: 1.3 } }),
       line("median", x, points.list_median, "accent"),
     ],
     { xaxis: rounds, yaxis: { title: { text: "candidates" }, rangemode: "tozero" } },
@@ -119,7 +119,7 @@ export function drawAll(summary, series) {
         line("level", x, points.level, "accent", { line: { width: 1.6 } }),
         line("alarm", [0, x.at(-1) ?? 1], [1, 1], "bad", { line: { dash: "dash", width: 1.5 } }),
       ],
-      { xaxis: rounds, yaxis: { title: { text: "level (1 rings)" }, type: "log", exponentformat: "power", range: [-7, 0.3] } },
+      { xaxis: rounds, yaxis: { title: { text: "level (alarm at 1)" }, type: "log", exponentformat: "power", range: [-7, 0.3] } },
     );
   }
 }

@@ -21,6 +21,7 @@ export function number(value, digits = 3) {
   return small ? Number(value).toExponential(digits - 1) : Number(value).toLocaleString("en", { maximumSignificantDigits: digits });
 }
 export const whole = (value) => (value === null || value === undefined ? "–" : Math.round(value).toLocaleString("en"));
+export const plural = (count, word, several = `${word}s`) => `${whole(count)} ${count === 1 ? word : several}`;
 export const tenths = (value) => value.toLocaleString("en", { maximumFractionDigits: 1 });
 export const percent = (value) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)} %`);
 export const threshold = (value) => (value === null ? "none yet" : number(value));
@@ -29,7 +30,7 @@ export const scoreLines = ({ score, scores }) => (score !== null ? [number(score
 export const streamName = () => decodeURIComponent(location.pathname.split("/")[3]);
 export const path = (name, ...rest) => ["/v1/streams", encodeURIComponent(name), ...rest].join("/");
 
-// Keys: asked for when the service wants one, kept until the browser is closed.
+// Keys: asked for when the service needs one, kept until the tab is closed.
 let asking = null;
 
 let refused = false;
@@ -43,9 +44,9 @@ function askForKey() {
       make(
         "form",
         { method: "dialog" },
-        make("h2", { id: "key-title" }, "This service wants a key"),
+        make("h2", { id: "key-title" }, "This service needs a key"),
         refused ? make("p", { class: "error", role: "alert" }, "That key is not valid, or was revoked.") : null,
-        make("p", { class: "soft small" }, "Made with ", make("code", {}, "shortlist keys create"), ". It is kept until you close the browser."),
+        make("p", { class: "soft small" }, "Ask whoever runs the service for yours (", make("code", {}, "shortlist keys create"), "). It is kept until you close this tab."),
         make("label", {}, "API key", input),
         make("p", { class: "buttons" }, make("button", { class: "main" }, "Use this key")),
       ),
@@ -99,6 +100,28 @@ export async function ask(url, { method = "GET", body, keepalive = false } = {})
   return content;
 }
 
+// Sends a file of JSON lines in pieces, for a browser reads no result before all of a body is sent. `tell` is called with
+// the share that was sent, and the results of each piece, by their lines in the file.
+const PIECE = 500_000; // bytes
+export async function upload(url, file, tell) {
+  let lines = 0;
+  for (let start = 0; start < file.size; ) {
+    let bytes = null;
+    for (let size = PIECE; ; size *= 2) {
+      bytes = new Uint8Array(await file.slice(start, start + size).arrayBuffer());
+      const end = start + bytes.length >= file.size ? bytes.length : bytes.lastIndexOf(10) + 1;
+      bytes = bytes.subarray(0, end);
+      if (end > 0) break; // else a line is longer than that
+    }
+    const answer = await send(url, { method: "POST", body: bytes, headers: { "Content-Type": "application/jsonl" } });
+    if (!answer.ok) throw new Problem((await answer.json().catch(() => null))?.detail ?? `the service answered ${answer.status}`, answer.status);
+    const results = (await answer.text()).split("\n").filter(Boolean).map((line) => JSON.parse(line));
+    start += bytes.length;
+    tell(start / file.size, results.map((each) => ({ ...each, line: each.line + lines })));
+    lines += bytes.reduce((count, byte) => count + (byte === 10), 0);
+  }
+}
+
 export async function download(url, name) {
   const answer = await send(url);
   if (!answer.ok) throw new Problem((await answer.json()).detail, answer.status);
@@ -114,13 +137,14 @@ export function showState(state) {
   if (place.textContent !== words[state]) place.textContent = words[state];
 }
 
-// Server-sent events read with fetch, because EventSource cannot send a key. Tries again until it is told to stop.
+// Server-sent events read with fetch, because EventSource cannot send a key. Tries again until the page is closed.
 export async function live(name, tell) {
   let pause = 500;
   for (;;) {
     try {
       const answer = await send(path(name, "live"));
       if (answer.status === 404) return tell(null);
+      if (answer.status === 403) return tell(null, "This key cannot read streams: ask for one with the scope read. Answering needs no more than the scope feedback.");
       if (answer.status === 500) return tell(null, (await answer.json()).detail); // damaged: it will not heal by waiting
       if (!answer.ok) throw new Problem(`the service answered ${answer.status}`, answer.status);
       showState("live");

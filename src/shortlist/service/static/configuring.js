@@ -11,6 +11,8 @@ const READ = {
   miss_budget: ({ value }) => (value === "" ? null : Number(value)),
   explore_share: ({ value }) => (value === "auto" ? value : Number(value)),
   shadow: ({ checked }) => checked,
+  record_annotators: ({ checked }) => checked,
+  guidelines: ({ value }) => (value === "" ? null : value),
 };
 
 export class Configuring {
@@ -44,7 +46,7 @@ export class Configuring {
 
   put(name) {
     const field = this.form.elements[name];
-    if (name === "shadow") field.checked = this.settings.shadow;
+    if (field.type === "checkbox") field.checked = this.settings[name];
     else field.value = this.settings[name] ?? "";
   }
 

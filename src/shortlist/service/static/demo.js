@@ -8,7 +8,7 @@ const answering = new Answering({
   toast: at("toast"),
   unsaved: at("unsaved"),
   done: () => {
-    fill(at("round"), make("p", {}, "Thank you. Ask another one."));
+    fill(at("round"), make("p", {}, "Thank you. Ask another question."));
     document.querySelector("#ask input").select();
     document.querySelector("#ask input").focus();
   },
@@ -27,26 +27,26 @@ document.querySelector("#ask").addEventListener("submit", async (event) => {
   }
 });
 
-const people = at("people");
-people.addEventListener("change", async () => {
-  people.checked = (await ask("/v1/demo/people", { method: "PUT", body: { on: people.checked } })).on;
+const users = at("users");
+users.addEventListener("change", async () => {
+  users.checked = (await ask("/v1/demo/users", { method: "PUT", body: { on: users.checked } })).on;
 });
-people.checked = (await ask("/v1/demo/people")).on;
+users.checked = (await ask("/v1/demo/users")).on;
 
-const PEOPLE = "Simulated people look for functions of Python's library, and two searches score them: by words (bm25) and by letters.";
+const USERS = "Simulated users look for functions of Python's library, and two searches score them: by words (bm25) and by letters.";
 
-function story(told) {
-  const first = learning(told);
-  if (first !== null) return `${PEOPLE} ${first}`;
-  const learned = `The score is learned: ${shares(told).map(({ name, words }) => `${name} ${words}`).join(", ")}.`;
-  if (told.threshold === null) return `${PEOPLE} ${learned} Now its threshold is learned: lists can become shorter after ${whole(told.rounds_needed)} more answers at the earliest.`;
-  return `${learned} After ${whole(told.rounds)} questions the threshold is ${number(told.threshold)}: typically ${whole(told.list_length_median)} of ${whole(told.candidates_median)} functions are shown, ${percent(told.hidden_share)} were hidden so far, and the right one was in the list ${percent(told.coverage_seen)} of the time. At least ${percent(told.coverage_target)} was asked for.`;
+function story(summary) {
+  const first = learning(summary);
+  if (first !== null) return `${USERS} ${first}`;
+  const learned = `The score is learned: ${shares(summary).map(({ name, words }) => `${name} ${words}`).join(", ")}.`;
+  if (summary.threshold === null) return `${USERS} ${learned} Now its threshold is learned: lists can become shorter after ${whole(summary.rounds_needed)} more answers at the earliest.`;
+  return `${learned} After ${whole(summary.rounds)} questions the threshold is ${number(summary.threshold)}: typically ${whole(summary.list_length_median)} of ${whole(summary.candidates_median)} functions are shown, ${percent(summary.hidden_share)} were hidden so far, and the right one was in the list ${percent(summary.coverage_seen)} of the time; the target is ${percent(summary.coverage_target)}.`;
 }
 
-live("simulated-people", (told) => {
-  if (told === null) return;
-  at("story").textContent = story(told);
-  at("learning").hidden = told.fit_picks === null;
-  at("learning").max = told.fit_rounds;
-  at("learning").value = told.fit_picks ?? 0;
+live("simulated-users", (summary) => {
+  if (summary === null) return;
+  at("story").textContent = story(summary);
+  at("learning").hidden = summary.fit_picks === null;
+  at("learning").max = summary.fit_rounds;
+  at("learning").value = summary.fit_picks ?? 0;
 });

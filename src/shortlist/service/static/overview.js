@@ -1,4 +1,5 @@
-import { ask, fill, make, number, path, percent, showState, spark, tenths, threshold, whole } from "/static/common.js";
+import { ask, fill, make, number, path, percent, plural, showState, spark, tenths, threshold, whole } from "/static/common.js";
+import { calls } from "/static/starting.js";
 
 const place = document.querySelector("#streams");
 const COLUMNS = ["Stream", "Threshold", "", "Coverage so far", "Target", "List length", "Hidden", "Rounds", "Open", "Error budget", "Alarms"];
@@ -16,7 +17,7 @@ function budgetCell({ error_budget }) {
   if (error_budget === null) return make("td", { "data-label": "Error budget" }, "off");
   const { spent, size, lengthening } = error_budget;
   const words = lengthening ? "lists are longer" : spent > size / 2 ? "over half spent" : null;
-  return make("td", { "data-label": "Error budget" }, make("span", {}, `${tenths(spent)} of ${whole(size)}`, words ? make("div", {}, make("span", { class: lengthening ? "badge watch" : "badge" }, words)) : ""));
+  return make("td", { "data-label": "Error budget" }, make("span", {}, `${tenths(spent)} of ${plural(size, "miss", "misses")}`, words ? make("div", {}, make("span", { class: lengthening ? "badge watch" : "badge" }, words)) : ""));
 }
 
 function coverage({ coverage_seen, coverage_interval, coverage_target, settings, shadows }) {
@@ -30,7 +31,7 @@ function coverage({ coverage_seen, coverage_interval, coverage_target, settings,
 function row(stream) {
   const link = make("a", { href: `/page/streams/${encodeURIComponent(stream.name)}` }, stream.name);
   const length =
-    stream.list_length_median === null ? "–" : `${whole(stream.list_length_median)} of ${whole(stream.candidates_median)}`;
+    stream.list_length_median === null ? "–" : `${whole(stream.list_length_median)} of ${plural(stream.candidates_median, "candidate")}`;
   const cells = [
     make("td", { class: "plain" }, link, make("div", { class: "soft small" }, scoreWords(stream)), stream.shadows === null ? null : make("div", { class: "soft small" }, `shadows ${stream.shadows}`)),
     make("td", { "data-label": "Threshold" }, threshold(stream.threshold)),
@@ -64,6 +65,24 @@ function damagedRow({ name, why }) {
   return make("p", {}, `${why[0].toUpperCase()}${why.slice(1)}. `, make("button", { type: "button", onclick: remove }, `Delete ${name}`));
 }
 
+// What there is to do where there is no stream.
+function first() {
+  const way = (title, ...content) => make("li", {}, make("h3", {}, title), ...content);
+  return make(
+    "div",
+    { id: "first" },
+    make("h2", {}, "No streams yet"),
+    make("p", {}, "A stream is a sequence of questions that share a threshold: a search box, a labeling task, an agent's tools. You send candidates with scores; it returns a shortlist, and learns from the picks where to cut. Three ways to start:"),
+    make(
+      "ol",
+      { class: "ways" },
+      way("Watch it learn", make("p", {}, make("code", {}, "shortlist demo"), " starts a service with simulated users, on this machine, with a database of its own.")),
+      way("Call it from your code", calls("my-data")),
+      way("Create a stream here", make("p", { class: "buttons" }, make("a", { class: "button main", href: "/page/start" }, "Use it on your data"), make("a", { class: "button", href: "#new-title" }, "All settings"))),
+    ),
+  );
+}
+
 // The names after which the pages before this one, and this one, begin.
 const starts = [""];
 
@@ -87,19 +106,20 @@ async function show() {
     document.querySelector("#damaged").hidden = damaged.length === 0;
     fill(document.querySelector("#damaged"), make("h2", {}, "Damaged streams"), ...damaged.map(damagedRow));
     if (streams.length + damaged.length + unread.length === 0 && starts.length === 1) {
-      fill(place, make("p", { class: "soft" }, "There is no stream yet. Create one below, or run `shortlist demo`."));
+      if (!document.querySelector("#first")) fill(place, first()); // what somebody is reading or copying stays
       return;
     }
     const head = make("tr", {}, ...COLUMNS.map((title) => make("th", { scope: "col" }, title || make("span", { class: "soft" }, "over time"))));
     const reading = unread.length === 0 ? null : make("p", { class: "soft" }, `Still being read from the log: ${unread.map(({ name }) => name).join(", ")}`);
     const table = make("table", { class: "stack" }, make("thead", {}, head), make("tbody", {}, ...streams.map(row)));
     fill(place, ...[table, reading, turning(next)].filter((each) => each !== null));
-  } catch {
-    showState("lost");
+  } catch (error) {
+    showState(error.status === 403 ? "live" : "lost");
+    if (error.status === 403) fill(place, make("p", { id: "forbidden" }, "This key cannot read streams. Open the answer page that you were given, or ask for a key with the scope read."));
   }
 }
 
-// What needs misses that are reported is off where people only click.
+// What needs reported misses is off where users only click.
 const creating = document.querySelector("#new");
 function showExcluded() {
   const explores = creating.elements.explore_share.value !== "null";

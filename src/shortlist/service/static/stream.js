@@ -2,6 +2,8 @@ import { ask, download, fill, live, make, path, percent, scoreLines, seldom, str
 import { drawAll } from "/static/charts.js";
 import { Configuring } from "/static/configuring.js";
 import { Insight } from "/static/insight.js";
+import { Labels } from "/static/labels.js";
+import { calls } from "/static/starting.js";
 import { Steering } from "/static/steering.js";
 import * as words from "/static/words.js";
 
@@ -15,6 +17,9 @@ let summary = null;
 const configuring = new Configuring(at("configure"), name);
 const insight = new Insight(at("subgroups"), at("silence"), name);
 const steering = new Steering(at("steering"), name);
+let labels = null;
+at("answer-button").href = at("start-answer").href = at("answer-link").href;
+at("own").hidden = location.hash !== "#demo"; // the demo links here like that
 const tile = (title, value, small) => make("div", {}, make("dt", {}, title), make("dd", {}, value, small ? make("small", {}, small) : null));
 
 // A share as a bar; the words beside it say the same.
@@ -24,7 +29,7 @@ function track(value) {
   return make("span", { class: "track", "aria-hidden": "true" }, bar);
 }
 
-const share = ({ name, value, words: told }) => make("li", {}, make("span", { class: "name" }, name), track(value), make("span", {}, told));
+const share = ({ name, value, words: text }) => make("li", {}, make("span", { class: "name" }, name), track(value), make("span", {}, text));
 
 function showShares() {
   const shares = words.shares(summary);
@@ -43,7 +48,7 @@ function budgetTile() {
 
 function expandedTile() {
   if (!summary.expanded) return [];
-  const note = make("small", {}, "A pick after more counts as a miss of the list, and its score is known.");
+  const note = make("small", {}, "A pick from the others counts as a miss of the list, and its score is known.");
   return [make("div", { id: "expanded", class: "row" }, make("dt", {}, "Show the others"), make("dd", {}, words.expanded(summary), note))];
 }
 
@@ -63,7 +68,15 @@ function coverageTile() {
   return tile("Coverage so far", percent(coverage_seen), coverage_interval.map(percent).join(" to "));
 }
 
+// The next step of a stream without rounds: the exact calls. One that shadows another has none of its own.
+function showStart() {
+  at("start").hidden = summary.rounds > 0 || summary.shadows !== null;
+  at("tiles").hidden = summary.rounds === 0;
+  if (!at("start").hidden && !at("calls").firstChild) fill(at("calls"), calls(name, summary));
+}
+
 function showSummary() {
+  showStart();
   const warnings = words.warnings(summary);
   at("settings").textContent = words.target(summary);
   const learning = words.learning(summary);
@@ -85,12 +98,12 @@ function showSummary() {
     at("tiles"),
     tile("Threshold", threshold(summary.threshold), summary.epoch ? `epoch ${summary.epoch}` : null),
     coverageTile(),
-    tile("List length", whole(summary.list_length_median), summary.candidates_median === null ? null : `median of the last 200, of ${whole(summary.candidates_median)}${summary.shadow ? ", if it were on" : ""}`),
-    tile("Hidden", percent(summary.hidden_share), summary.shadow ? "of all candidates, if it were on" : "of all candidates"),
-    tile("Answered", whole(answered), `${words.answers(summary)}${summary.held ? `; ${whole(summary.held)} more can be corrected` : ""}`),
-    tile("Open", whole(summary.open), "wait for an answer"),
-    tile("Skipped", whole(summary.skipped), `${whole(summary.absent)} without a right one`),
-    tile("Expired", whole(summary.expired), summary.withdrawn ? `never answered; ${whole(summary.withdrawn)} taken back` : "never answered"),
+    tile("List length", whole(summary.list_length_median), summary.candidates_median === null ? null : `median of the last 200 lists, of ${whole(summary.candidates_median)} candidates${summary.shadow ? ", with the threshold on" : ""}`),
+    tile("Hidden", percent(summary.hidden_share), summary.shadow ? "of all candidates, with the threshold on" : "of all candidates"),
+    tile("Answered rounds", whole(answered), `${words.answers(summary)}${summary.held ? `; ${whole(summary.held)} more can be corrected` : ""}`),
+    tile("Open", whole(summary.open), "rounds without an answer yet"),
+    tile("Skipped", whole(summary.skipped), `${whole(summary.absent)} with no right candidate`),
+    tile("Expired", whole(summary.expired), summary.withdrawn ? `closed without an answer; ${whole(summary.withdrawn)} withdrawn` : "closed without an answer"),
     ...expandedTile(),
     ...ifAskedTile(),
     ...budgetTile(),
@@ -105,9 +118,9 @@ function answerWords({ answer, first, rank }) {
   if ("hit" in answer) {
     const picked = [answer.hit].flat(); // all that are needed, where these are several
     const later = first !== null && rank > first;
-    return `picked ${picked.join(" and ")}${later ? ", after more" : ""}`;
+    return `picked ${picked.join(" and ")}${later ? ", from the others" : ""}`;
   }
-  return { miss: "not in the list", skip: "skipped", absent: "there is none", expired: "expired", withdrawn: "taken back" }[Object.keys(answer)[0]];
+  return { miss: "not in the list", skip: "skipped", absent: "no candidate is right", expired: "expired", withdrawn: "withdrawn" }[Object.keys(answer)[0]];
 }
 
 function recentRow(round) {
@@ -131,7 +144,7 @@ async function showRecent() {
   const page = await ask(`${path(name, "rounds")}?newest=true&limit=10&candidates=30`);
   const open = new Set([...document.querySelectorAll("#recent details[open]")].map((each) => each.dataset.round));
   if (open.size > 0) return; // somebody is reading
-  const head = make("tr", {}, ...["When", "Question", "Answer", "Why shown or hidden"].map((title) => make("th", { scope: "col" }, title)));
+  const head = make("tr", {}, ...["When", "Question", "Answer", "Shown and hidden"].map((title) => make("th", { scope: "col" }, title)));
   fill(at("recent"), page.rounds.length ? make("table", { class: "stack" }, make("thead", {}, head), make("tbody", {}, ...page.rounds.map(recentRow))) : make("p", { class: "soft" }, "No round yet."));
 }
 
@@ -162,16 +175,17 @@ for (const form of ["jsonl", "csv"]) {
   });
 }
 
-live(name, (told, problem) => {
-  if (told === null) {
-    fill(document.querySelector("main"), make("div", { class: "card" }, make("h1", {}, name), make("p", {}, problem ?? "There is no such stream."), make("a", { href: "/" }, "All streams")));
+live(name, (current, problem) => {
+  if (current === null) {
+    fill(document.querySelector("main"), make("div", { class: "card" }, make("h1", {}, name), make("p", {}, problem ?? "There is no such stream."), make("p", { class: "buttons" }, problem ? "" : make("a", { class: "button main", href: `/page/start?name=${encodeURIComponent(name)}` }, "Create it"), make("a", { class: "button", href: "/" }, "All streams"))));
     return;
   }
-  summary = words.effective(told);
-  configuring.show(told);
+  summary = words.effective(current);
+  configuring.show(current);
   steering.show(summary);
   insight.show(summary);
-  at("answer-link").hidden = told.shadows !== null; // there is nobody to ask
+  at("answer-link").hidden = at("items").hidden = current.shadows !== null; // there is nobody to ask
+  if (current.shadows === null) labels ??= new Labels(at("items"), at("classes"), name);
   showSummary();
   refresh();
 });

@@ -1,14 +1,12 @@
 // What the page of a stream says of it, as functions of its summary alone: each sentence must be true in every state.
 
-import { number, percent, tenths, whole } from "/static/common.js";
-
-const plural = (count, word, several = `${word}s`) => `${whole(count)} ${count === 1 ? word : several}`;
+import { number, percent, plural, tenths, whole } from "/static/common.js";
 
 export function target({ coverage_target, settings }) {
   const { policy, at_most, unanswered, explore_share } = settings;
   const guarantee = policy.kind === "anytime" ? `with probability ${number(1 - policy.delta, 6)} the threshold never passes the optimum` : `a guarantee for ${plural(policy.horizon, "round")}`;
-  const clicks = ", if where everything is shown, right answers with low scores are clicked at least as often as others";
-  const silence = unanswered === "ignore" ? ", if neither silence nor delay depends on the score" : "";
+  const clicks = ", provided that where everything is shown, right answers with low scores are clicked at least as often as others";
+  const silence = unanswered === "ignore" ? ", provided that neither silence nor delay depends on the score" : "";
   const condition = explore_share === null ? silence : clicks;
   const page = at_most === null ? "" : `; ${explore_share === null ? "lists" : "other lists"} of more than ${whole(at_most)} are cut short, and not covered by it unless somebody shows the others`;
   return `Target: the right answer in ${percent(coverage_target)} of lists; ${guarantee}${condition}${page}.`;
@@ -32,7 +30,7 @@ export function serveHelp({ shadows, name }) {
 // While the score is learned; null before and after.
 export function learning({ fit_picks, fit_rounds, settings, shadow, shadows }) {
   if (fit_picks === null) return null;
-  if (shadows !== null) return `Shadows ${shadows}, and learns the score: ${whole(fit_picks)} of ${plural(fit_rounds, "pick")}. These lists are not shown to anybody.`;
+  if (shadows !== null) return `Shadows ${shadows}, and learns the score: ${whole(fit_picks)} of ${plural(fit_rounds, "pick")}. These lists are not shown to anyone.`;
   const shown = shadow ? "everything is shown in any case" : settings.at_most === null ? "everything is shown until then" : `the best ${whole(settings.at_most)} candidates are shown until then`;
   return `Learning the score: ${whole(fit_picks)} of ${plural(fit_rounds, "pick")}; ${shown}.`;
 }
@@ -45,7 +43,7 @@ export function exploring({ settings, threshold, rounds, fit_picks }) {
   if (explore_share === null) return null;
   const now = explore_share === "auto" ? Math.min(0.2, 2 / Math.sqrt(rounds + 1)) : explore_share;
   const lists = fit_picks !== null ? "once the score is learned, some lists" : threshold === null ? "half of the lists" : `${explore_share === "auto" ? "now " : ""}${percent(now)} of lists`;
-  return `Made for people who only click: ${lists}, chosen at random, show everything in random order, and only clicks on those count.`;
+  return `For users who only click: ${lists}, chosen at random, show everything in random order, and only clicks on those count.`;
 }
 
 // What cannot change.
@@ -60,7 +58,7 @@ export function fixed({ coverage_target, settings, score }) {
     explore_share === null ? "exploring is off" : "exploring is on",
     ...(grace ? [`answers can be corrected for ${plural(grace, "answer")}`] : []),
   ];
-  return `Fixed, a change needs a new stream: ${parts.join(", ")}.`;
+  return `Fixed when the stream was created: ${parts.join(", ")}.`;
 }
 
 // The score in use, and by how much a fresh fit would shorten lists.
@@ -74,15 +72,15 @@ export function score({ score, score_why, refit_gain, fit_picks }) {
 
 // The scorers by their share, the largest first; nothing where there is one.
 export function shares({ scorers }) {
-  const found = Object.entries(scorers).map(([name, value]) => ({ name, value, words: share(value) }));
-  return found.length < 2 ? [] : found.sort((a, b) => b.value - a.value);
+  const rows = Object.entries(scorers).map(([name, value]) => ({ name, value, words: share(value) }));
+  return rows.length < 2 ? [] : rows.sort((a, b) => b.value - a.value);
 }
 
 export const scoreName = (name) => (name === "auto" || name === "learned" ? "learned score" : name);
 
-// How often more of a list was asked for, and what came of it.
+// How often more of a list was asked for, and how often the right one was there.
 export function expanded({ expanded, found_after_more }) {
-  return `${plural(expanded, "list")} expanded; the right one was found after more in ${whole(found_after_more)}`;
+  return `${plural(expanded, "list")} expanded; in ${whole(found_after_more)} of them the right answer was among the others`;
 }
 
 export const answers = ({ hits, misses }) => `${plural(hits, "pick")}, ${plural(misses, "miss", "misses")}`;
@@ -96,13 +94,13 @@ export function ifAsked({ if_asked: { interval, known, unknown } }) {
 // Rounds by the length of their lists, or picks by their rank.
 export function silenceRow(what, { low, high }) {
   const ends = low === high ? whole(low) : `${whole(low)} to ${whole(high)}`;
-  return what === "length" ? `lists of ${ends}: answered` : `picks at rank ${ends}: later than half of all`;
+  return what === "length" ? `lists of ${ends} candidates: answered` : `picks at rank ${ends}: later than half of all`;
 }
 
 // What speaks against ignoring silence; or that nothing does.
 export function silenceSigns({ against, untested, rounds, answered }) {
   const known = `${whole(answered)} of the last ${plural(rounds, "round")} that had time for an answer got one`;
-  const nothing = rounds < 100 ? [] : ["nothing that could be tested speaks against ignoring the others"];
+  const nothing = rounds < 100 ? [] : ["nothing that could be tested speaks against ignoring silence"];
   return [known, ...untested, ...(against.length ? against : nothing)].map((each) => `${each[0].toUpperCase()}${each.slice(1)}.`);
 }
 
@@ -121,7 +119,7 @@ export function lengthened({ error_budget, shadow }) {
 
 // What it guarantees.
 export function budgetNote({ error_budget, coverage_target, settings }) {
-  const page = settings.at_most === null ? "" : ` Pages of ${whole(settings.at_most)} that should have been longer come on top.`;
+  const page = settings.at_most === null ? "" : ` Misses because a page ends after ${whole(settings.at_most)} candidates come on top.`;
   return `If answers are prompt, any W answered rounds in a row have at most ${number(1 - coverage_target)} W + ${whole(error_budget.size)} misses of lists that were cut, under any distribution shift.${page}`;
 }
 
@@ -141,7 +139,7 @@ export function lengthening(summary) {
 export function progress(summary) {
   const { threshold, rounds_needed, settings, shadow, shadows, open, unanswered_counted } = summary;
   const { at_most, explore_share } = settings;
-  if (shadows !== null) return `Shadows ${shadows}: these lists are not shown to anybody${threshold === null ? ", and nothing is learned yet" : ""}.`;
+  if (shadows !== null) return `Shadows ${shadows}: these lists are not shown to anyone${threshold === null ? ", and nothing is learned yet" : ""}.`;
   const but = explore_share === null ? "" : ", unless they are explored";
   if (shadow) {
     return threshold === null ? "Shadow mode: everything is shown, and nothing is learned yet." : "Shadow mode: everything is shown, and what would be hidden is counted.";
@@ -160,19 +158,19 @@ export function progress(summary) {
 }
 
 export function warnings({ truncated_share, settings, drift }) {
-  const found = [];
+  const warned = [];
   if (truncated_share > 0) {
     const cause = settings.at_most === null ? "the search may have left candidates out" : `at_most is ${whole(settings.at_most)}, or the search may have left candidates out`;
-    found.push(`${percent(truncated_share)} of all lists so far may lack a candidate that reached the threshold (${cause}): the guarantee does not cover those.`);
+    warned.push(`${percent(truncated_share)} of all lists so far may lack a candidate that reached the threshold (${cause}): the guarantee does not cover those.`);
   }
-  if (drift !== null && drift.alarm_count > 0) found.push(`${plural(drift.alarm_count, "alarm")}: lists missed more often than they may. The last one rang at round ${drift.alarms.at(-1).round}.`);
-  return found;
+  if (drift !== null && drift.alarm_count > 0) warned.push(`${plural(drift.alarm_count, "alarm")}: lists missed more often than allowed. The last one was raised at round ${whole(drift.alarms.at(-1).round)}.`);
+  return warned;
 }
 
 export function coverageNote({ coverage_interval, coverage_target, coverage_seen, truncated_share, threshold, shadow, shadows, would_have_missed, hits, misses, settings }) {
   if (settings.explore_share !== null) return "Misses are not reported here, so this is not the coverage of the lists.";
   if (coverage_interval === null) return "No answer yet.";
-  if (shadows !== null) return `People see the lists of ${shadows}. These would have had the right answer in at least ${percent(coverage_seen)} of ${plural(hits + misses, "answered round")}; what ${shadows} hid and nobody found counts as missed.`;
+  if (shadows !== null) return `Users see the lists of ${shadows}. These would have had the right answer in at least ${percent(coverage_seen)} of ${plural(hits + misses, "answered round")}; what ${shadows} hid and nobody found counts as missed.`;
   if (shadow) return `Everything is shown. With the threshold, ${whole(would_have_missed)} of ${whole(hits + misses)} right answers (${percent(would_have_missed / (hits + misses))}) would have been missing.`;
   const [low, high] = coverage_interval;
   if (high < coverage_target) {
@@ -184,13 +182,38 @@ export function coverageNote({ coverage_interval, coverage_target, coverage_seen
 }
 
 export function thresholdNote({ threshold, epoch, fit_picks }) {
-  if (fit_picks !== null) return "There is none while the score is being learned.";
-  if (threshold === null) return "There is none yet.";
-  return `It never falls${epoch ? " within an epoch: it started again with the last one" : ""}.`;
+  if (fit_picks !== null) return "No threshold while the score is being learned.";
+  if (threshold === null) return "No threshold yet.";
+  return `It never falls${epoch ? " within an epoch; each restart begins a new one" : ""}.`;
 }
-export const lengthNote = ({ settings }) => (settings.at_most === null ? "The shorter the better, as long as coverage holds." : `Never more than ${whole(settings.at_most)}${settings.explore_share === null ? "" : ", unless explored"}.`);
+export const lengthNote = ({ settings }) => (settings.at_most === null ? "The shorter the better, as long as coverage holds." : `Never more than ${whole(settings.at_most)} candidates${settings.explore_share === null ? "" : ", unless explored"}.`);
 export function chosenNote({ threshold, fit_picks }) {
-  if (fit_picks !== null) return "Picks are drawn once the score is learned.";
-  return threshold === null ? "Scores of what was picked." : "Picks left of the line are below today's threshold.";
+  if (fit_picks !== null) return "Picks are plotted once the score is learned.";
+  return threshold === null ? "Scores of what was picked." : "Picks left of the line are below the current threshold.";
 }
-export const driftNote = () => "At a level of 1 an alarm rings: lists missed more often than they may.";
+export const driftNote = () => "An alarm is raised at level 1: lists missed more often than allowed.";
+
+// Items that wait for annotators.
+export function queue({ waiting, open, held, refused }) {
+  const parts = [`${plural(waiting, "item")} waiting`, `${plural(open, "round")} open, ${whole(held)} of them with an annotator`];
+  return `${[...parts, ...(refused ? [`${plural(refused, "item")} refused`] : [])].join("; ")}.`;
+}
+
+// The lines that were refused, the first of them with their reasons.
+export function refusedItems(refused) {
+  const reasons = refused.slice(0, 5).map(({ line, problem }) => `Line ${line}: ${problem.detail}`);
+  return `${plural(refused.length, "item")} refused. ${reasons.join(" ")}${refused.length > 5 ? " …" : ""}`;
+}
+
+export const added = (count) => `${plural(count, "item")} received.`;
+
+// What the table of classes says, and what it cannot.
+export function classes({ shown, class_count, unlabeled }) {
+  const first = shown < class_count ? `The ${whole(shown)} of ${plural(class_count, "class", "classes")} that lists missed most often. ` : "";
+  const rest = unlabeled ? ` ${plural(unlabeled, "answer")} without a label ${unlabeled === 1 ? "belongs" : "belong"} to no class.` : "";
+  return `${first}From labels, after the fact: all classes share one threshold and its guarantee, and a single class has none of its own.${rest}`;
+}
+
+export const hour = (at) => new Date(1000 * at).toLocaleString(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+
+export const annotators = (rows) => (rows.length ? `By annotator: ${rows.map(({ annotator, answers }) => `${annotator} ${whole(answers)}`).join(", ")}.` : "");

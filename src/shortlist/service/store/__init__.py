@@ -3,12 +3,27 @@
 from shortlist.service.store.checking import check_chain, check_texts
 from shortlist.service.store.log import MOST_TAIL, Store
 from shortlist.service.store.reading import Reader
-from shortlist.service.store.rows import Entry, Snapshot, StreamRow, Text, View, text_digest
+from shortlist.service.store.rows import (
+    Entry,
+    ItemRow,
+    Lease,
+    QueueCounts,
+    Signature,
+    Snapshot,
+    StreamRow,
+    Text,
+    View,
+    text_digest,
+)
 
 __all__ = [
     "MOST_TAIL",
     "Entry",
+    "ItemRow",
+    "Lease",
+    "QueueCounts",
     "Reader",
+    "Signature",
     "Snapshot",
     "Store",
     "StreamRow",

@@ -30,11 +30,11 @@ def _other(sound: int, number: int) -> str:
 
 
 def check_texts(reader: Reader, stream_id: int) -> Iterator[str]:
-    """Yield in which rounds question and texts are not those that were sent; what is erased cannot be told."""
-    for number, question, texts, salt, body in reader.stored_texts(stream_id):
+    """Yield in which rounds question, texts or image are not those that were sent; what is erased cannot be checked."""
+    for number, *written, salt, body in reader.stored_texts(stream_id):
         try:
-            fits = text_digest(salt, json.loads(question), json.loads(texts)) == json.loads(body)["text_digest"]
+            fits = text_digest(salt, *map(json.loads, written)) == json.loads(body)["text_digest"]
         except (ValueError, TypeError, KeyError):  # one of them is not what was stored, in form already
             fits = False
         if not fits:
-            yield f"event {number}: its question or its texts are not those that were sent"
+            yield f"event {number}: its question, texts or image are not those that were sent"

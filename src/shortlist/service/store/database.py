@@ -106,7 +106,7 @@ def _sqlite(url: sa.URL, *, read_only: bool) -> sa.Engine:
 
 
 def _text(stored: bytes) -> str:
-    """Return a text as it is stored, so that bytes that are none can be told to whom they matter."""
+    """Return a text as it is stored, so that bytes that are not text can be reported where they matter."""
     return stored.decode("utf-8", "surrogateescape")
 
 
@@ -155,11 +155,11 @@ def check_schema(engine: sa.Engine) -> None:
         raise empty
     config = _config()
     with translated(), engine.begin() as connection:
-        found = _found(connection, config)
-    if found is None:
+        schema = _found(connection, config)
+    if schema is None:
         raise empty
-    if found != ScriptDirectory.from_config(config).get_current_head():
-        raise StoreUnavailable(f"the database has the older schema {found}; `shortlist serve` brings it up to date")
+    if schema != ScriptDirectory.from_config(config).get_current_head():
+        raise StoreUnavailable(f"the database has the older schema {schema}; `shortlist serve` brings it up to date")
 
 
 def _config() -> Config:
@@ -170,17 +170,17 @@ def _config() -> Config:
 
 def _found(connection: sa.Connection, config: Config) -> str | None:
     """Return the database's schema, if it has one that is not newer than all we know."""
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    schemas = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     heads = MigrationContext.configure(connection).get_current_heads()
     if len(heads) > 1:
         raise StoreUnavailable(f"the database has {len(heads)} schemas at once, and must have one: restore a backup")
-    found = heads[0] if heads else None
-    if found is not None and found not in known:
+    schema = heads[0] if heads else None
+    if schema is not None and schema not in schemas:
         raise NewerDatabase(
-            f"the database has schema {found}, and this shortlist knows up to {max(known)}: upgrade shortlist, "
+            f"the database has schema {schema}, and this shortlist knows up to {max(schemas)}: upgrade shortlist, "
             "or give another --database"
         )
-    return found
+    return schema
 
 
 def is_held(error: sa.exc.DBAPIError) -> bool:
@@ -206,7 +206,7 @@ def _refusal(error: sa.exc.DBAPIError) -> StoreUnavailable:
     lines = str(error.orig).strip().splitlines() or [type(error.orig).__name__]
     if "not a database" in lines[0]:
         return StoreUnavailable("the file is not a database; give another --database")
-    return StoreUnavailable(f"the database does not take this now ({lines[0]}); nothing was stored: try again later")
+    return StoreUnavailable(f"the database did not accept this ({lines[0]}); nothing was stored: try again later")
 
 
 @contextlib.contextmanager

@@ -74,7 +74,7 @@ class DatabaseFile:
 
 
 def check_journal(path: Path) -> None:
-    """Refuse a copy that was put in the place of a database whose journal is still there: SQLite would destroy it.
+    """Refuse a copy that replaced a database whose journal is still there: SQLite would destroy it.
 
     A file with such a journal says so in its header; a backup is complete in itself, and says that it has none.
     """
@@ -96,7 +96,7 @@ def check_journal(path: Path) -> None:
 def _identity(path: str) -> tuple[int, int] | None:
     """Return which file is at a path: it is another one when it was replaced."""
     try:
-        found = os.stat(path)  # noqa: PTH116 - twice in every batch: a Path would take as long again
+        stat = os.stat(path)  # noqa: PTH116 - twice in every batch: a Path would take as long again
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return stat.st_dev, stat.st_ino

@@ -23,9 +23,10 @@ from shortlist.service.store import database
 from shortlist.service.store.bodies import body_of
 from shortlist.service.store.chain import first_hash, next_hash
 from shortlist.service.store.file import DatabaseFile
+from shortlist.service.store.items import Queue
 from shortlist.service.store.reading import STORED, Reader, chained, events_where, rounds_of, stream_named
-from shortlist.service.store.rows import Entry, Snapshot, StreamRow, Text, View
-from shortlist.service.store.tables import events, heartbeat, snapshots, streams, texts
+from shortlist.service.store.rows import Entry, Signature, Snapshot, StreamRow, Text, View
+from shortlist.service.store.tables import annotators, events, heartbeat, items, leases, snapshots, streams, texts
 
 __all__ = ["MOST_TAIL", "Store"]
 
@@ -75,6 +76,11 @@ class Store:
         # Commits since something was erased that SQLite's journal still has; 0 if there is nothing.
         self._unclean = 0
 
+    @property
+    def queue(self) -> Queue:
+        """What waits to become rounds, and who holds which: in the transaction that is open, or in a new one."""
+        return Queue(self)
+
     def close(self) -> None:
         """Let go of the database."""
         self.rollback()
@@ -93,7 +99,7 @@ class Store:
         Streams that others hold are waited for a moment, if one is `patient`.
         """
         try:
-            found = self._locked(self._begun(), folded, patient=patient)
+            numbers = self._locked(self._begun(), folded, patient=patient)
         except sa.exc.DBAPIError as error:
             self._chains = {}
             self.rollback()
@@ -103,12 +109,12 @@ class Store:
             return View(busy=self._held(folded))
         connection = self._begun()
         with self._or_rollback():
-            far = {stream_id for stream_id, number in found.items() if number - folded[stream_id] > MOST_TAIL}
+            far = {stream_id for stream_id, number in numbers.items() if number - folded[stream_id] > MOST_TAIL}
             if far:
                 self.rollback()
                 return View(busy=far, far=far)
             tails, rounds, damaged = {}, list[Entry](), dict[int, DamagedLog]()
-            for stream_id, number in found.items():
+            for stream_id, number in numbers.items():
                 if number > folded[stream_id]:
                     with _contained(damaged, stream_id):
                         mine = events.c.stream_id == stream_id, events.c.number > folded[stream_id]
@@ -116,27 +122,44 @@ class Store:
             for stream_id in {stream_id for stream_id, _ in keys}:
                 with _contained(damaged, stream_id):
                     rounds += rounds_of(connection, stream_id, [name for of, name in keys if of == stream_id])
-            return View(tails, set(folded) - set(found), rounds, damaged)
+            return View(tails, set(folded) - set(numbers), rounds, damaged)
 
     def salts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
         """Return what the digests of texts are made with, by stream and number, where the texts are not erased."""
-        connection, found = self._begun(), dict[tuple[int, int], str]()
+        connection, salts = self._begun(), dict[tuple[int, int], str]()
         with self._or_rollback():
             for stream_id in {stream_id for stream_id, _ in keys}:
                 numbers = [number for of, number in keys if of == stream_id]
                 query = sa.select(texts.c.number, texts.c.salt)
                 for row in connection.execute(query.where(texts.c.stream_id == stream_id, texts.c.number.in_(numbers))):
-                    found[stream_id, row.number] = row.salt
-        return found
+                    salts[stream_id, row.number] = row.salt
+        return salts
 
-    def append(self, new: Sequence[Entry], written: Sequence[Text] = ()) -> None:
-        """Add events, and what people read in them, and commit: when this returns it is on disk."""
+    def append(
+        self,
+        new: Sequence[Entry],
+        written: Sequence[Text] = (),
+        signed: Sequence[Signature] = (),
+        unsigned: Sequence[tuple[int, int]] = (),
+    ) -> None:
+        """Add events, their texts, and who answered, and commit: when this returns, all of it is on disk.
+
+        `unsigned` are answers that are replaced, by stream and number: who gave them is forgotten.
+        """
         connection = self._begun()
         with self._or_rollback():
+            if not new:
+                self._commit()
+                return
             rows = [_entry_row(entry) for entry in new]
             connection.execute(_NEW, rows)
             if written:
                 connection.execute(texts.insert(), [_text_row(text) for text in written])
+            for stream_id, number in unsigned:
+                mine = annotators.c.stream_id == stream_id, annotators.c.number == number
+                connection.execute(annotators.delete().where(*mine))
+            if signed:
+                connection.execute(annotators.insert(), [each._asdict() for each in signed])
             last = {entry.stream_id: entry.number for entry in new}
             if not last.keys() <= self._chains.keys():
                 self._locked(connection, last)
@@ -171,10 +194,10 @@ class Store:
         """Return the stream of that name, and whether it is new."""
         connection = self._begun()
         with self._or_rollback():
-            found = stream_named(connection, name)
-            if found is not None:
+            row = stream_named(connection, name)
+            if row is not None:
                 self.rollback()
-                return found, False
+                return row, False
             stored = to_json(settings)
             values = {"name": name, "settings": stored, "created": at, "last_number": 0}
             values["chain"] = first_hash(name, stored, at)
@@ -186,39 +209,40 @@ class Store:
                 created = False
             else:
                 created = True
-            found = stream_named(self._begun(), name)
+            row = stream_named(self._begun(), name)
             self.rollback()
-        if found is None:  # and deleted it again
+        if row is None:  # and deleted it again
             raise StoreUnavailable(f"stream {name} was made and deleted at the same time: try again")
-        return found, created
+        return row, created
 
     def delete_stream(self, stream_id: int) -> None:
         """Erase a stream with its log, its snapshots and its texts."""
         connection = self._begun()
         with self._or_rollback():
             connection.execute(sa.select(streams.c.id).where(streams.c.id == stream_id).with_for_update())
-            for table in (texts, snapshots, events):
+            for table in (leases, items, annotators, texts, snapshots, events):
                 connection.execute(table.delete().where(table.c.stream_id == stream_id))
             connection.execute(streams.delete().where(streams.c.id == stream_id))
             self._commit()
         self._empty_journal()
 
     def erase_texts(self, stream_id: int, before: float) -> int:
-        """Erase what people read in rounds that were shown before a moment; return of how many."""
+        """Erase texts of rounds shown before a moment, and who answered before it; return of how many rounds."""
         connection = self._begun()
         with self._or_rollback():
-            old = (
-                sa.select(events.c.number)
-                .where(events.c.stream_id == stream_id, events.c.number == texts.c.number, events.c.at < before)
-                .exists()
-            )
-            done = connection.execute(texts.delete().where(texts.c.stream_id == stream_id, old))
+            erased = dict[str, int]()
+            for table in (texts, annotators):
+                mine = events.c.stream_id == stream_id, events.c.number == table.c.number, events.c.at < before
+                old = sa.select(events.c.number).where(*mine).exists()
+                erased[table.name] = connection.execute(
+                    table.delete().where(table.c.stream_id == stream_id, old)
+                ).rowcount
             self._commit()
         self._empty_journal()
-        return done.rowcount
+        return erased["texts"]
 
     def beat(self, at: float) -> None:
-        """Write something of no meaning: whether the database takes it is what one wants to know."""
+        """Write a row without meaning, to see whether the database takes writes."""
         connection = self._begun()
         with self._or_rollback():
             if not connection.execute(heartbeat.update().values(at=at)).rowcount:
@@ -320,7 +344,7 @@ class Store:
         assert self._connection is not None  # noqa: S101 - for the type checker
         self._connection.commit()
         self.rollback()
-        self.check_file()  # whoever is told that it is on disk shall find it there
+        self.check_file()  # what is acknowledged as on disk must be there
         if self._unclean:
             self._unclean += 1
             if self._unclean % 100 == 0:
@@ -384,4 +408,4 @@ def _entry_row(entry: Entry) -> dict[str, Any]:
 
 def _text_row(text: Text) -> dict[str, Any]:
     # As JSON, for PostgreSQL takes no zero character in a text.
-    return text._asdict() | {"question": to_json(text.question), "texts": to_json(text.texts)}
+    return text._asdict() | {name: to_json(getattr(text, name)) for name in ("question", "texts", "image")}

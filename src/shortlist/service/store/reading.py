@@ -11,8 +11,9 @@ from shortlist.rounds.events import LISTED
 from shortlist.service.store.bodies import event_of
 from shortlist.service.store.chain import first_hash, next_hash
 from shortlist.service.store.database import translated
-from shortlist.service.store.rows import Entry, Snapshot, StreamRow, Text
-from shortlist.service.store.tables import altered_tables, events, snapshots, streams, texts
+from shortlist.service.store.items import queue_counts
+from shortlist.service.store.rows import Entry, QueueCounts, Snapshot, StreamRow, Text
+from shortlist.service.store.tables import altered_tables, annotators, events, snapshots, streams, texts
 
 __all__ = ["STORED", "Reader", "chained", "events_where", "rounds_of", "stream_named"]
 
@@ -112,8 +113,8 @@ class Reader:
     def fitting(self, stream_id: int, numbers: Sequence[int], size: int) -> list[int]:
         """Return the first of these events: those that have `size` characters together, with their texts, or one."""
         of = (texts.c.stream_id == events.c.stream_id) & (texts.c.number == events.c.number)
-        told = sa.func.coalesce(sa.func.length(texts.c.texts) + sa.func.length(texts.c.question), 0)
-        query = sa.select(events.c.number, sa.func.length(events.c.body) + told).select_from(
+        text_length = sa.func.coalesce(sa.func.length(texts.c.texts) + sa.func.length(texts.c.question), 0)
+        query = sa.select(events.c.number, sa.func.length(events.c.body) + text_length).select_from(
             events.outerjoin(texts, of)
         )
         start, count, left = 0, _FIRST, size
@@ -121,20 +122,20 @@ class Reader:
             chunk = numbers[start : start + count]
             mine = events.c.stream_id == stream_id, events.c.number.in_(chunk)
             sizes = {row[0]: row[1] for row in _rows(self._connection, query.where(*mine))}
-            for place, number in enumerate(chunk, start):
+            for position, number in enumerate(chunk, start):
                 left -= sizes.get(number, 0)
                 if left < 0:
-                    return list(numbers[: max(1, place)])
+                    return list(numbers[: max(1, position)])
             start, count = start + count, min(2 * count, _CHUNK)
         return list(numbers)
 
     def numbered(self, stream_id: int, numbers: Sequence[int]) -> list[Entry]:
         """Return the events of these numbers, in this order."""
-        found = dict[int, Entry]()
+        entries = dict[int, Entry]()
         for chunk in _chunks(numbers):
             mine = events.c.stream_id == stream_id, events.c.number.in_(chunk)
-            found |= {entry.number: entry for entry in events_where(self._connection, *mine)}
-        return [found[number] for number in numbers if number in found]
+            entries |= {entry.number: entry for entry in events_where(self._connection, *mine)}
+        return [entries[number] for number in numbers if number in entries]
 
     def shown_before(self, stream_id: int, numbers: Sequence[int], moment: float) -> list[str]:
         """Return the rounds of those of these events that are older than a moment."""
@@ -165,18 +166,52 @@ class Reader:
         return rounds_of(self._connection, stream_id, list(round_ids), lists=lists)
 
     def texts(self, stream_id: int, numbers: Sequence[int]) -> dict[int, Text]:
-        """Return what people read in some rounds, by the number of their first event."""
-        found = {}
+        """Return question, texts and image of some rounds, by the number of their first event."""
+        by_number = {}
         for chunk in _chunks(numbers):
             query = sa.select(texts).where(texts.c.stream_id == stream_id, texts.c.number.in_(chunk))
             for row in _rows(self._connection, query):
-                question, read = json.loads(row.question), json.loads(row.texts)
-                found[row.number] = Text(row.stream_id, row.number, question, read, row.salt)
-        return found
+                question, words, image = map(json.loads, (row.question, row.texts, row.image))
+                by_number[row.number] = Text(row.stream_id, row.number, question, words, image, row.salt)
+        return by_number
+
+    def queue(self, stream_id: int) -> QueueCounts:
+        """Return what waits to become rounds, and who holds which round."""
+        with translated():
+            return queue_counts(self._connection, stream_id)
+
+    def annotators(self, stream_id: int, numbers: Sequence[int]) -> dict[int, str]:
+        """Return who gave some answers, by the numbers of their events, as far as that is recorded."""
+        names = dict[int, str]()
+        for chunk in _chunks(numbers):
+            mine = annotators.c.stream_id == stream_id, annotators.c.number.in_(chunk)
+            query = sa.select(annotators.c.number, annotators.c.annotator).where(*mine)
+            names |= {row.number: row.annotator for row in _rows(self._connection, query)}
+        return names
+
+    def signed(self, stream_id: int, annotator: str) -> int:
+        """Return how many answers somebody gave, as far as that is recorded."""
+        mine = annotators.c.stream_id == stream_id, annotators.c.annotator == annotator
+        return int(_rows(self._connection, sa.select(sa.func.count()).select_from(annotators).where(*mine))[0][0])
+
+    def signed_rounds(self, stream_id: int, annotator: str, limit: int = 1_000) -> set[str]:
+        """Return the last rounds that somebody answered, as far as that is recorded."""
+        of = (annotators.c.stream_id == events.c.stream_id) & (annotators.c.number == events.c.number)
+        mine = annotators.c.stream_id == stream_id, annotators.c.annotator == annotator
+        query = sa.select(events.c.round_id).select_from(annotators.join(events, of)).where(*mine)
+        rows = _rows(self._connection, query.order_by(events.c.number.desc()).limit(limit))
+        return {row.round_id for row in rows}
+
+    def signers(self, stream_id: int) -> list[tuple[str, int]]:
+        """Return who gave answers, and how many each, the busiest first."""
+        count = sa.func.count().label("count")
+        query = sa.select(annotators.c.annotator, count).where(annotators.c.stream_id == stream_id)
+        query = query.group_by(annotators.c.annotator).order_by(count.desc(), annotators.c.annotator)
+        return [(row.annotator, row.count) for row in _rows(self._connection, query)]
 
     def stored_texts(self, stream_id: int) -> Iterator[Sequence[Any]]:
-        """Yield number, question, texts and salt of each round that has some, and the body of its event, as stored."""
-        columns = texts.c.number, texts.c.question, texts.c.texts, texts.c.salt, events.c.body
+        """Yield number, question, texts, image and salt of rounds that have some, and the events' bodies, as stored."""
+        columns = texts.c.number, texts.c.question, texts.c.texts, texts.c.image, texts.c.salt, events.c.body
         of = (texts.c.stream_id == events.c.stream_id) & (texts.c.number == events.c.number)
         query = sa.select(*columns).select_from(texts.outerjoin(events, of)).order_by(texts.c.number).limit(_CHUNK)
         page = _rows(self._connection, query.where(texts.c.stream_id == stream_id))
@@ -244,14 +279,14 @@ def _entry(row: Any) -> Entry:
 
 def rounds_of(connection: sa.Connection, stream_id: int, round_ids: list[str], *, lists: bool = True) -> list[Entry]:
     """Return the events of some rounds, by number, with their lists or without."""
-    found = []
+    entries = []
     for chunk in _chunks(round_ids):
         # Without ORDER BY, and stream by stream: else SQLite scans the whole stream rather than use the index.
         query = sa.select(*_ENTRY).where(events.c.stream_id == stream_id, events.c.round_id.in_(chunk))
         if not lists:
             query = query.where(events.c.kind != LISTED)
-        found += [_entry(row) for row in _rows(connection, query)]
-    return sorted(found, key=lambda entry: entry.number)
+        entries += [_entry(row) for row in _rows(connection, query)]
+    return sorted(entries, key=lambda entry: entry.number)
 
 
 def _chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:

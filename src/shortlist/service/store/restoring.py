@@ -1,4 +1,4 @@
-"""Putting a backup in the place of a SQLite database.
+"""Replacing a SQLite database with a backup.
 
 Copying a file over a database is not enough: the journal of the old one (``-wal``) would be replayed into the new one,
 and destroy it. Here the backup is copied beside the database and checked there; the old database takes in its own
@@ -95,18 +95,18 @@ def _checked(backup: Path, copy: Path) -> tuple[int, int, float | None]:
     """Bring the copy up to this version's schema, and look for damage; return how much is in it, and how new it is."""
     with contextlib.closing(sqlite3.connect(copy)) as plain:
         try:
-            known = plain.execute("SELECT count(*) FROM sqlite_master WHERE name = 'alembic_version'").fetchone()[0]
+            is_ours = plain.execute("SELECT count(*) FROM sqlite_master WHERE name = 'alembic_version'").fetchone()[0]
         except sqlite3.Error as error:
             raise DamagedFile(f"{backup} cannot be restored: {error}; take another backup") from None
-    if not known:
+    if not is_ours:
         raise DamagedFile(f"{backup} cannot be restored: it is no database of shortlist; name another file")
     try:
         store = Store(f"sqlite:///{copy}")
         with contextlib.closing(store), store.reading() as reader:
             problems, rows = reader.integrity(), reader.streams()
             for row in rows:
-                found = [*check_chain(reader, row), *check_texts(reader, row.id)]
-                problems += [f"stream {row.name}: {problem}" for problem in found]
+                damage = [*check_chain(reader, row), *check_texts(reader, row.id)]
+                problems += [f"stream {row.name}: {problem}" for problem in damage]
             times = [entry.at for row in rows for entry in reader.page(row.id, row.last_number - 1, 1)]
     except (StoreUnavailable, DamagedLog) as error:
         why = getattr(error.__cause__, "orig", error)

@@ -7,7 +7,18 @@ from typing import Any, NamedTuple
 from shortlist.errors import DamagedLog
 from shortlist.rounds.events import Corrected, Event, Expanded, Listed, round_of
 
-__all__ = ["Entry", "Snapshot", "StreamRow", "Text", "View", "text_digest"]
+__all__ = [
+    "Entry",
+    "ItemRow",
+    "Lease",
+    "QueueCounts",
+    "Signature",
+    "Snapshot",
+    "StreamRow",
+    "Text",
+    "View",
+    "text_digest",
+]
 
 
 class StreamRow(NamedTuple):
@@ -49,19 +60,59 @@ class Entry(NamedTuple):
 
 
 class Text(NamedTuple):
-    """What people read in a round: kept apart from the log, and erased before it."""
+    """Question, texts and image of a round: kept apart from the log, and erased before it."""
 
     stream_id: int
     number: int
     question: str | None
     texts: list[str | None] | None
+    #: The address of a picture.
+    image: str | None
     #: What their digest in the log is made with: erased with them, so that they cannot be guessed from it.
     salt: str
 
     @property
     def digest(self) -> str:
-        """The digest of question and texts that the log has."""
-        return text_digest(self.salt, self.question, self.texts)
+        """The digest of question, texts and image that the log has."""
+        return text_digest(self.salt, self.question, self.texts, self.image)
+
+
+class Signature(NamedTuple):
+    """Who gave an answer; the number is that of the answer's event."""
+
+    stream_id: int
+    number: int
+    annotator: str
+
+
+class ItemRow(NamedTuple):
+    """What waits to become a round, as it is stored."""
+
+    stream_id: int
+    item_id: str
+    body: str
+
+
+class Lease(NamedTuple):
+    """Who is answering a round."""
+
+    stream_id: int
+    round_id: str
+    #: A secret of theirs; empty where the round was given back.
+    holder: str
+    #: Until when nobody else is given it.
+    until: float
+    #: How many rounds the stream must have before a round that was given back is offered again.
+    rests_until: int = 0
+
+
+class QueueCounts(NamedTuple):
+    """How many items wait, how many were refused when they were drawn (and why the last were), and who holds rounds."""
+
+    waiting: int
+    refused: int
+    problems: list[tuple[str, str]]
+    leases: list[Lease]
 
 
 class Snapshot(NamedTuple):
@@ -87,6 +138,6 @@ class View(NamedTuple):
     far: set[int] = set()  # noqa: RUF012
 
 
-def text_digest(salt: str, question: str | None, texts: list[str | None] | None) -> str:
-    """Return a digest of what people read that says nothing without its salt."""
-    return hmac.digest(salt.encode(), json.dumps([question, texts]).encode(), "sha256").hex()
+def text_digest(salt: str, question: str | None, texts: list[str | None] | None, image: str | None) -> str:
+    """Return a digest of question, texts and image; without its salt it reveals nothing."""
+    return hmac.digest(salt.encode(), json.dumps([question, texts, image]).encode(), "sha256").hex()

@@ -6,7 +6,18 @@ constraint gives every round one list and one answer, whoever writes.
 
 import sqlalchemy as sa
 
-__all__ = ["altered_tables", "events", "heartbeat", "metadata", "snapshots", "streams", "texts"]
+__all__ = [
+    "altered_tables",
+    "annotators",
+    "events",
+    "heartbeat",
+    "items",
+    "leases",
+    "metadata",
+    "snapshots",
+    "streams",
+    "texts",
+]
 
 metadata = sa.MetaData()
 
@@ -54,7 +65,7 @@ snapshots = sa.Table(
     sa.Column("chain", sa.Text, nullable=False),
 )
 
-# Apart from the log, so that what people wrote can be erased and the log stays whole.
+# Apart from the log, so that what users wrote can be erased and the log stays intact.
 texts = sa.Table(
     "texts",
     metadata,
@@ -62,8 +73,44 @@ texts = sa.Table(
     sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("question", sa.Text, nullable=False),
     sa.Column("texts", sa.Text, nullable=False),
-    # The log has a digest of both, made with this: without it nobody can guess what they were.
+    sa.Column("image", sa.Text, nullable=False),
+    # The log has a digest of all three, made with this: without it nobody can guess what they were.
     sa.Column("salt", sa.Text, nullable=False),
+)
+
+# Who gave an answer, by the number of its event: apart from the log, like texts, and erased with them.
+annotators = sa.Table(
+    "annotators",
+    metadata,
+    _of_stream(),
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("annotator", sa.Text, nullable=False),
+)
+
+# What waits to become a round. Positions are dense, from 0, so that one item can be drawn without reading the others;
+# null where an item was refused when it was drawn.
+items = sa.Table(
+    "items",
+    metadata,
+    _of_stream(),
+    sa.Column("item_id", sa.Text, primary_key=True),
+    sa.Column("position", sa.BigInteger),
+    sa.Column("added", sa.Double, nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+    sa.Column("problem", sa.Text),
+    sa.UniqueConstraint("stream_id", "position", name="one_item_per_position"),
+)
+
+# Who is answering which round, and until when nobody else is given it.
+leases = sa.Table(
+    "leases",
+    metadata,
+    _of_stream(),
+    sa.Column("round_id", sa.Text, primary_key=True),
+    sa.Column("holder", sa.Text, nullable=False),
+    sa.Column("until", sa.Double, nullable=False),
+    # How many rounds the stream must have before a round that was given back is offered again.
+    sa.Column("rests_until", sa.BigInteger, nullable=False),
 )
 
 # One row, written when nothing else tells whether the database takes writes.
@@ -81,10 +128,10 @@ def altered_tables(connection: sa.Connection) -> list[str]:
     try:
         with engine.begin() as fresh:
             metadata.create_all(fresh)
-            expected, found = _written(fresh), _written(connection)
+            expected, actual = _written(fresh), _written(connection)
     finally:
         engine.dispose()
-    altered = {str(row[0]) for row in expected ^ found}
+    altered = {str(row[0]) for row in expected ^ actual}
     return sorted(altered if altered or _counts_ids(connection) else {"sqlite_sequence"})
 
 

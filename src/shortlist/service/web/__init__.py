@@ -1,4 +1,4 @@
-"""HTTP: the only room that knows status codes and the web framework."""
+"""HTTP: the only package that knows status codes and the web framework."""
 
 from shortlist.service.web.app import create_app
 from shortlist.service.web.server import listen, run, run_workers

@@ -16,7 +16,18 @@ from shortlist.service.web.gate import Gate
 from shortlist.service.web.limits import BodyLimits
 from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.problems import EVERYWHERE, handle_problems
-from shortlist.service.web.routes import batches, insight, learning, log, operations, retention, rounds, streams
+from shortlist.service.web.routes import (
+    batches,
+    insight,
+    items,
+    labels,
+    learning,
+    log,
+    operations,
+    retention,
+    rounds,
+    streams,
+)
 
 __all__ = ["create_app"]
 
@@ -28,6 +39,7 @@ def create_app(
     *,
     keys: KeyFile | None = None,
     allowed_hosts: Sequence[str] = (),
+    image_hosts: Sequence[str] = (),
     rate: float | None = None,
     limits: BodyLimits | None = None,
     expire_after: float | None = None,
@@ -41,17 +53,19 @@ def create_app(
     address
         ``sqlite:///file`` or ``postgresql://...``.
     keys
-        The keys that are accepted; None accepts everyone who asks for this machine.
+        The keys that are accepted; None accepts every request for this machine.
     allowed_hosts
-        Names by which it may be asked for where there are no keys, besides localhost and addresses.
+        Host names accepted where there are no keys, besides localhost and addresses.
+    image_hosts
+        From where pages may show pictures, such as ``https://pictures.example.org``; from nowhere, if left out.
     rate
         Requests per second for each key, or for each address where there are no keys.
     limits
         Of bodies; at most 2 MB each, if left out.
     expire_after
-        Close rounds that have waited for an answer for so many seconds.
+        Close rounds that have waited for an answer for this many seconds.
     erase_texts_after
-        Erase questions and texts after so many seconds.
+        Erase questions and texts after this many seconds.
     settings
         Of the engine.
     """
@@ -69,11 +83,11 @@ def create_app(
 
     # The routes themselves and not `include_router`, which would match every request twice. They are tried in
     # this order: those of rounds are the busy ones.
-    topics = (rounds, batches, log, streams, learning, insight, retention, operations, pages)
+    topics = (rounds, batches, items, log, streams, learning, insight, labels, retention, operations, pages)
     app = FastAPI(
         title="shortlist",
         version=shortlist.__version__,
-        summary="Shortlists that keep the right answer, with a cut-off learned from what people pick.",
+        summary="Shortlists that keep the right answer, with a cutoff learned from what users pick.",
         lifespan=lifespan,
         routes=[route for topic in topics for route in topic.router.routes],
         docs_url=None,  # its scripts come from elsewhere
@@ -81,6 +95,7 @@ def create_app(
         responses=EVERYWHERE,
     )
     app.state.metrics, app.state.limits = metrics, limits or BodyLimits()
+    app.state.image_hosts = tuple(image_hosts)
     app.add_middleware(
         Gate, keys=keys, allowed_hosts=allowed_hosts, rate=rate, limits=app.state.limits, metrics=metrics
     )

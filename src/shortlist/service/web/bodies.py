@@ -14,6 +14,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter, ValidationError
 
+from shortlist.service.web.dependencies import KEY
+
 __all__ = ["BodyRoute", "is_json", "is_lines", "path_reader_of", "reader_of"]
 
 Result = TypeVar("Result")
@@ -22,7 +24,7 @@ _MANY_FIELDS: Final = 40_000
 #: The most brackets in a body, those in texts included: each may be a list or an object, which takes time to read. A
 #: round of 10,000 candidates with scores of several scorers, for it and for 10 shadows, has 120,000.
 _MOST_BRACKETS: Final = 150_000
-#: The most errors that are told one by one.
+#: The most errors that are listed one by one.
 _MANY_ERRORS: Final = 100
 #: What nearly every client sends, as the server passes it on.
 _USUAL_HEADER: Final = (b"content-type", b"application/json")
@@ -41,21 +43,24 @@ def is_lines(content_type: bytes) -> bool:
 
 
 class BodyRoute(APIRoute):
-    """A route whose function takes `engine`, parameters of the path as strings, and `body`."""
+    """A route whose function takes `engine`, parameters of the path as strings, `body`, and perhaps `key`."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the function that answers a request."""
+        """Return the function that handles a request."""
         endpoint = self.endpoint
         body = inspect.signature(endpoint, eval_str=True).parameters.get("body")
         if body is None:
             return super().get_route_handler()
         read, read_path = reader_of(TypeAdapter(body.annotation)), path_reader_of(endpoint)
+        wants_key = "key" in inspect.signature(endpoint).parameters
 
         async def answer(request: Request) -> Response:
             arguments = read_path(request)
             if _USUAL_HEADER not in request.scope["headers"] and not is_json(request):
                 raise RequestValidationError([])  # its handler looks at the content type first
             arguments["body"] = read(await request.body())
+            if wants_key:
+                arguments["key"] = request.scope.get(KEY)
             response: Response = await endpoint(engine=request.app.state.engine, **arguments)
             return response
 
@@ -68,7 +73,7 @@ def path_reader_of(endpoint: Callable[..., Any]) -> Callable[[Request], dict[str
     validators = [
         (name, TypeAdapter(parameter.annotation).validator.validate_python)
         for name, parameter in inspect.signature(endpoint, eval_str=True).parameters.items()
-        if name not in ("engine", "body")
+        if name not in ("engine", "body", "key")
     ]
 
     def read(request: Request) -> dict[str, Any]:

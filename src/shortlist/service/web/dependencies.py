@@ -1,13 +1,17 @@
-"""What routes take from the app: the engine and the metrics."""
+"""What routes take from the app and from the gate: the engine, the metrics, and the key of whoever asks."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import Depends, Request
 
 from shortlist.service.engine import Engine
+from shortlist.service.keys import Key
 from shortlist.service.web.metrics import Metrics
 
-__all__ = ["CurrentEngine", "CurrentMetrics"]
+__all__ = ["KEY", "CurrentEngine", "CurrentKey", "CurrentMetrics", "annotator_of"]
+
+#: Where the gate leaves the key of a request.
+KEY: Final = "shortlist.key"
 
 # Coroutines, although they await nothing: FastAPI would run plain functions in a thread of its pool.
 
@@ -22,5 +26,19 @@ async def _metrics(request: Request) -> Metrics:
     return metrics
 
 
+async def _key(request: Request) -> Key | None:
+    return request.scope.get(KEY)
+
+
+def annotator_of(key: Key | None, given: str | None) -> str | None:
+    """Return who answers: whom a program names, or whose key it is, which nobody can borrow.
+
+    >>> annotator_of(None, "ann")
+    'ann'
+    """
+    return given if key is None or (given is not None and key.may("propose")) else key.name
+
+
 CurrentEngine = Annotated[Engine, Depends(_engine)]
 CurrentMetrics = Annotated[Metrics, Depends(_metrics)]
+CurrentKey = Annotated[Key | None, Depends(_key)]

@@ -3,12 +3,14 @@
 from typing import Annotated, Any, Final
 
 from fastapi import Path, Query
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import core_schema
 
 from shortlist.scores.learned import MOST_WEIGHT
 
 __all__ = [
+    "ANNOTATOR",
+    "LONGEST_LEASE",
     "MOST_ANSWERS",
     "MOST_CANDIDATES",
     "MOST_CHARACTERS",
@@ -20,8 +22,10 @@ __all__ = [
     "MOST_SHADOWING",
     "ROUND_ID",
     "STREAM_NAME",
+    "Annotator",
     "Body",
     "Id",
+    "Image",
     "Name",
     "Number",
     "Numbers",
@@ -54,17 +58,28 @@ MOST_MISS_BUDGET: Final = 1_000_000
 MOST_CHARACTERS: Final = 20_000
 #: The most answers in a batch.
 MOST_ANSWERS: Final = 1_000
-#: The most lists in a batch.
+#: The most lists, or items, in a batch.
 MOST_ROUNDS: Final = 1_000
+#: The longest lease, in seconds.
+LONGEST_LEASE: Final = 3_600
 #: The most rounds or streams on a page.
 MOST_ON_PAGE: Final = 1_000
 #: What streams and rounds may be called.
 STREAM_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
-ROUND_ID: Final = r"^[A-Za-z0-9][A-Za-z0-9._:~-]{0,127}$"
+ROUND_ID: Final = r"^[^/\x00-\x08\x0b\x0c\x0e-\x1f\x7f]{1,128}$"
 
 StreamPath = Annotated[str, Path(alias="name", pattern=STREAM_NAME, description="The stream.")]
-RoundPath = Annotated[str, Path(alias="round_id", pattern=ROUND_ID, description="The round.")]
-PageLimit = Annotated[int, Query(ge=1, le=MOST_ON_PAGE, description="The most on a page.")]
+
+
+def _no_dots(value: str) -> str:
+    """Refuse what a path cannot end in: clients take it for a folder."""
+    if value in (".", ".."):
+        raise ValueError('a round cannot be called "." or ".."')
+    return value
+
+
+RoundPath = Annotated[str, Path(alias="round_id", pattern=ROUND_ID, description="The round."), AfterValidator(_no_dots)]
+PageLimit = Annotated[int, Query(ge=1, le=MOST_ON_PAGE, description="The most per page.")]
 
 
 class Whole:
@@ -123,8 +138,26 @@ def only_schema(schema: dict[str, Any]) -> None:
 
 Name = Annotated[str, Field(pattern=STREAM_NAME, description="A stream's name.")]
 RoundId = Annotated[
-    str, Field(pattern=ROUND_ID, description="A round's id: your own, or one that the service generates.")
+    str,
+    Field(
+        pattern=ROUND_ID,
+        description="A round's id: your own, or one that the service generates. Up to 128 characters, no slash, no "
+        "control characters but tab and newline, and neither `.` nor `..`.",
+        json_schema_extra={"not": {"enum": [".", ".."]}},
+    ),
+    AfterValidator(_no_dots),
 ]
+Image = Annotated[
+    str,
+    Field(
+        pattern=r"^https?://[^\s/?#]+[^\s]*$",
+        max_length=2_000,
+        description="The address of a picture, http or https. Pages show it if its host is allowed (`--image-host`).",
+    ),
+]
+#: No control characters: some databases do not take them.
+ANNOTATOR: Final = r"^[^\x00-\x1f\x7f]{1,200}$"
+Annotator = Annotated[str, Field(pattern=ANNOTATOR, description="Who answers.")]
 Id = Annotated[
     Annotated[str, Field(max_length=500)] | Annotated[int, Field(ge=-(2**53) + 1, le=2**53 - 1), Whole()],
     # In this order, so that a string is taken at once.

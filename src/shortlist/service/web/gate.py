@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from shortlist.service.keys import KeyFile
 from shortlist.service.web.bodies import is_lines
+from shortlist.service.web.dependencies import KEY
 from shortlist.service.web.exchange import BodyRefused, Exchange
 from shortlist.service.web.hosts import Hosts
 from shortlist.service.web.limits import BodyLimits
@@ -35,7 +36,7 @@ _log = logging.getLogger("shortlist.access")
 #: Requests per second that an address may send without a key, at least: a page loads a dozen files at once.
 _PUBLIC_RATE: Final = 50.0
 #: The routes that read JSON lines.
-_IN_PARTS: Final = re.compile(r"/v1/streams/[^/]+/(?:feedback|rounds:batch)")
+_IN_PARTS: Final = re.compile(r"/v1/streams/[^/]+/(?:feedback|rounds:batch|items)")
 
 
 class Gate:
@@ -46,9 +47,9 @@ class Gate:
     app
         The application behind the gate.
     keys
-        The keys that are accepted; None accepts everyone who asks for this machine.
+        The keys that are accepted; None accepts every request for this machine.
     allowed_hosts
-        Names by which it may be asked for where there are no keys, besides localhost.
+        Host names accepted where there are no keys, besides localhost.
     rate
         Requests per second for each key (for each address, where there are no keys); None for no limit.
     limits
@@ -119,9 +120,10 @@ class Gate:
             scheme, _, presented = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
             key = self._keys.find(presented.strip()) if scheme.lower() == "bearer" else None
             if key is None:
-                detail = "this needs a key that is valid: send it as `Authorization: Bearer sl_...`"
+                detail = "this needs a valid key: send it as `Authorization: Bearer sl_...`"
                 return Refusal(document("not-allowed", 401, detail), {"WWW-Authenticate": "Bearer"})
             exchange.key_id = key.id
+            scope[KEY] = key
             needed = scope_of(scope)
             if not key.may(needed):
                 return Refusal(document("not-allowed", 403, f"this key may not do that: it needs the scope {needed}"))
@@ -164,5 +166,5 @@ def _too_many(limit: RateLimit | None, sender: str) -> Refusal | None:
     wait = 0.0 if limit is None else limit.take(sender)
     if not wait:
         return None
-    detail = "there were too many requests in this second: send them slower"
+    detail = "too many requests in this second: send fewer per second"
     return Refusal(document("too-many-requests", 429, detail), {"Retry-After": str(math.ceil(wait))})

@@ -53,7 +53,7 @@ class BodyLimits:
         self._too_slow = Refusal(document("request-timeout", 408, detail), closing)
         detail = "the connection was closed before the body had arrived"  # nobody hears it; it is logged and counted
         self.gone = Refusal(document("bad-request", 400, detail), closing)
-        detail = "the bodies of other requests fill the memory for them: try again in a moment"
+        detail = "the bodies of other requests fill the memory set aside for bodies: try again in a moment"
         self.full = Refusal(document("service-unavailable", 503, detail), closing | {"Retry-After": "1"})
 
     def expect(self, request: Waiting, deadline: float | None) -> float:

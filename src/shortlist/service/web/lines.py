@@ -5,6 +5,7 @@ is as large as a body may be.
 """
 
 import asyncio
+from codecs import BOM_UTF8
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -46,6 +47,8 @@ class LinesResponse(Response):
         Reads a line into an item, or raises RequestValidationError.
     store
         Stores items together, and returns the result of each.
+    id_field
+        What the id of an item is called in its result; a line that cannot be read has none.
     """
 
     def __init__(
@@ -53,10 +56,11 @@ class LinesResponse(Response):
         request: Request,
         read: Callable[[bytes], Any],
         store: Callable[[Sequence[Any]], Awaitable[list[dict[str, Any]]]],
+        id_field: str = "round_id",
     ) -> None:
         super().__init__(status_code=207, media_type=LINES_TYPE)
         del self.headers["content-length"]
-        self._request, self._read, self._store = request, read, store
+        self._request, self._read, self._store, self._id_field = request, read, store, id_field
         self._limit: int = request.app.state.limits.size
 
     async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
@@ -85,7 +89,7 @@ class LinesResponse(Response):
             try:
                 items[number] = self._read(_present(content, self._limit))
             except RequestValidationError as error:
-                results[number] = {"round_id": None, "status": 422, "problem": validation_problem(error)}
+                results[number] = {self._id_field: None, "status": 422, "problem": validation_problem(error)}
         results |= dict(zip(items, await self._store(list(items.values())), strict=True))
         return "".join(to_json({"line": number, **results[number]}) + "\n" for number in sorted(results)).encode()
 
@@ -102,7 +106,7 @@ async def _parts(request: Request, limit: int) -> AsyncIterator[list[Line]]:
     keep: Callable[[int], None] = request.scope[KEEP]
     part, size, number, rest, is_skipping = list[Line](), 0, 0, b"", False
     async for chunk in request.stream():
-        *lines, rest = (rest + chunk).split(b"\n")
+        *lines, rest = (rest + (chunk if number or rest else chunk.removeprefix(BOM_UTF8))).split(b"\n")
         for content in lines:
             number += 1
             fits = not is_skipping and len(content) <= limit

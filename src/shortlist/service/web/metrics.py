@@ -86,14 +86,16 @@ class Metrics:
         )
         about = "When retention last succeeded in all streams; 0 if it has not since the start."
         self._retention = self._gauge("last_retention_timestamp_seconds", about, "max") if retains else None
-        self._unread = None if keys is None else self._counter("keys_read_failures", "Times the keys were not read.")
+        self._unread = (
+            None if keys is None else self._counter("keys_read_failures", "Failed attempts to read the keys.")
+        )
         self._counted = 0
 
     def _counter(self, name: str, help_: str) -> Counter:
         return Counter(f"shortlist_{name}", help_, registry=self._registry)
 
     def _gauge(self, name: str, help_: str, mode: Any) -> Gauge:
-        """Return a gauge; `mode` says what becomes of those of several workers."""
+        """Return a gauge; `mode` says how those of several workers are combined."""
         return Gauge(f"shortlist_{name}", help_, registry=self._registry, multiprocess_mode=mode)
 
     def request(self, scope: Any, status: int, seconds: float) -> None:
@@ -132,7 +134,7 @@ class Metrics:
         self._queue.set(engine.waiting)
         more = []
         if self._keys is not None and self._unread is not None:
-            help_ = "Seconds since the keys in use were known to be those of the file."
+            help_ = "Seconds since the keys in use were last checked against their file."
             more.append(("keys_age_seconds", help_, self._keys.age))
             self._unread.inc(self._keys.failures - self._counted)
             self._counted = self._keys.failures

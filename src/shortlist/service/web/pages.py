@@ -1,4 +1,4 @@
-"""The pages: static files, served with a content security policy that loads nothing from elsewhere.
+"""The pages: static files, served with a content security policy that loads nothing from elsewhere but pictures.
 
 They hold no data; they request it as any other client would. Charts are drawn by Plotly, whose script
 comes from its own Python package.
@@ -23,16 +23,13 @@ _KINDS: Final = {
     ".html": "text/html; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-#: Nothing from elsewhere, no script in the page, no eval. Plotly sets styles on its elements.
+#: Nothing from elsewhere but pictures of hosts that are allowed, no script in the page, no eval. Plotly sets styles on
+#: its elements.
 _POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src {images}; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-_HEADERS: Final = {
-    "Content-Security-Policy": _POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-}
+_HEADERS: Final = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
 
 
 _FILES: Final = {path.name: path for path in STATIC.iterdir()} | {"plotly.min.js": _PLOTLY}
@@ -44,7 +41,9 @@ def _file(request: Request, path: Path) -> Response:
     """Return a file; the browser asks again whether it has changed."""
     stat = path.stat()
     tag = '"' + hashlib.sha256(f"{stat.st_mtime_ns}-{stat.st_size}".encode()).hexdigest()[:16] + '"'
-    headers = {**_HEADERS, "ETag": tag, "Cache-Control": "no-cache"}
+    images = " ".join(("'self'", "data:", "blob:", *request.app.state.image_hosts))
+    policy = _POLICY.format(images=images)
+    headers = {**_HEADERS, "Content-Security-Policy": policy, "ETag": tag, "Cache-Control": "no-cache"}
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
     return FileResponse(path, media_type=_KINDS[path.suffix], headers=headers)
@@ -59,6 +58,7 @@ def add_page(router: FastAPI | APIRouter, path: str, file: Path) -> None:
 
 
 add_page(router, "/", STATIC / "overview.html")
+add_page(router, "/page/start", STATIC / "start.html")
 add_page(router, "/page/streams/{name}", STATIC / "stream.html")
 add_page(router, "/page/streams/{name}/answer", STATIC / "answer.html")
 add_page(router, "/favicon.ico", STATIC / "icon.svg")

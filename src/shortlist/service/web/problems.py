@@ -18,6 +18,8 @@ from shortlist.errors import (
     ConflictingRound,
     ConflictingStream,
     InvalidInput,
+    LeaseLost,
+    MissingExtra,
     NotAllowed,
     RoundClosed,
     ScorerChanged,
@@ -52,15 +54,17 @@ _STATUS: Final = (
     (ConflictingAnswer, 409),
     (ConflictingRound, 409),
     (ConflictingStream, 409),
+    (LeaseLost, 409),
     (ScorerChanged, 409),
     (InvalidInput, 422),
     (NotAllowed, 403),
+    (MissingExtra, 501),
     (StoreUnavailable, 503),
     (ServiceUnavailable, 503),
 )
 #: Where the gate finds why a request failed, for the log.
 WHY: Final = "shortlist.why"
-_AWAY: Final = "the database does not take this now: try again later; the log of the service says why"
+_AWAY: Final = "the database did not accept this: try again later; the log of the service says why"
 
 
 class Refusal(NamedTuple):

@@ -21,7 +21,7 @@ __all__ = [
     "Threshold",
 ]
 
-Threshold = Annotated[float | None, Field(description="null stands for minus infinity: everything is shown.")]
+Threshold = Annotated[float | None, Field(description="null is minus infinity: everything is shown.")]
 
 
 class Out(BaseModel):
@@ -88,7 +88,7 @@ class AnswerResult(Out):
     round_id: str
     """The round."""
     status: int
-    """What it would have been answered alone: 200, 404, 409, 410, 422."""
+    """The status it would have had alone: 200, 404, 409, 410 or 422."""
     answer: dict[str, Any] | None = None
     """As it was given, if it was taken."""
     problem: Problem | None = None
@@ -108,7 +108,7 @@ class RoundResult(Out):
     round_id: str | None
     """What to answer to; null if it was refused and had none."""
     status: int
-    """What it would have been answered alone: 201, 200, 409, 422."""
+    """The status it would have had alone: 201, 200, 409 or 422."""
     threshold: Threshold = None
     members: Annotated[list[str | int] | None, Field(description="The candidates to show, best first.")] = None
     reached: Annotated[int | None, Field(description="How many of them, from the first, reach the threshold.")] = None
@@ -133,6 +133,8 @@ class MoreShown(Out):
     """The round."""
     members: list[str | int]
     """The next candidates, best first: those after the ones that you have."""
+    texts: list[str | None]
+    """Their texts; null where there is none, or it was erased."""
     left: int
     """How many candidates are still hidden."""
     truncated: bool
@@ -168,6 +170,8 @@ class RoundView(Out):
     """When, in seconds since 1970."""
     question: str | None
     """What was asked, if it was sent and not erased."""
+    image: str | None
+    """The address of a picture, if one was sent and not erased."""
     tags: dict[str, str]
     """What the caller said about it."""
     threshold: Threshold
@@ -192,9 +196,9 @@ class RoundView(Out):
     candidate_count: int
     """How many there are in all."""
     seen: str | None
-    """The stream whose list people saw in the place of this one; `members` are then those that it would have shown."""
+    """The stream whose list was shown instead of this one; `members` are then those that this one would have shown."""
     seen_members: list[str | int] | None
-    """What people saw in the place of this list; null where it shadows no other."""
+    """What was shown instead of this list; null where the stream shadows no other."""
     answer: dict[str, Any] | None
     """As a body of feedback has it; null while it waits."""
     rank: int | None

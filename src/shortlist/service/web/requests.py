@@ -6,7 +6,7 @@ Texts with half a surrogate pair, which cannot be stored, are refused.
 
 import math
 from operator import attrgetter
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 import numpy as np
 from pydantic import ConfigDict, Field, model_validator
@@ -19,8 +19,10 @@ from shortlist.service.web.fields import (
     MOST_ROUNDS,
     MOST_SCORERS,
     MOST_SHADOWING,
+    Annotator,
     Body,
     Id,
+    Image,
     Name,
     Number,
     OneError,
@@ -38,6 +40,7 @@ __all__ = [
     "Answers",
     "BatchedRound",
     "Candidate",
+    "Listing",
     "MoreAsked",
     "NewRound",
     "OlderThan",
@@ -77,7 +80,45 @@ class Candidate(Body):
 Tag = Annotated[str, Field(min_length=1, max_length=100)]
 
 
-class NewRound(Body):
+class Listing(Body):
+    """Candidates, and what goes with them."""
+
+    candidates: Annotated[list[Candidate], Field(min_length=1, max_length=MOST_CANDIDATES)]
+    """All candidates, in any order; ids must differ."""
+    question: Text | None = None
+    """What was asked, for the page; stored apart from the log, and can be erased."""
+    image: Image | None = None
+    """A picture that the page shows beside the question; stored as the question is."""
+    truncated_below: Number | Annotated[dict[Scorer, Number], Field(max_length=MOST_SCORERS, fail_fast=True)] | None = (
+        None
+    )
+    """The lowest score that your search returned, if it may have left candidates out: they score at most that. With
+    several scorers, by name, those whose search may have."""
+    scorer_version: Version | None = None
+    """The model behind these scores, to make sure that it is the stream's."""
+    tags: Annotated[dict[Tag, Tag | int], Field(max_length=10, fail_fast=True)] | None = None
+    """What to break coverage down by, after the fact, for example `{"language": "de"}`. Lists do not depend on it."""
+
+    def columns(self) -> tuple[list[str | int], Array | dict[str, list[float]], list[str | None] | None]:
+        """Return the candidates' ids, scores (by scorer where these have names) and texts; None if there is no text."""
+        candidates = self.candidates
+        texts = list(map(_TEXT, candidates))
+        return list(map(_ID, candidates)), self._scores(), None if texts.count(None) == len(texts) else texts
+
+    def _scores(self) -> Array | dict[str, list[float]]:
+        plain, rows = list(map(_SCORE, self.candidates)), list(map(_SCORES, self.candidates))
+        count, unscored, unnamed = len(plain), plain.count(None), rows.count(None)
+        if unscored == 0 and unnamed == count:
+            return np.array(plain, dtype=np.float64)  # converted once: as such they are compared, sorted and stored
+        if unscored != count or unnamed != 0:
+            raise InvalidScores(
+                "give every candidate its score, or every candidate its scores: "
+                '{"id": ..., "score": 0.5}, or {"id": ..., "scores": {"bm25": 7.1, "dense": null}}'
+            )
+        return _by_scorer(rows)  # type: ignore[return-value]
+
+
+class NewRound(Listing):
     """A list to cut."""
 
     model_config = ConfigDict(
@@ -93,19 +134,8 @@ class NewRound(Body):
     """All candidates, in any order; ids must differ. At least one, unless `allow_empty` is true."""
     allow_empty: bool = False
     """Open a round for a search that found nothing, too: its question counts like any other."""
-    question: Text | None = None
-    """What was asked, for the page; stored apart from the log, and can be erased."""
     round_id: RoundId | None = None
     """Your own, so that the same request twice is one round; generated if left out."""
-    truncated_below: Number | Annotated[dict[Scorer, Number], Field(max_length=MOST_SCORERS, fail_fast=True)] | None = (
-        None
-    )
-    """The lowest score that your search returned, if it may have left candidates out: they score at most that. With
-    several scorers, by name, those whose search may have."""
-    scorer_version: Version | None = None
-    """The model behind these scores, to make sure that it is the stream's."""
-    tags: Annotated[dict[Tag, Tag | int], Field(max_length=10, fail_fast=True)] | None = None
-    """What to see coverage by, after the fact, for example `{"language": "de"}`. It decides nothing."""
     also: Annotated[
         dict[
             Name,
@@ -120,27 +150,9 @@ class NewRound(Body):
     """For streams that shadow this one, by name: their scores of the same candidates, in the same order, each a number
     or, with several scorers, an object such as `scores` of a candidate. One that is not named has no such round."""
 
-    def columns(self) -> tuple[list[str | int], Array | dict[str, list[float]], list[str | None] | None]:
-        """Return the candidates' ids, scores (by scorer where these have names) and texts; None if there is no text."""
-        candidates = self.candidates
-        texts = list(map(_TEXT, candidates))
-        return list(map(_ID, candidates)), self._scores(), None if texts.count(None) == len(texts) else texts
-
     def beside(self) -> dict[str, list[float] | dict[str, list[float]]]:
         """Return the scores for streams that shadow this one."""
         return {name: _by_scorer(rows) for name, rows in self.also.items()}
-
-    def _scores(self) -> Array | dict[str, list[float]]:
-        plain, rows = list(map(_SCORE, self.candidates)), list(map(_SCORES, self.candidates))
-        count, unscored, unnamed = len(plain), plain.count(None), rows.count(None)
-        if unscored == 0 and unnamed == count:
-            return np.array(plain, dtype=np.float64)  # converted once: as such they are compared, sorted and stored
-        if unscored != count or unnamed != 0:
-            raise InvalidScores(
-                "give every candidate its score, or every candidate its scores: "
-                '{"id": ..., "score": 0.5}, or {"id": ..., "scores": {"bm25": 7.1, "dense": null}}'
-            )
-        return _by_scorer(rows)  # type: ignore[return-value]
 
 
 class BatchedRound(NewRound):
@@ -164,15 +176,16 @@ def _by_scorer(rows: list[Any]) -> list[float] | dict[str, list[float]]:
     return {name: [math.nan if (one := row.get(name)) is None else one for row in rows] for name in names}
 
 
-def _one_of(extra: int) -> ConfigDict:
-    """Return the configuration of a body with one answer and this many other fields."""
-    return ConfigDict(json_schema_extra={"minProperties": 1 + extra, "maxProperties": 1 + extra})
+#: What an answer may have besides the answer.
+_ABOUT: Final = frozenset({"round_id", "annotator", "holder"})
 
 
 class Answer(Body):
     """A round's answer: exactly one of `hit`, `miss`, `skip`, `absent`."""
 
-    model_config = _one_of(0)
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": [kind]} for kind in ("hit", "miss", "skip", "absent")]}
+    )
 
     hit: Annotated[
         Id | Annotated[list[Id], Field(min_length=1, max_length=MOST_CANDIDATES, fail_fast=True)],
@@ -185,25 +198,28 @@ class Answer(Body):
     miss: Annotated[Literal[True], Field(description="Not in this list.", json_schema_extra=only_schema)] = True
     skip: Annotated[Literal[True], Field(description="No answer will come.", json_schema_extra=only_schema)] = True
     absent: Annotated[
-        Literal[True], Field(description="Looked everywhere: no candidate is right.", json_schema_extra=only_schema)
+        Literal[True], Field(description="All candidates were seen: none is right.", json_schema_extra=only_schema)
     ] = True
+    annotator: Annotator | None = None
+    """Who gave it; stored where the stream says `record_annotators`. With keys, it is the name of the key, unless that
+    key may also show lists (scope `propose`): then a program speaks for several annotators."""
+    holder: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    """As `next` gave it, with a first answer: refused if another annotator holds the round, or has answered it."""
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
-        if len(self.model_fields_set - {"round_id"}) != 1:
+        if len(self.model_fields_set - _ABOUT) != 1:
             raise ValueError('give exactly one of {"hit": id}, {"miss": true}, {"skip": true}, {"absent": true}')
         return self
 
     def outcome(self) -> tuple[str, str | int | list[str | int] | None]:
         """Return which of the four it is, and the candidate of a hit, or the candidates."""
-        (kind,) = self.model_fields_set - {"round_id"}
+        (kind,) = self.model_fields_set - _ABOUT
         return kind, self.hit if kind == "hit" else None
 
 
 class RoundAnswer(Answer):
     """The answer of a round in a batch."""
-
-    model_config = _one_of(1)
 
     round_id: RoundId
 

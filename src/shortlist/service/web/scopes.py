@@ -19,11 +19,14 @@ SCOPES: Final = {
     "propose": "propose",
     "propose_many": "propose",
     "withdraw": "propose",
+    "add_items": "propose",
+    "remove_item": "propose",
+    **dict.fromkeys(("get_queue", "next", "renew_lease", "give_back"), "feedback"),
     "more": "feedback",
     "answer": "feedback",
     "answer_many": "feedback",
     **dict.fromkeys(("list_streams", "get_stream", "live", "get_rounds", "get_round", "get_series"), "read"),
-    **dict.fromkeys(("export", "get_subgroups", "get_silence", "metrics"), "read"),
+    **dict.fromkeys(("export", "get_labels", "get_classes", "get_subgroups", "get_silence", "metrics"), "read"),
 }
 
 #: Match a path that answers without a key. One expression: every request asks.

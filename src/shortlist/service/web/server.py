@@ -137,7 +137,7 @@ def _run_workers(work: Callable[[], None], count: int) -> None:
     workers: list[Any] = []
     while not stopping:
         for worker in [worker for worker in workers if not worker.is_alive()]:
-            _log.warning("worker %s has ended with %s; another is started", worker.pid, worker.exitcode)
+            _log.warning("worker %s ended with %s; starting another", worker.pid, worker.exitcode)
             workers.remove(worker)
             forget_worker(worker.pid)
             time.sleep(1.0)

@@ -19,12 +19,12 @@ _Family = TypeVar("_Family", CounterMetricFamily, GaugeMetricFamily)
 _COUNTERS: Final = {
     "rounds": ("rounds", "Lists shown."),
     "hits": ("hits", "Answers that picked a member."),
-    "misses": ("misses", "Answers that the right one was not in the list."),
+    "misses": ("misses", "Answers that the right candidate was not in the list."),
     "skipped": ("skipped", "Rounds that will not be answered."),
     "absent": ("absent", "Rounds in which no candidate was right."),
-    "expired": ("expired", "Rounds that were waited for too long."),
+    "expired": ("expired", "Rounds that were closed without an answer."),
     "expanded": ("rounds_expanded", "Rounds in which more of the list was asked for."),
-    "found_after_more": ("found_after_more", "Rounds in which the right answer was found there: the list missed it."),
+    "found_after_more": ("found_after_more", "Rounds in which the right answer was among those: the list missed it."),
 }
 #: What each stream is at, by its figure.
 _GAUGES: Final = {
@@ -42,7 +42,7 @@ _GAUGES: Final = {
 #: The same of what can be off, and is absent then.
 _PARTS: Final = {
     "drift": {
-        "level": (GaugeMetricFamily, "drift_level", "How near the next alarm is; 1 rings it."),
+        "level": (GaugeMetricFamily, "drift_level", "Level of the drift alarm, which goes off at 1."),
         "alarm_count": (CounterMetricFamily, "drift_alarms", "Alarms so far."),
     },
     "error_budget": {
@@ -54,7 +54,7 @@ _PARTS: Final = {
         "spent": (
             GaugeMetricFamily,
             "error_budget_spent",
-            "Misses of the error budget that are spent; lists are complete when it is almost all.",
+            "Misses of the error budget that are spent; when almost all are, lists are complete.",
         ),
         "burn_rate": (
             GaugeMetricFamily,

@@ -48,9 +48,9 @@ class IfAsked(Out):
     """The coverage that could have been asked for."""
     threshold: Threshold
     known: int
-    """The answered rounds of which it is known whether its list would have had the right answer."""
+    """Answered rounds for which it is known whether that list would have had the right answer."""
     unknown: int
-    """Those of which it is not: misses that nobody looked further into."""
+    """The other answered rounds: misses where nobody looked further."""
     interval: list[float] | None
     """The 95 % interval of the share that it would have covered, from the lower end if all that is unknown was missed
     to the upper end if none was; null if there is no answer."""
@@ -68,7 +68,7 @@ class SubgroupView(Out):
     hits: int
     """Those of them whose list had the right answer; in shadow mode, would have had it."""
     misses: int
-    """Those whose list had it not."""
+    """Those whose list did not have it."""
     coverage: float | None
     """The share of hits among hits and misses; null if there is no answer."""
     interval: list[float] | None
@@ -86,9 +86,9 @@ class SilenceRow(Out):
     """Rounds that have something in common."""
 
     low: int
-    """From which list length, or rank,"""
+    """The lowest list length, or rank."""
     high: int
-    """to which."""
+    """The highest."""
     rounds: int
     """How many there are."""
     number: int
@@ -125,7 +125,7 @@ class SilenceView(Out):
     against: list[str]
     """What speaks against ignoring silence, in words; empty if nothing does, which proves nothing."""
     untested: list[str]
-    """What the log is too small, or too uniform, to speak of, in words."""
+    """What could not be tested because the log is too small or too uniform, in words."""
 
 
 class StreamView(Out):
@@ -162,7 +162,7 @@ class StreamView(Out):
     open: int
     """Waiting for an answer."""
     coverage_target: float
-    """The coverage that the stream was created with."""
+    """The coverage that the stream was created with: its target."""
     coverage_seen: float | None
     """Hits among hits and misses; where it shadows another stream, at least the share that its lists would have had."""
     coverage_interval: list[float] | None
@@ -191,9 +191,9 @@ class StreamView(Out):
     learned: dict[str, Any] | None
     """The score that was learned here, as `score` of a new stream takes it; null where there is none yet."""
     refit_gain: float | None
-    """By which share the lists of the last picks would be shorter with a fresh fit; null where it is not known."""
+    """The share by which a fresh fit would shorten the lists of the last picks; null where it is not known."""
     if_asked: IfAsked | None
-    """What half the misses would have been, 0.95 for a coverage of 0.9; null where misses are not reported."""
+    """The same for half the misses: coverage 0.95 instead of 0.9; null where misses are not reported."""
     fit_rounds: int | None
     """How many picks the score is learned from; null where it is not learned here."""
     fit_picks: int | None
@@ -242,7 +242,7 @@ class SeriesPoints(Out):
     """90th percentile of list length."""
     candidates: list[float]
     """Mean number of candidates."""
-    level: Annotated[list[float | None], Field(description="Of the drift alarm; 1 sets it off.")]
+    level: Annotated[list[float | None], Field(description="Level of the drift alarm, which goes off at 1.")]
 
 
 class ChosenScores(Out):

@@ -16,6 +16,7 @@ from shortlist.service.web.fields import (
     Name,
     Number,
     Numbers,
+    Text,
     Version,
     Weights,
     Whole,
@@ -28,7 +29,7 @@ __all__ = ["Changes", "ExploreShare", "NewStream"]
 def _no_name(value: Any) -> None:
     """Refuse a name where only null is taken."""
     if value is not None:
-        raise ValueError("shadows can be set only when a stream is made; null ends it")
+        raise ValueError("shadows can be set only when a stream is created; null ends it")
 
 
 class Anytime(Body):
@@ -37,7 +38,7 @@ class Anytime(Body):
     kind: Literal["anytime"]
     """Which policy."""
     delta: Annotated[float, Field(gt=0, lt=1)] = AnytimeSPS.delta
-    """The probability that the threshold ever passes the optimal one is at most this."""
+    """The threshold passes the optimal one, ever, with at most this probability."""
 
 
 class Sps(Body):
@@ -96,7 +97,7 @@ class LearnedScore(Body):
     absolute: Weights
     """The weight of each scorer's values over their spread."""
     missing: Weights = []
-    """What it weighs that a scorer has no number for a candidate; 0 if left out."""
+    """The weight of a missing score, for each scorer; 0 if left out."""
     center: Numbers = []
     """The mean of each scorer's values in the rounds of the fit; 0 if left out."""
     spread: Annotated[list[Annotated[float, Field(gt=0, allow_inf_nan=False)]], Field(max_length=MOST_SCORERS)] = []
@@ -104,7 +105,7 @@ class LearnedScore(Body):
     form: Literal["softmax", "sum"] = Learned.form
     """`softmax`: the probability of each candidate to be picked; `sum`: the weighted sum of the values."""
     influence: Numbers = []
-    """The share of each scorer in the score, for people to read; the same for all if left out."""
+    """The share of each scorer in the score, for display; equal shares if left out."""
     rounds: Annotated[int, Field(ge=0, le=10**12), Whole()] = Learned.rounds
     """How many picks it was learned from."""
     lengths: Annotated[list[Number], Field(max_length=2)] = []
@@ -164,9 +165,13 @@ class NewStream(Body):
     scorer_version: Version | None = Settings.scorer_version
     """The model behind the scores; rounds that name another are refused."""
     shadows: Name | None = Settings.shadows
-    """Another stream, whose rounds it has: people see the lists of that one, and this one learns from their answers
+    """Another stream, whose rounds it has: users see the lists of that one, and this one learns from their answers
     what its own would have been, as in shadow mode. Its scores come with the rounds of the other (`also`). Until that
     is ended, `at_most` does not apply."""
+    guidelines: Text | None = Settings.guidelines
+    """What annotators read beside each question on the answer page."""
+    record_annotators: bool = Settings.record_annotators
+    """Store who gave each answer, apart from the log; it is erased with the texts."""
 
 
 #: The default of a setting that is left out of a change: it is not read.
@@ -192,6 +197,10 @@ class Changes(Body):
     """The share of rounds to explore; it can change, but not be turned on or off."""
     shadows: Annotated[None, BeforeValidator(_no_name)] = _UNCHANGED
     """null: from the next list on it serves on its own, with what it has learned."""
+    guidelines: Text | None = _UNCHANGED
+    """What annotators read beside each question; null: nothing."""
+    record_annotators: bool = _UNCHANGED
+    """Store who gives each answer from now on."""
 
     def given(self) -> dict[str, Any]:
         """Return the settings that were given."""
@@ -205,7 +214,7 @@ class Changes(Body):
         for name in fixed:
             if name not in cls.model_fields:
                 raise ValueError(
-                    f"{name} is fixed when a stream is made; {', '.join(cls.model_fields)} may change at any time"
+                    f"{name} is fixed when a stream is created; {', '.join(cls.model_fields)} may change at any time"
                 )
         return values
 

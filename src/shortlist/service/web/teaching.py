@@ -8,7 +8,7 @@ from shortlist.service.web.fields import MOST_CANDIDATES, MOST_SCORERS, Body, Nu
 
 __all__ = ["MOST_LISTS", "Examples", "Restart"]
 
-#: The most labelled lists: they are learned from while others wait.
+#: The most labeled lists: they are learned from while others wait.
 MOST_LISTS: Final = 10_000
 
 _Row = Annotated[list[Number | None], Field(min_length=1, max_length=MOST_SCORERS, fail_fast=True)]
@@ -20,7 +20,7 @@ _Right = _Place | Annotated[list[_Place], Field(min_length=1, fail_fast=True)]
 
 
 class Examples(Body):
-    """Labelled lists to learn from before the first round: everything of each was looked at."""
+    """Labeled lists to learn from before the first round: everything of each was looked at."""
 
     lists: Annotated[
         Annotated[list[_Plain], Field(min_length=1, fail_fast=True)]

@@ -13,10 +13,20 @@ from shortlist.logs import IgnoreCheck
 from shortlist.rounds.codec import encode, to_json
 from shortlist.rounds.events import Listed
 from shortlist.rounds.shown import to_null
+from shortlist.service.engine.desk import Held
 from shortlist.service.engine.rounds import Round, scorers_of, table_of
 from shortlist.service.store import Text
 
-__all__ = ["as_json", "more_view", "round_json", "round_view", "shown_view", "silence_view"]
+__all__ = [
+    "answerable_view",
+    "as_json",
+    "more_view",
+    "next_view",
+    "round_json",
+    "round_view",
+    "shown_view",
+    "silence_view",
+]
 
 #: How many candidates are written as JSON at a time: nothing else runs meanwhile, in any thread.
 _PART: Final = 250
@@ -41,22 +51,51 @@ def shown_view(shown: Round) -> dict[str, Any]:
     }
 
 
-def more_view(shown: Round, new: bool, seen: int | None, count: int | None = None) -> dict[str, Any]:
+def more_view(shown: Round, text: Text | None, new: bool, seen: int | None, count: int | None = None) -> dict[str, Any]:
     """Return what is shown after the candidates that somebody has seen, at most `count` of it.
 
     Without `seen`, after those shown before. So the same request has the same answer, whatever was shown since.
     """
     listed = shown.listed
-    known = len(listed.positions)
+    shown_count = len(listed.positions)
     last: Any = shown.more[-1].event if new else None
-    start = seen if seen is not None else known if last is None else known - len(last.positions)
-    members = listed.members[start:] if seen is None or count is None else listed.members[start : start + count]
+    start = seen if seen is not None else shown_count if last is None else shown_count - len(last.positions)
+    positions = listed.positions[start:] if seen is None or count is None else listed.positions[start : start + count]
     return {
         "round_id": listed.round_id,
-        "members": members,
-        "left": len(listed.scores) - start - len(members),
+        "members": _named(listed, positions),
+        "texts": texts_of(text, positions),
+        "left": len(listed.scores) - start - len(positions),
         "truncated": listed.truncated,
     }
+
+
+def next_view(held: Held, shown: Round, text: Text | None) -> dict[str, Any]:
+    """Return what somebody is to answer, and until when it is theirs."""
+    return {"holder": held.holder, "lease_until": held.until, **answerable_view(shown, text)}
+
+
+def answerable_view(shown: Round, text: Text | None) -> dict[str, Any]:
+    """Return what somebody is to answer: all that was shown of it so far."""
+    listed = shown.listed
+    return {
+        "round_id": listed.round_id,
+        "question": None if text is None else text.question,
+        "image": None if text is None else text.image,
+        "threshold": to_null(listed.threshold),
+        "members": listed.members,
+        "texts": texts_of(text, listed.positions),
+        "candidate_count": len(listed.scores),
+        "first": listed.first,
+        "truncated": listed.truncated,
+        "explored": bool(listed.explored),
+    }
+
+
+def texts_of(text: Text | None, positions: Sequence[int]) -> list[str | None]:
+    """Return the texts of the candidates at some positions; null where there is none, or it was erased."""
+    texts = None if text is None else text.texts
+    return [None if texts is None else texts[position] for position in positions]
 
 
 def round_view(
@@ -87,12 +126,13 @@ def _round(logged: Round, text: Text | None, count: int | None) -> dict[str, Any
     answer = logged.answer()
     picked = [] if answer is None or "hit" not in answer else answer["hit"]
     ranks = {member: rank for rank, member in enumerate(members, 1)} if picked else {}
-    known = [ranks.get(member) for member in (picked if isinstance(picked, list) else [picked])]
+    picked_ranks = [ranks.get(member) for member in (picked if isinstance(picked, list) else [picked])]
     return {
         "round_id": listed.round_id,
         "number": logged.shown.number,
         "shown_at": logged.shown.at,
         "question": None if text is None else text.question,
+        "image": None if text is None else text.image,
         "tags": listed.tags or {},
         "threshold": listed.threshold,
         "epoch": listed.epoch,
@@ -107,13 +147,13 @@ def _round(logged: Round, text: Text | None, count: int | None) -> dict[str, Any
         "seen": None if listed.seen is None else listed.seen.stream,
         "seen_members": seen and seen[:count],
         "answer": answer,
-        "rank": None if not known or None in known else max(known),  # type: ignore[type-var]
+        "rank": None if not picked_ranks or None in picked_ranks else max(picked_ranks),  # type: ignore[type-var]
         "answered_at": None if logged.closed is None else logged.closed.at,
     }
 
 
 def _shown(listed: Listed) -> int:
-    """Return how many candidates were shown; of a list that people did not see, how many would have been."""
+    """Return how many candidates were shown; of a list that was not shown, how many would have been."""
     return len(listed.positions) if listed.seen is None else listed.reached
 
 
@@ -122,11 +162,11 @@ def _candidates(
 ) -> Iterator[list[dict[str, Any]]]:
     """Yield the candidates of a round in parts, in the order sent, or, if they are counted, in the order shown."""
     positions = listed.positions[: _shown(listed)]
-    places = {position: place for place, position in enumerate(positions)}
+    ranks = {position: rank for rank, position in enumerate(positions)}
     order: Sequence[int] = range(len(listed.scores))
     if count is not None:
         if count > len(positions):
-            hidden = [i for i in order if i not in places]
+            hidden = [i for i in order if i not in ranks]
             best = np.argsort(-np.asarray([comparable[i] for i in hidden]), kind="stable").tolist()  # NaN comes last
             positions = positions + [hidden[i] for i in best]
         order = positions[:count]
@@ -138,8 +178,8 @@ def _candidates(
                 "id": ids[i],
                 **_sent(scorers, values[i].tolist()),
                 "comparable": comparable[i],
-                "shown": i in places,
-                "why": _why(listed, places.get(i), comparable[i]),
+                "shown": i in ranks,
+                "why": _why(listed, ranks.get(i), comparable[i]),
                 "text": None if texts is None else texts[i],
             }
             for i in order[start : start + _PART]
@@ -167,10 +207,10 @@ def _sent(scorers: Scorers, row: Any) -> dict[str, Any]:
     return {"score": None, "scores": dict(zip(scorers, values, strict=True))}
 
 
-def _why(listed: Listed, place: int | None, value: float) -> str:
-    """Say why a candidate was shown, at its place in the list, or hidden, where it has none."""
+def _why(listed: Listed, rank: int | None, value: float) -> str:
+    """Say why a candidate was shown, at its rank in the list, or hidden, where it has none."""
     threshold = listed.threshold
-    if place is not None and listed.first is not None and place >= listed.first:
+    if rank is not None and listed.first is not None and rank >= listed.first:
         return "shown when more of the list was asked for"
     if listed.explored:
         return "explored: everything is shown, in random order"
@@ -182,13 +222,13 @@ def _why(listed: Listed, place: int | None, value: float) -> str:
         reached = f"{value:.4g} reaches the threshold {threshold:.4g}"
     else:
         below = f"{value:.4g} is below the threshold {threshold:.4g}"
-        return below if place is None else f"{below}; {_why_below(listed, place)}"
-    return f"{reached}; hidden because no more may be shown" if place is None else reached
+        return below if rank is None else f"{below}; {_why_below(listed, rank)}"
+    return f"{reached}; hidden because of at_most" if rank is None else reached
 
 
-def _why_below(listed: Listed, place: int) -> str:
+def _why_below(listed: Listed, rank: int) -> str:
     """Say why a candidate below the threshold was shown: what the error budget adds comes last."""
     end = listed.reached if listed.complete else listed.first or len(listed.positions)
-    if not end - listed.added <= place < end:
-        return "shown because more are always shown"
+    if not end - listed.added <= rank < end:
+        return "shown because of at_least"
     return "the error budget would have added it" if listed.complete else "added by the error budget"

@@ -85,7 +85,7 @@ def test_the_same_again_changes_nothing_and_others_are_refused(sqlite_service):
     sqlite_service.propose()
     assert warm(sqlite_service, lists=lists, right=right).status_code == 200
     late = problem(warm(sqlite_service, lists=lists[1:], right=right[1:]), 409, "conflicting-stream")
-    assert "has shown its first list, and a warm start comes before that" in late["detail"]
+    assert "has already shown a list, and a warm start comes before that" in late["detail"]
 
 
 def test_what_is_wrong_with_examples_is_named(sqlite_service):

@@ -1,4 +1,4 @@
-"""Runs the migrations on the connection that the store hands in."""
+"""Runs the migrations on the connection that the store passes."""
 
 from alembic import context
 

@@ -49,7 +49,7 @@ async def get_subgroups(
 async def get_silence(engine: CurrentEngine, name: StreamPath) -> Response:
     """Return who answers and who does not, of the last 2,000 rounds that had time for it.
 
-    Where `unanswered` is "ignore", silence must not depend on where the right answer stands. This is what can be seen
-    of it.
+    Where `unanswered` is "ignore", silence must not depend on the rank of the right answer. This is what the log shows
+    of that.
     """
     return as_json(silence_view(await engine.history.silence(name)))

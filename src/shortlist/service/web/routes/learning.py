@@ -1,4 +1,4 @@
-"""How far a stream has learned: from labelled lists before it starts, and over again."""
+"""Learning: from labeled lists before the first round, and from scratch."""
 
 from fastapi import APIRouter, Response
 
@@ -21,7 +21,7 @@ router = APIRouter(route_class=BodyRoute, responses=EVERYWHERE)
     responses=responses(404, 409),
 )
 async def warm_start(engine: CurrentEngine, name: StreamPath, body: teaching.Examples) -> Response:
-    """Learn from labelled lists, before the first round. The same lists again change nothing.
+    """Learn from labeled lists, before the first round. The same lists again change nothing.
 
     They count as rounds in which everything was shown and answered. Where the score is learned, the first of them are
     for the score, and only the others are for its threshold.

@@ -64,9 +64,9 @@ async def get_rounds(
 async def _page(rounds: list[Seen], following: int | None, candidates: int | None) -> AsyncIterator[bytes]:
     """Yield a page in parts, each written by a thread: others are served meanwhile."""
     separator, part = b'{"rounds":[', list[Seen]()
-    for place, each in enumerate(rounds, 1):
+    for count, each in enumerate(rounds, 1):
         part.append(each)
-        if place == len(rounds) or sum(map(_size, part)) > _SMALL:
+        if count == len(rounds) or sum(map(_size, part)) > _SMALL:
             yield separator + await asyncio.to_thread(_written, part, candidates)
             separator, part = b",", []
     yield f'],"next":{to_json(following)}}}'.encode()

@@ -1,4 +1,4 @@
-"""For those who run the service: is it alive, is it ready, what does it do."""
+"""For those who run the service: liveness, readiness, metrics."""
 
 from fastapi import APIRouter, Response
 from fastapi.responses import PlainTextResponse

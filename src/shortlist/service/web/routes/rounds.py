@@ -7,7 +7,7 @@ from fastapi import APIRouter, Response
 from shortlist.rounds.shown import to_null
 from shortlist.service.web import replies, requests
 from shortlist.service.web.bodies import BodyRoute
-from shortlist.service.web.dependencies import CurrentEngine
+from shortlist.service.web.dependencies import CurrentEngine, CurrentKey, annotator_of
 from shortlist.service.web.fields import RoundPath, StreamPath
 from shortlist.service.web.problems import EVERYWHERE, responses
 from shortlist.service.web.routes.batches import propose_one
@@ -58,7 +58,7 @@ async def more(engine: CurrentEngine, name: StreamPath, round_id: RoundPath, bod
     have (`shown`), and the same request again changes nothing.
     """
     shown, new = await engine.more(name, round_id, body.count, body.shown)
-    return as_json(more_view(shown, new, body.shown, body.count))
+    return as_json(more_view(shown, await engine.history.text(name, shown), new, body.shown, body.count))
 
 
 @router.put(
@@ -67,9 +67,15 @@ async def more(engine: CurrentEngine, name: StreamPath, round_id: RoundPath, bod
     response_model=replies.AnswerTaken,
     responses=responses(404, 409, 410),
 )
-async def answer(engine: CurrentEngine, name: StreamPath, round_id: RoundPath, body: requests.Answer) -> Response:
-    """Take a round's answer; the same again changes nothing, another one is refused."""
-    closed, _ = await engine.answer(name, round_id, *body.outcome())
+async def answer(
+    engine: CurrentEngine, key: CurrentKey, name: StreamPath, round_id: RoundPath, body: requests.Answer
+) -> Response:
+    """Take a round's answer; the same again changes nothing, another one is refused, unless within `grace`."""
+    who = annotator_of(key, body.annotator)
+    alone = who if key is not None and not key.may("propose") else None
+    if body.holder is not None or alone is not None:
+        await engine.desk.check_answer(name, round_id, body.outcome(), holder=body.holder, who=alone)
+    closed, _ = await engine.answer(name, round_id, *body.outcome(), who)
     threshold = await engine.threshold(name)
     return as_json(
         {

@@ -1,4 +1,4 @@
-"""The first schema: streams, events, snapshots, texts, and a row to write when nothing else tells whether it can."""
+"""The first schema: streams, events, snapshots, texts, annotators, items, leases, and a row to test writing with."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -54,7 +54,27 @@ def upgrade() -> None:
         _number(),
         sa.Column("question", sa.Text, nullable=False),
         sa.Column("texts", sa.Text, nullable=False),
+        sa.Column("image", sa.Text, nullable=False),
         sa.Column("salt", sa.Text, nullable=False),
+    )
+    op.create_table("annotators", _of_stream(), _number(), sa.Column("annotator", sa.Text, nullable=False))
+    op.create_table(
+        "items",
+        _of_stream(),
+        sa.Column("item_id", sa.Text, primary_key=True),
+        sa.Column("position", sa.BigInteger),
+        sa.Column("added", sa.Double, nullable=False),
+        sa.Column("body", sa.Text, nullable=False),
+        sa.Column("problem", sa.Text),
+        sa.UniqueConstraint("stream_id", "position", name="one_item_per_position"),
+    )
+    op.create_table(
+        "leases",
+        _of_stream(),
+        sa.Column("round_id", sa.Text, primary_key=True),
+        sa.Column("holder", sa.Text, nullable=False),
+        sa.Column("until", sa.Double, nullable=False),
+        sa.Column("rests_until", sa.BigInteger, nullable=False),
     )
     op.create_table(
         "heartbeat",

@@ -1,0 +1,64 @@
+"""Calls about items that annotators answer, without I/O: adding them, and taking them one by one."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from shortlist.client._drafts import Draft, in_parts
+from shortlist.client._exchange import Call, Request, error_of, results_of
+from shortlist.errors import InvalidParameter, ShortlistError
+
+if TYPE_CHECKING:
+    from shortlist.client._protocol import Calls
+
+__all__ = ["add_items", "give_back", "next_round", "queue", "renew"]
+
+
+def add_items(calls: "Calls", items: Iterable[Mapping[str, Any]]) -> Call[list[ShortlistError | None]]:
+    """Send items; return what was wrong with each, or None."""
+    bodies = [_body(item, calls._scorer_version) for item in items]
+    outcomes: list[ShortlistError | None] = []
+    for part in in_parts(bodies):
+        reply = yield from calls._send(Request("POST", calls._path("items"), {"items": part}))
+        results = results_of(reply, len(part))
+        outcomes += [error_of(each["problem"]) if each.get("problem") else None for each in results]
+    return outcomes
+
+
+def next_round(calls: "Calls", lease: float | None, annotator: str | None) -> Call[dict[str, Any] | None]:
+    """Ask for something to answer."""
+    body = {name: value for name, value in (("lease", lease), ("annotator", annotator)) if value is not None}
+    # Not sent again: what was given out and not received comes back when its lease ends.
+    reply: dict[str, Any] | None = yield from calls._send(Request("POST", calls._path("next"), body), repeatable=False)
+    return reply
+
+
+def renew(calls: "Calls", round_id: str, holder: str, lease: float | None) -> Call[float]:
+    """Keep a round for longer."""
+    body = {"holder": holder} if lease is None else {"holder": holder, "lease": lease}
+    reply = yield from calls._send(Request("PUT", calls._path("rounds", round_id, "lease"), body))
+    return float(reply["lease_until"])
+
+
+def give_back(calls: "Calls", round_id: str, holder: str) -> Call[None]:
+    """Give a round back."""
+    parameters = {"holder": holder} if holder else None
+    yield from calls._send(Request("DELETE", calls._path("rounds", round_id, "lease"), parameters=parameters))
+
+
+def queue(calls: "Calls") -> Call[dict[str, Any]]:
+    """Ask what waits."""
+    reply: dict[str, Any] = yield from calls._send(Request("GET", calls._path("items")))
+    return reply
+
+
+def _body(item: Mapping[str, Any], version: str | None) -> dict[str, Any]:
+    """Return an item as it is sent: as it is, if it has candidates, or from what `propose` takes."""
+    if not isinstance(item, Mapping) or not isinstance(item.get("id"), str):
+        raise InvalidParameter(f"an item is {str(item)[:100]}; it needs an 'id', which is a text")
+    if "candidates" in item:
+        return {"scorer_version": version, **item} if version is not None else dict(item)
+    given = {name: value for name, value in item.items() if name not in ("id", "image")}
+    body = Draft.of(given, version).body
+    body["id"] = item["id"]
+    del body["round_id"]
+    return body | ({"image": item["image"]} if item.get("image") is not None else {})

@@ -1,0 +1,114 @@
+"""What can be asked of a stream, as the writer takes it."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from shortlist._validation import UNNAMED, Array, Member, Scorers, align_table, check_below
+from shortlist.rounds.admission import Given
+from shortlist.service.engine.examples import WarmStart
+from shortlist.service.engine.restarting import Restart
+from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.store import text_digest
+
+__all__ = ["Close", "Command", "Configure", "Expand", "Propose", "Take"]
+
+
+@dataclass(slots=True)
+class Propose:
+    """A list to be cut and shown."""
+
+    stream: LoggedStream
+    round_id: str
+    ids: list[Member]
+    #: The checked scores, and the names of their scorers, which need not be all that the stream has.
+    values: Array
+    scorers: Scorers = UNNAMED
+    question: str | None = None
+    texts: list[str | None] | None = None
+    image: str | None = None
+    truncated_below: float | Mapping[str, float] | None = None
+    scorer_version: str | None = None
+    tags: dict[str, str] | None = None
+    #: Its position among the items that it was drawn from, and how many these were.
+    drawn: list[int] | None = None
+    #: Whether the id is new for certain, because it was made here.
+    fresh: bool = False
+    #: The scores of the same candidates for streams that shadow this one, and the names of their scorers.
+    also: dict[str, tuple[Array, Scorers]] = field(default_factory=dict)
+
+    def aligned(self, scorers: Scorers) -> tuple[Array, float | list[float | None] | None]:
+        """Return the scores, and where the search had cut them off, with a column for each of these scorers."""
+        below = None if self.truncated_below is None else check_below(self.truncated_below, scorers)
+        return align_table(self.values, self.scorers, scorers), below
+
+    def also_digest(self) -> str | None:
+        """Return a digest of what was sent for other streams: these may be deleted, and it must still be recognized."""
+        if not self.also:
+            return None
+        digest = hashlib.sha256()
+        for name, (values, scorers) in sorted(self.also.items()):
+            digest.update(json.dumps([name, scorers, values.shape]).encode())
+            digest.update(values.tobytes())
+        return digest.hexdigest()
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether it has a question, a text or an image."""
+        return self.question is not None or self.texts is not None or self.image is not None
+
+    def text_digest(self, salt: str) -> str:
+        """Return a digest of question, texts and image; without its salt it reveals nothing."""
+        return text_digest(salt, self.question, self.texts, self.image)
+
+
+@dataclass(slots=True)
+class Close:
+    """A round's answer, or the end of waiting for one."""
+
+    stream: LoggedStream
+    round_id: str
+    #: A member for a hit, or several.
+    answer: Given
+    #: Who gave it.
+    annotator: str | None = None
+
+
+@dataclass(slots=True)
+class Expand:
+    """More of a list."""
+
+    stream: LoggedStream
+    round_id: str
+    #: How many more than were seen; all the rest if not given.
+    count: int | None = None
+    #: How many were seen; all that are shown if not given. So asking twice is asking once.
+    seen: int | None = None
+
+
+@dataclass(slots=True)
+class Configure:
+    """Settings to be changed."""
+
+    stream: LoggedStream
+    changes: dict[str, Any]
+    #: It is about no round.
+    round_id: str = ""
+
+
+@dataclass(slots=True)
+class Take:
+    """Something to answer: a round that nobody holds, or the next item, drawn at random."""
+
+    stream: LoggedStream
+    #: A secret of whoever asks, and for how many seconds nobody else is given it.
+    holder: str
+    seconds: float
+    #: What was given: its round, and until when. There is none before, nor where nothing waits.
+    round_id: str = ""
+    until: float = 0.0
+
+
+Command = Propose | Close | Expand | Configure | WarmStart | Restart | Take

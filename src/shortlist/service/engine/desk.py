@@ -1,0 +1,225 @@
+"""The desk: items that wait for annotators, and who is answering which.
+
+An item becomes a round when somebody opens it, cut with the threshold of that moment, and is theirs until their lease
+ends: by an answer, by giving it back, or by time. A round whose lease has ended without an answer stays open, with the
+same list, and is the first to be given to somebody else. That is no `skip`: nothing is stored.
+"""
+
+import secrets
+import time
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from shortlist.errors import ConflictingRound, LeaseLost, RoundClosed, ShortlistError, UnknownRound, UnknownStream
+from shortlist.service.engine.batch import Batch
+from shortlist.service.engine.commands import Take
+from shortlist.service.engine.items import Item
+from shortlist.service.engine.rounds import Round
+from shortlist.service.engine.shadowing import check_serves
+from shortlist.service.engine.shelf import Shelf
+from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.engine.writer import Writer
+from shortlist.service.store import Lease, QueueCounts, Reader, Store
+
+__all__ = ["Desk", "Held"]
+
+#: Seconds of a lease, if the request does not say.
+LEASE: Final = 120.0
+#: After how many more rounds one that was given back is offered again, where there is anything else.
+REST: Final = 20
+#: How many rounds are named whose answers may still be corrected.
+_CORRECTABLE: Final = 200
+
+
+class Held(NamedTuple):
+    """A round that is leased to somebody."""
+
+    round_id: str
+    #: What they show to keep it longer, or to give it back.
+    holder: str
+    until: float
+
+
+class Desk:
+    """Gives out what is to be answered.
+
+    Parameters
+    ----------
+    store, shelf, writer
+        The log, where streams are found, and what writes.
+    """
+
+    def __init__(self, store: Store, shelf: Shelf, writer: Writer) -> None:
+        self._store, self._shelf, self._writer = store, shelf, writer
+
+    async def add(self, name: str, items: Sequence[Item]) -> list[bool | ShortlistError]:
+        """Add items to those that wait, as far as they could be shown; return of each whether it is new."""
+        self._writer.check()
+        stream = await self._shelf.fresh(name)
+        check_serves(stream)
+        draft = Batch({}, time.time(), 0)
+        outcomes: list[bool | ShortlistError] = [_checked(draft, stream, item) for item in items]
+        good = [position for position, outcome in enumerate(outcomes) if outcome is True]
+        rows = [items[position].to_row(stream.id) for position in good]
+        async with self._writer.lock:
+            added = await self._writer.do(self._store.queue.add, stream.id, rows, draft.at) if rows else []
+        if added is None:
+            raise UnknownStream(f"there is no stream {name!r} any more")
+        for position, what in zip(good, added, strict=True):
+            item_id = items[position].item_id
+            if what == "other":
+                outcomes[position] = ConflictingRound(
+                    f"item {item_id} already waits with other content; send the same again, or give this one an id of "
+                    "its own"
+                )
+            else:
+                outcomes[position] = what == "new"
+        return outcomes
+
+    async def take(self, name: str, seconds: float | None = None) -> Held | None:
+        """Give out a round that nobody holds, or the next item, drawn at random; None if nothing waits."""
+        holder, seconds = secrets.token_hex(8), LEASE if seconds is None else seconds
+        take = Take(await self._shelf.stream(name), holder, seconds)
+        try:
+            await self._writer.submit(take)
+        except UnknownStream:  # another process may have deleted the stream that we knew, and made it again
+            take = Take(await self._shelf.stream(name), holder, seconds)
+            await self._writer.submit(take)
+        return Held(take.round_id, holder, take.until) if take.round_id else None
+
+    async def renew(self, name: str, round_id: str, holder: str, seconds: float | None = None) -> Held:
+        """Keep a round for longer.
+
+        Raises
+        ------
+        LeaseLost
+            Somebody else has it.
+        RoundClosed
+            It was answered.
+        """
+        stream = await self._open(name, round_id)
+        until = time.time() + (LEASE if seconds is None else seconds)
+        lease = Lease(stream.id, round_id, holder, until)
+        async with self._writer.lock:
+            kept = await self._writer.do(self._store.queue.renew, lease)
+        if not kept:
+            raise _lost(round_id)
+        return Held(round_id, holder, until)
+
+    async def give_back(self, name: str, round_id: str, holder: str = "") -> None:
+        """Let others have a round: it stays open, with the same list. The same again changes nothing."""
+        stream = await self._open(name, round_id)
+        lease = Lease(stream.id, round_id, holder, 0.0, stream.rounds.tally.rounds + REST)
+        async with self._writer.lock:
+            given = await self._writer.do(self._store.queue.give_back, lease)
+        if not given and holder:
+            raise _lost(round_id)
+
+    async def view(self, name: str, annotator: str | None = None) -> dict[str, Any]:
+        """Return what waits, who is answering, and what annotators need to know, as plain data."""
+        stream = await self._shelf.fresh(name)
+        who = annotator if stream.settings.record_annotators else None
+
+        def read(reader: Reader) -> tuple[QueueCounts, int | None, set[str]]:
+            if who is None:
+                return reader.queue(stream.id), None, set()
+            return reader.queue(stream.id), reader.signed(stream.id, who), reader.signed_rounds(stream.id, who)
+
+        counts, yours, own = await self._shelf.read_of(stream, read)
+        now, tally, holding = time.time(), stream.rounds.tally, stream.rounds.holding.answers
+        return {
+            "waiting": counts.waiting,
+            "open": len(stream.open),
+            "held": sum(lease.until > now and lease.round_id in stream.open for lease in counts.leases),
+            "answered": tally.hits + tally.misses + tally.skipped + tally.absent + len(holding),
+            "refused": counts.refused,
+            "problems": [{"id": item_id, "why": why} for item_id, why in counts.problems],
+            "grace": stream.settings.grace,
+            "correctable": [
+                str(round_id)
+                for round_id in holding
+                if stream.rounds.holding.has(round_id) and (who is None or round_id in own)
+            ][-_CORRECTABLE:],
+            "guidelines": stream.settings.guidelines,
+            "annotator": annotator,
+            "yours": yours,
+        }
+
+    async def check_answer(
+        self, name: str, round_id: str, outcome: tuple[str, Any], *, holder: str | None, who: str | None
+    ) -> None:
+        """Refuse an answer to a round that another annotator holds or, with `grace`, has answered.
+
+        `holder` is that of a first answer, `who` an annotator who speaks for themselves alone. Without either, nothing
+        is refused here.
+        """
+        stream = await self._shelf.stream(name)
+        corrects = who is not None and stream.settings.grace > 0 and stream.settings.record_annotators
+        if holder is None and (not corrects or round_id in stream.open):
+            return
+        rounds, queue, signed = await self._shelf.read_of(stream, lambda reader: _answered(reader, stream.id, round_id))
+        logged = rounds.get(round_id)
+        if logged is None or (logged.closed is not None and _is_same(logged, outcome)):
+            return
+        if logged.closed is None:
+            lease = next((each for each in queue.leases if each.round_id == round_id), None)
+            if holder is not None and lease is not None and lease.holder != holder and lease.until > time.time():
+                raise _lost(round_id)
+        elif holder is not None or (corrects and signed not in (None, who)):
+            raise LeaseLost(f"round {round_id} was answered by another annotator, and only they can correct it")
+
+    async def remove(self, name: str, item_id: str) -> None:
+        """Remove an item that nobody has opened yet."""
+        self._writer.check()
+        row = await self._shelf.row(name)
+        async with self._writer.lock:
+            removed = await self._writer.do(self._store.queue.remove, row.id, item_id)
+        if removed:
+            return
+        if await self._shelf.read(lambda reader: reader.rounds(row.id, [item_id])):
+            raise ConflictingRound(f"item {item_id} was opened: it is a round by now; withdraw that, or answer it")
+        raise UnknownRound(f"no item {item_id} waits in stream {name}")
+
+    async def clear(self, name: str) -> int:
+        """Remove the items that wait, and those that were refused; rounds stay. Return how many there were."""
+        self._writer.check()
+        row = await self._shelf.row(name)
+        async with self._writer.lock:
+            removed: int = await self._writer.do(self._store.queue.clear, row.id)
+        return removed
+
+    async def _open(self, name: str, round_id: str) -> LoggedStream:
+        """Return the stream of an open round; raise if the round was answered or never shown."""
+        self._writer.check()
+        stream = await self._shelf.fresh(name)
+        if round_id in stream.open:
+            return stream
+        if await self._shelf.read_of(stream, lambda reader: reader.rounds(stream.id, [round_id])):
+            raise RoundClosed(f"round {round_id} was answered: there is nothing to keep or to give back")
+        raise UnknownRound(f"round {round_id} of stream {name} was never shown")
+
+
+def _answered(reader: Reader, stream_id: int, round_id: str) -> tuple[dict[str, Round], QueueCounts, str | None]:
+    """Return a round, the leases of its stream, and who gave its answer."""
+    rounds = Round.of(reader.rounds(stream_id, [round_id]))
+    closed = rounds[round_id].closed if round_id in rounds else None
+    signed = None if closed is None else reader.annotators(stream_id, [closed.number]).get(closed.number)
+    return rounds, reader.queue(stream_id), signed
+
+
+def _is_same(logged: Round, outcome: tuple[str, Any]) -> bool:
+    kind, member = outcome
+    return logged.answer() == {kind: True if member is None else member}
+
+
+def _checked(draft: Batch, stream: LoggedStream, item: Item) -> Any:
+    """Return True if an item could be shown now, or why not."""
+    try:
+        draft.check(item.propose(stream))
+    except ShortlistError as error:
+        return error
+    return True
+
+
+def _lost(round_id: str) -> LeaseLost:
+    return LeaseLost(f"round {round_id} is now leased to somebody else: your lease has ended; request the next one")

@@ -1,0 +1,94 @@
+// What a lead of annotators looks at on the page of a stream: items that wait, coverage by class, labels per hour.
+
+import { ask, download, fill, make, path, percent, upload, whole } from "/static/common.js";
+import * as words from "/static/words.js";
+
+const CLASSES = 20; // how many of the hardest are shown
+
+export class Labels {
+  constructor(items, classes, name) {
+    Object.assign(this, { items, classes, name });
+    const file = items.querySelector("input[type=file]");
+    file.addEventListener("change", () => this.add(file));
+    for (const form of ["csv", "jsonl", "parquet"]) this.button(classes, `#labels-${form}`, `${path(name, "labels")}?format=${form}`, `${name}-labels.${form}`);
+    this.button(classes, "#classes-csv", `${path(name, "classes")}?format=csv`, `${name}-classes.csv`);
+    this.watch();
+  }
+
+  // The next time comes when this one is done, and not while nobody looks: all answers are read for it.
+  async watch() {
+    if (!document.hidden) await this.refresh();
+    setTimeout(() => this.watch(), 15_000);
+  }
+
+  button(card, which, url, file) {
+    card.querySelector(which).addEventListener("click", async () => {
+      card.querySelector(".error").textContent = "";
+      try {
+        await download(url, file);
+      } catch (problem) {
+        card.querySelector(".error").textContent = problem.message;
+      }
+    });
+  }
+
+  // Sends a file of JSON lines, of any number.
+  async add(input) {
+    const [file] = input.files;
+    if (!file) return;
+    const [error, done] = [this.items.querySelector(".error"), this.items.querySelector(".done")];
+    error.textContent = "";
+    done.textContent = "Sending …";
+    try {
+      let count = 0;
+      const refused = [];
+      await upload(path(this.name, "items"), file, (share, results) => {
+        refused.push(...results.filter(({ status }) => status >= 400));
+        count += results.length;
+        done.textContent = share < 1 ? `${percent(share)} sent` : words.added(count - refused.length);
+      });
+      if (refused.length) error.textContent = words.refusedItems(refused);
+    } catch (problem) {
+      error.textContent = `${problem instanceof TypeError ? "The service is out of reach" : problem.message}. ${done.textContent}: send the file again, what is there is kept.`;
+      done.textContent = "";
+    }
+    input.value = "";
+    await this.refresh();
+  }
+
+  // Out of reach, or not for this key: the other part may be there all the same.
+  async attempt(work) {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof TypeError || error.status === 403)) console.error(error);
+    }
+  }
+
+  async refresh() {
+    await this.attempt(async () => {
+      const queue = await ask(path(this.name, "items"));
+      this.items.querySelector("#queue").textContent = words.queue(queue);
+      fill(this.items.querySelector(".signs"), ...queue.problems.map(({ id, why }) => make("li", {}, `${id}: ${why}`)));
+    });
+    await this.attempt(async () => this.show(await ask(`${path(this.name, "classes")}?limit=${CLASSES}`)));
+  }
+
+  show({ classes, class_count, unlabeled, hours, annotators }) {
+    this.classes.hidden = class_count === 0 && unlabeled === 0;
+    const head = ["Class", "Labels", "In the list", "Among the others", "Coverage", "95 % interval"];
+    const row = (each) => [String(each.label), whole(each.labels), whole(each.covered), whole(each.missed), percent(each.coverage), each.interval.map(percent).join(" to ")];
+    const cells = (each) => row(each).map((text, i) => make("td", { class: i ? "number" : "plain", "data-label": head[i] }, text));
+    const table = make("table", { class: "stack" }, make("thead", {}, make("tr", {}, ...head.map((title, i) => make("th", { scope: "col", class: i ? "number" : null }, title)))), make("tbody", {}, ...classes.map((each) => make("tr", {}, ...cells(each)))));
+    fill(this.classes.querySelector(".wide"), classes.length ? table : "");
+    this.classes.querySelector("#classes-note").textContent = words.classes({ shown: classes.length, class_count, unlabeled });
+    const busiest = Math.max(1, ...hours.map(({ labels }) => labels));
+    const bar = ({ at, labels }) => {
+      const track = make("span", { class: "bar" });
+      track.style.width = `${(100 * labels) / busiest}%`;
+      return make("li", {}, make("span", { class: "name" }, words.hour(at)), make("span", { class: "track", "aria-hidden": "true" }, track), make("span", {}, whole(labels)));
+    };
+    fill(this.classes.querySelector("#hours"), ...hours.slice(-8).map(bar));
+    this.classes.querySelector("#annotators").textContent = words.annotators(annotators);
+  }
+}

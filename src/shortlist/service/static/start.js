@@ -1,0 +1,34 @@
+// From the demo to data of one's own: creates a stream, and shows the calls to make.
+
+import { ask, fill, showState } from "/static/common.js";
+import { calls } from "/static/starting.js";
+import { learning } from "/static/words.js";
+
+const at = (id) => document.getElementById(id);
+const form = at("create");
+const asked = new URLSearchParams(location.search).get("name");
+if (asked !== null) form.elements.name.value = asked;
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const [name, coverage] = [form.elements.name.value, Number(form.elements.coverage.value)];
+  const error = document.querySelector(".error");
+  error.textContent = "";
+  try {
+    const summary = await ask("/v1/streams", { method: "POST", body: { name, coverage } });
+    at("ready").textContent = `Stream ${name} is ready. ${learning(summary) ?? ""}`;
+    fill(at("calls"), calls(name, summary));
+    at("open").href = `/page/streams/${encodeURIComponent(name)}`;
+    at("use").hidden = false;
+    at("use-title").focus();
+  } catch (problem) {
+    error.textContent = problem instanceof TypeError ? "The service is out of reach: no stream was created." : problem.message;
+  }
+});
+
+try {
+  await ask("/v1/streams?limit=1");
+  showState("live");
+} catch {
+  showState("lost");
+}

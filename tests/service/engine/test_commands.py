@@ -1,0 +1,35 @@
+"""Commands: what they say of themselves."""
+
+import numpy as np
+
+from shortlist.service.engine.commands import Propose, Take
+from shortlist.service.engine.settings import Settings
+from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.store import StreamRow
+
+STREAM = LoggedStream(StreamRow(1, "docs", Settings(coverage=0.9).to_dict(), 0.0, 0))
+
+
+def test_what_people_read_and_its_digest():
+    plain = Propose(STREAM, "r", ["a"], np.array([0.5]))
+    assert not plain.has_texts
+    for more in ({"question": "who"}, {"texts": ["a"]}, {"image": "https://pictures.example.org/1.png"}):
+        each = Propose(STREAM, "r", ["a"], np.array([0.5]), **more)
+        assert each.has_texts
+        assert each.text_digest("5a17") != plain.text_digest("5a17")
+        assert each.text_digest("5a17") != each.text_digest("5a18")
+
+
+def test_the_digest_of_what_was_sent_for_other_streams():
+    def digest(**also):
+        return Propose(STREAM, "r", ["a"], np.array([0.5]), also=also).also_digest()
+
+    assert digest() is None
+    one = digest(v2=(np.array([0.5]), ("",)))
+    assert one != digest(v2=(np.array([0.25]), ("",)))
+    assert one != digest(v3=(np.array([0.5]), ("",)))
+
+
+def test_nothing_is_taken_before_it_is():
+    take = Take(STREAM, "holder", 120.0)
+    assert (take.round_id, take.until) == ("", 0.0)

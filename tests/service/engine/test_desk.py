@@ -1,0 +1,279 @@
+"""The desk: items become rounds when somebody opens them, and nobody is given what another holds."""
+
+import asyncio
+import time
+
+import numpy as np
+import pytest
+
+from shortlist.errors import (
+    ConflictingRound,
+    ConflictingStream,
+    LeaseLost,
+    RoundClosed,
+    ServiceUnavailable,
+    UnknownRound,
+    UnknownStream,
+)
+from shortlist.service.engine import Engine, Settings, verify
+from shortlist.service.engine.desk import REST
+from shortlist.service.engine.items import Item
+from shortlist.service.store import Store
+from tests.service.tampering import alter
+
+
+def item(name, scores=(0.9, 0.1), **more):
+    ids = [f"c{place}" for place in range(len(scores))]
+    return Item(name, ids, np.array(scores, dtype=float), ("",), f"which of {name}", **more)
+
+
+def items(count, **more):
+    return [item(f"i{number}", **more) for number in range(count)]
+
+
+def run(address, work, **settings):
+    """Run something with an engine that has a stream `a`."""
+
+    async def main():
+        async with Engine.open(address) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9, **settings))
+            return await work(engine)
+
+    return asyncio.run(main())
+
+
+def test_items_are_cut_when_they_are_opened(address):
+    """Uploaded before the first answer, they are as short as the threshold of the moment makes them."""
+
+    async def work(engine):
+        scores = [0.9, *(0.3 - 0.001 * place for place in range(40))]
+        assert await engine.desk.add("a", items(120, scores=scores)) == [True] * 120
+        lengths = []
+        for _ in range(120):
+            held = await engine.desk.take("a")
+            shown, _, _ = await engine.history.round("a", held.round_id)
+            lengths.append(len(shown.members))
+            await engine.answer("a", held.round_id, "hit", "c0")
+        assert await engine.desk.take("a") is None
+        return lengths
+
+    lengths = run(address, work, score="raw")
+    assert (lengths[0], lengths[-1]) == (41, 1)
+
+
+def test_nobody_is_given_what_another_holds(address):
+    async def work(engine):
+        await engine.desk.add("a", items(30))
+        held = await asyncio.gather(*(engine.desk.take("a") for _ in range(20)))  # in one batch
+        more = await asyncio.gather(*(engine.desk.take("a") for _ in range(20)))
+        return [each.round_id for each in [*held, *more] if each is not None], more
+
+    taken, more = run(address, work)
+    assert len(taken) == len(set(taken)) == 30
+    assert sum(each is None for each in more) == 10
+
+
+def test_a_lease_that_ends_leaves_the_round_open_with_the_same_list(address):
+    async def work(engine):
+        await engine.desk.add("a", items(2))
+        first = await engine.desk.take("a", seconds=0.05)
+        before = (await engine.history.round("a", first.round_id))[0].members
+        await asyncio.sleep(0.06)
+        second = await engine.desk.take("a")
+        after = (await engine.history.round("a", second.round_id))[0].members
+        with pytest.raises(LeaseLost, match="now leased to somebody else"):
+            await engine.desk.renew("a", first.round_id, first.holder)
+        with pytest.raises(LeaseLost):
+            await engine.desk.give_back("a", first.round_id, first.holder)
+        kept = await engine.desk.renew("a", second.round_id, second.holder, 600)
+        summary = await engine.summary("a")
+        return first, second, before, after, kept, summary
+
+    first, second, before, after, kept, summary = run(address, work)
+    assert first.round_id == second.round_id
+    assert before == after
+    assert kept.until > second.until + 300
+    assert (summary["rounds"], summary["skipped"], summary["open"]) == (1, 0, 1)
+
+
+def test_what_was_given_back_rests_while_anything_else_waits(address):
+    async def work(engine):
+        await engine.desk.add("a", items(REST + 5))
+        back = await engine.desk.take("a")
+        await engine.desk.give_back("a", back.round_id, back.holder)
+        order = []
+        for _ in range(REST + 2):
+            held = await engine.desk.take("a")
+            order.append(held.round_id)
+            await engine.answer("a", held.round_id, "hit", "c0")
+        alone = await engine.desk.take("a")
+        for _ in range(2):
+            await engine.desk.give_back("a", alone.round_id)  # twice is once
+        await engine.desk.clear("a")
+        again = await engine.desk.take("a")  # there is nothing else
+        return back, order, alone, again
+
+    back, order, alone, again = run(address, work)
+    assert order.index(back.round_id) == REST
+    assert again.round_id == alone.round_id
+
+
+def test_rounds_that_were_sent_as_such_are_given_out_too_the_oldest_first(address):
+    async def work(engine):
+        await engine.desk.add("a", items(1))
+        await engine.propose("a", ["x"], [0.5], round_id="sent")
+        return [(await engine.desk.take("a")).round_id for _ in range(2)]
+
+    assert run(address, work) == ["sent", "i0"]
+
+
+def test_what_cannot_be_shown_is_refused_or_set_aside(address):
+    async def work(engine):
+        two = Item("two", ["c0"], np.array([[0.5, 0.5]]), ("bm25", "dense"))
+        assert await engine.desk.add("a", [item("one"), two]) == [True, True]  # no round says yet which is right
+        first, second = await engine.desk.take("a"), await engine.desk.take("a")
+        assert second is None
+        view = await engine.desk.view("a")
+        late = (await engine.desk.add("a", [two._replace(item_id="three")]))[0]
+        same = (await engine.desk.add("a", [item("one")]))[0]
+        return first, view, late, same
+
+    first, view, late, same = run(address, work)
+    assert (view["waiting"], view["refused"]) == (0, 1)
+    other = "two" if first.round_id == "one" else "one"
+    assert view["problems"][0]["id"] == other
+    if first.round_id == "one":
+        assert "bm25" in str(late)
+    assert same is False or first.round_id == "two"
+
+
+def test_many_that_cannot_be_shown_do_not_hold_up_everybody(sqlite):
+    async def work(engine):
+        two = [Item(f"two{n}", ["c0"], np.array([[0.5, 0.5]]), ("bm25", "dense")) for n in range(120)]
+        assert await engine.desk.add("a", two) == [True] * 120
+        await engine.propose("a", ["x"], [0.5], round_id="first")  # of one scorer: none of them can follow
+        await engine.answer("a", "first", "hit", "x")
+        refusals = 0
+        while True:
+            try:
+                assert await engine.desk.take("a") is None
+            except ServiceUnavailable:
+                refusals += 1
+                continue
+            view = await engine.desk.view("a")
+            again = await engine.desk.add("a", [item("two0")])  # mended, and sent again
+            return refusals, view["refused"], again
+
+    assert run(sqlite, work) == (2, 120, [True])
+
+
+def test_another_item_of_the_same_id_is_refused(address):
+    async def work(engine):
+        await engine.desk.add("a", [item("one")])
+        return (await engine.desk.add("a", [item("one", scores=(0.5, 0.4))]))[0]
+
+    error = run(address, work)
+    assert isinstance(error, ConflictingRound)
+    assert "already waits with other content" in str(error)
+
+
+def test_rounds_that_are_not_there_or_answered(address):
+    async def work(engine):
+        await engine.desk.add("a", items(1))
+        held = await engine.desk.take("a")
+        await engine.answer("a", held.round_id, "miss")
+        for call in (engine.desk.renew("a", held.round_id, held.holder), engine.desk.give_back("a", held.round_id)):
+            with pytest.raises(RoundClosed, match="was answered"):
+                await call
+        with pytest.raises(UnknownRound):
+            await engine.desk.renew("a", "nowhere", held.holder)
+        with pytest.raises(UnknownStream):
+            await engine.desk.take("b")
+        with pytest.raises(UnknownStream):
+            await engine.desk.add("b", items(1))
+
+    run(address, work)
+
+
+def test_a_stream_that_shadows_another_has_no_items(address):
+    async def work(engine):
+        await engine.create_stream("v2", Settings(coverage=0.9, shadows="a"))
+        with pytest.raises(ConflictingStream):
+            await engine.desk.add("v2", items(1))
+        with pytest.raises(ConflictingStream):
+            await engine.desk.take("v2")
+
+    run(address, work)
+
+
+def test_items_and_leases_outlive_the_service(address):
+    async def first(engine):
+        await engine.desk.add("a", items(5))
+        return await engine.desk.take("a", seconds=600)
+
+    async def second(engine):
+        taken = [(await engine.desk.take("a")).round_id for _ in range(4)]
+        assert await engine.desk.take("a") is None
+        return taken
+
+    held = run(address, first)
+    taken = run(address, second)
+    assert held.round_id not in taken
+    assert len({held.round_id, *taken}) == 5
+
+
+def test_the_draw_is_in_the_log_and_verify_makes_it_again(sqlite, read):
+    async def work(engine):
+        await engine.desk.add("a", items(50))
+        for _ in range(30):
+            held = await engine.desk.take("a")
+            await engine.answer("a", held.round_id, "hit", "c0")
+
+    run(sqlite, work)
+    (sound,) = verify(read(sqlite))
+    assert sound.problems == []
+    with read(sqlite).reading() as reader:
+        draws = [entry.event.drawn for entry in reader.events(1, kind="listed")]
+    assert [waiting for _, waiting in draws] == list(range(50, 20, -1))
+    alter(sqlite, """UPDATE events SET body = replace(body, '"drawn":[', '"drawn":[1') WHERE number = 3""")
+    (unsound,) = verify(read(sqlite))
+    assert any("was drawn as item" in problem for problem in unsound.problems)
+
+
+def test_who_answered_is_recorded_where_the_stream_says_so(address):
+    async def work(engine):
+        await engine.desk.add("a", items(4))
+        for who in ("ann", "bob", "ann"):
+            held = await engine.desk.take("a")
+            await engine.answer("a", held.round_id, "hit", "c0", who)
+        before = await engine.desk.view("a", "ann")
+        await engine.configure("a", {"record_annotators": False})
+        held = await engine.desk.take("a")
+        await engine.answer("a", held.round_id, "miss", None, "ann")
+        _, signers = await engine.history.classes("a")
+        await engine.retention.erase_texts("a", time.time() + 1)
+        _, erased = await engine.history.classes("a")
+        return before, signers, erased
+
+    before, signers, erased = run(address, work, record_annotators=True)
+    assert (before["annotator"], before["yours"], before["answered"]) == ("ann", 2, 3)
+    assert signers == [("ann", 2), ("bob", 1)]
+    assert erased == []
+
+
+def test_nothing_is_lost_where_the_database_fails(sqlite, set_writer):
+    """A draw whose transaction fails is as if it had not been."""
+
+    async def work(engine):
+        await engine.desk.add("a", items(3))
+        set_writer("PRAGMA query_only = ON")
+        with pytest.raises(Exception, match="did not accept this"):
+            await engine.desk.take("a")
+        set_writer("PRAGMA query_only = OFF")
+        return [(await engine.desk.take("a")).round_id for _ in range(3)]
+
+    assert sorted(run(sqlite, work)) == ["i0", "i1", "i2"]
+    store = Store(sqlite, read_only=True)
+    (sound,) = verify(store)
+    store.close()
+    assert sound.problems == []

@@ -1,0 +1,185 @@
+"""Items over HTTP: added, given out one by one, kept and given back."""
+
+import json
+from urllib.parse import quote
+
+from shortlist.service.keys import KeyFile
+from shortlist.service.web import item_replies
+from tests.service.running import running
+from tests.service.web.checks import problem, strict
+
+LINES = {"content-type": "application/jsonl"}
+
+
+def item(name, **more):
+    listed = [{"id": "a", "score": 0.9, "text": "the first"}, {"id": "b", "score": 0.1}]
+    return {"id": name, "candidates": listed, "question": f"which of {name}", **more}
+
+
+def add(service, *names, **more):
+    return service.http.post("/v1/streams/docs/items", json={"items": [item(name, **more) for name in names]})
+
+
+def take(service, **body):
+    return service.http.post("/v1/streams/docs/next", json=body)
+
+
+def test_added_given_out_answered(service):
+    service.make(guidelines="Be quick.", grace=1)
+    added = add(service, "i1", "i2", image="https://pictures.example.org/1.png")
+    assert added.status_code == 207
+    assert added.json() == {"results": [{"id": "i1", "status": 201}, {"id": "i2", "status": 201}]}
+    given = take(service, lease=30, annotator="ann")
+    body = strict(item_replies.NextRound).model_validate(given.json())
+    assert (given.status_code, body.members, body.texts) == (200, ["a", "b"], ["the first", None])
+    assert (body.question, body.image) == (f"which of {body.round_id}", "https://pictures.example.org/1.png")
+    assert service.answer(body.round_id, {"hit": "a", "annotator": "ann"}).status_code == 200
+    view = strict(item_replies.QueueView).model_validate(service.http.get("/v1/streams/docs/items").json())
+    assert (view.waiting, view.open, view.held, view.answered) == (1, 0, 0, 1)
+    assert (view.guidelines, view.correctable) == ("Be quick.", [body.round_id])
+    assert take(service).status_code == 200
+    assert take(service).status_code == 204
+    assert service.http.delete("/v1/streams/docs/items").json() == {"removed": 0}
+
+
+def test_ids_that_need_care_in_paths(service):
+    service.make()
+    odd = ['=1+1,"x"', "two\nlines", "ä ö?#&%2F", "..."]
+    assert [each["status"] for each in add(service, *odd).json()["results"]] == [201] * 4
+    seen = set()
+    while (given := take(service)).status_code == 200:
+        body = given.json()
+        seen.add(body["round_id"])
+        path = f"/v1/streams/docs/rounds/{quote(body['round_id'], safe='')}"
+        assert service.http.put(f"{path}/lease", json={"holder": body["holder"]}).status_code == 200
+        assert service.http.put(f"{path}/feedback", json={"hit": "a"}).status_code == 200
+        assert service.http.get(path).json()["answer"] == {"hit": "a"}
+        problem(service.http.put(f"{path}/lease", json={"holder": body["holder"]}), 410, "round-closed")
+    assert seen == set(odd)
+    for wrong in (".", "..", "a/b", "", "x" * 129, "nul\x00"):
+        problem(add(service, wrong), 422, "invalid-request")
+
+
+def test_each_is_added_or_refused_on_its_own(sqlite_service):
+    service = sqlite_service
+    twice = item("twice") | {"candidates": [{"id": "a", "score": 1.0}, {"id": "a", "score": 0.5}]}
+    both = item("both") | {"candidates": [{"id": "a", "score": 1.0}, {"id": "b", "scores": {"x": 0.5}}]}
+    answer = service.http.post("/v1/streams/docs/items", json={"items": [item("good"), twice, both]})
+    results = answer.json()["results"]
+    assert [(each["id"], each["status"]) for each in results] == [("good", 201), ("twice", 422), ("both", 422)]
+    assert results[1]["problem"]["type"].endswith("duplicate-ids")
+    again = service.http.post("/v1/streams/docs/items", json={"items": [item("good"), item("good", question="who")]})
+    assert [each["status"] for each in again.json()["results"]] == [200, 409]
+    problem(service.http.post("/v1/streams/docs/items", json={"items": []}), 422, "invalid-request")
+    problem(service.http.post("/v1/streams/nowhere/items", json={"items": [item("a")]}), 404, "unknown-stream")
+    problem(add(service, "p", image="javascript:alert(1)"), 422, "invalid-request")
+
+
+def test_one_item_is_removed(sqlite_service):
+    add(sqlite_service, "i1", "i2")
+    assert sqlite_service.http.delete("/v1/streams/docs/items/i1").status_code == 204
+    problem(sqlite_service.http.delete("/v1/streams/docs/items/i1"), 404, "unknown-round")
+    assert take(sqlite_service).json()["round_id"] == "i2"
+    problem(sqlite_service.http.delete("/v1/streams/docs/items/i2"), 409, "conflicting-round")
+
+
+def test_json_lines_may_begin_with_a_byte_order_mark(sqlite_service):
+    content = b"\xef\xbb\xbf" + json.dumps(item("i1")).encode()
+    answer = sqlite_service.http.post("/v1/streams/docs/items", content=content, headers=LINES)
+    assert json.loads(answer.text)["status"] == 201
+
+
+def test_json_lines_of_any_number(sqlite_service):
+    lines = [json.dumps(item(f"i{number}")) for number in range(1_200)] + ["{", json.dumps({"id": "x"})]
+    answer = sqlite_service.http.post("/v1/streams/docs/items", content="\n".join(lines), headers=LINES)
+    results = [json.loads(line) for line in answer.text.splitlines()]
+    assert answer.status_code == 207
+    assert [each["status"] for each in results] == [201] * 1_200 + [422, 422]
+    assert results[-1]["id"] is None
+    assert sqlite_service.http.get("/v1/streams/docs/items").json()["waiting"] == 1_200
+
+
+def test_a_lease_is_lost_to_whoever_came_next(sqlite_service):
+    service = sqlite_service
+    add(service, "i1")
+    first = take(service).json()
+    path = "/v1/streams/docs/rounds/i1/lease"
+    assert take(service).status_code == 204
+    assert service.http.delete(path, params={"holder": first["holder"]}).status_code == 204
+    second = take(service).json()
+    assert second["round_id"] == "i1"
+    assert second["members"] == first["members"]
+    problem(service.http.put(path, json={"holder": first["holder"]}), 409, "lease-lost")
+    problem(service.http.delete(path, params={"holder": first["holder"]}), 409, "lease-lost")
+    assert service.http.put(path, json={"holder": second["holder"], "lease": 5}).status_code == 200
+    problem(service.http.put("/v1/streams/docs/rounds/i9/lease", json={"holder": "h"}), 404, "unknown-round")
+    problem(service.http.put(path, json={"holder": "h", "lease": 1e9}), 422, "invalid-request")
+
+
+def test_a_first_answer_of_somebody_who_lost_the_lease_is_refused_even_within_grace(sqlite_service):
+    service = sqlite_service
+    service.make("graceful", grace=5)
+    path = "/v1/streams/graceful"
+    service.http.post(f"{path}/items", json={"items": [item("i1")]})
+    first = service.http.post(f"{path}/next", json={}).json()
+    service.http.delete(f"{path}/rounds/i1/lease")
+    second = service.http.post(f"{path}/next", json={}).json()
+    answer = f"{path}/rounds/i1/feedback"
+    problem(service.http.put(answer, json={"hit": "a", "holder": first["holder"]}), 409, "lease-lost")
+    for _ in range(2):  # the same again is no error
+        assert service.http.put(answer, json={"hit": "b", "holder": second["holder"]}).status_code == 200
+    problem(service.http.put(answer, json={"hit": "a", "holder": first["holder"]}), 409, "lease-lost")
+    assert service.http.put(answer, json={"hit": "a"}).status_code == 200  # a correction
+
+
+def test_an_annotator_needs_no_more_than_feedback(sqlite, keys):
+    """Whoever answers reads neither the log nor other streams; the name of the key is the annotator."""
+    annotators = KeyFile(keys["file"].path)
+    ann = annotators.create("ann", ["feedback"])
+    with running(sqlite, keys=KeyFile(keys["file"].path)) as service:
+
+        def call(method, path, key, **more):
+            headers = {"Authorization": f"Bearer {key}"}
+            return service.http.request(method, f"/v1/streams{path}", headers=headers, **more)
+
+        made = {"name": "docs", "coverage": 0.9, "record_annotators": True}
+        assert call("POST", "", keys["admin"], json=made).status_code == 201
+        names = [f"i{number}" for number in range(3)]
+        body = {"items": [item(name) for name in names]}
+        assert call("POST", "/docs/items", ann, json=body).status_code == 403
+        assert call("POST", "/docs/items", keys["propose"], json=body).status_code == 207
+        for who, given in ((ann, {"hit": "a", "annotator": "bob"}), (keys["admin"], {"hit": "a", "annotator": "bob"})):
+            taken = call("POST", "/docs/next", who, json={}).json()
+            path = f"/docs/rounds/{taken['round_id']}"
+            assert call("POST", f"{path}/more", who, json={}).status_code == 200
+            assert call("PUT", f"{path}/feedback", who, json=given).status_code == 200
+        assert call("GET", "/docs/items", ann).json()["yours"] == 1
+        assert call("GET", "/docs/items?annotator=%00", keys["admin"]).status_code == 422
+        signers = call("GET", "/docs/classes", keys["read"]).json()["annotators"]
+        assert signers == [{"annotator": "ann", "answers": 1}, {"annotator": "bob", "answers": 1}]
+        for path in ("/docs", "/docs/rounds", "/docs/export", "/docs/labels", "/docs/classes"):
+            assert call("GET", path, ann).status_code == 403
+        assert call("DELETE", "/docs/items", ann).status_code == 403
+
+
+def test_only_who_gave_an_answer_corrects_it(sqlite, keys):
+    file = KeyFile(keys["file"].path)
+    ann, bob = file.create("ann", ["feedback"]), file.create("bob", ["feedback"])
+    with running(sqlite, keys=KeyFile(keys["file"].path)) as service:
+
+        def call(method, path, key, **more):
+            headers = {"Authorization": f"Bearer {key}"}
+            return service.http.request(method, f"/v1/streams{path}", headers=headers, **more)
+
+        made = {"name": "docs", "coverage": 0.9, "record_annotators": True, "grace": 5}
+        assert call("POST", "", keys["admin"], json=made).status_code == 201
+        assert call("POST", "/docs/items", keys["admin"], json={"items": [item("i1")]}).status_code == 207
+        call("POST", "/docs/next", ann, json={})
+        answer = "/docs/rounds/i1/feedback"
+        assert call("PUT", answer, ann, json={"hit": "a"}).status_code == 200
+        assert call("GET", "/docs/items", ann).json()["correctable"] == ["i1"]
+        assert call("GET", "/docs/items", bob).json()["correctable"] == []
+        problem(call("PUT", answer, bob, json={"skip": True}), 409, "lease-lost")
+        assert call("PUT", answer, ann, json={"hit": "b"}).status_code == 200
+        assert call("PUT", answer, keys["admin"], json={"hit": "a", "annotator": "lead"}).status_code == 200
+        assert call("GET", "/docs/classes", keys["read"]).json()["annotators"] == [{"annotator": "lead", "answers": 1}]
