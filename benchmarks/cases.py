@@ -24,6 +24,7 @@ import numpy as np
 import pyperf
 
 sys.path.insert(0, __file__.rpartition("/")[0])
+from frameworks import FRAMEWORKS, WAYS, framework_round
 from peers import COVERAGE, PEERS, Ours
 
 from shortlist import ACI, AnytimeSPS, Policy, Shortlister, replay
@@ -348,6 +349,9 @@ def cases() -> Iterator[tuple[str, Callable[[], Timed]]]:
     for name in ("shortlist", *PEERS):
         for size in SIZES if name in ("shortlist", "river") else SIZES[:2]:
             yield f"peer {name} {size}", partial(peer_round, name, size)
+    for framework in FRAMEWORKS:
+        for way in WAYS:
+            yield f"framework {framework} {way}", partial(framework_round, framework, way)
     yield "block crepes 10000", partial(peer_round, "crepes", 10_000, BLOCK)
     yield "replay numba", partial(whole_replay, compiled=True)
     yield "replay plain", partial(whole_replay, compiled=False)

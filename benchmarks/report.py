@@ -13,6 +13,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 
 sys.path.insert(0, __file__.rpartition("/")[0])
+from frameworks import FRAMEWORKS, PASSAGES, TOP_K, WAYS
 from peers import COVERAGE, PEERS
 
 from shortlist.policies import REGISTRY
@@ -23,6 +24,7 @@ STYLE = HERE.parent / "docs" / "house.mplstyle"
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 LEARNED_CANDIDATES = (50, 1_000, 10_000)
 POLICY_NAMES = {key: entry.policy.__name__ for key, entry in REGISTRY.items() if entry.paper}
+PACKAGES = {"langchain": "langchain-core", "llama_index": "llama-index-core", "haystack": "haystack-ai"}
 BLUE, ORANGE, GRAY = "#0072B2", "#D55E00", "#8A8A8A"
 
 
@@ -143,6 +145,19 @@ def learned(measured: Measured) -> str:
         times = [duration(measured.seconds(each)) for each in (case, base)]
         rows.append([f"{candidates:,} candidates", *times, spread(measured.ratio(case, base))])
     return table(["", "`propose` and answer", "softmax, cut and sort in numpy", "ratio"], rows)
+
+
+def frameworks(measured: Measured) -> str:
+    """Return the table of rounds through frameworks."""
+    rows = []
+    for key, name in FRAMEWORKS.items():
+        top_k, rrf, auto = (f"framework {key} {way}" for way in WAYS)
+        if auto not in measured.times:
+            continue
+        times = [duration(measured.seconds(case)) for case in (top_k, rrf, auto)]
+        rows.append([f"{name} {version(PACKAGES[key])}", *times, spread(measured.ratio(auto, rrf))])
+    head = [f"top-{TOP_K} of the vector store", "its own RRF of both", "shortlist over both, answer included"]
+    return table(["per question", *head, "relative to RRF"], rows)
 
 
 def other(measured: Measured) -> str:
@@ -377,6 +392,12 @@ The bare policy: read the threshold, take the answer.
 With a learned score (`score="auto"`), after its fit, compared with the same softmax in plain numpy, which learns nothing:
 
 {learned(measured)}
+## In a framework
+
+BM25 and a vector store of each framework together, {PASSAGES:,} passages in memory, 50 results of each search, vectors computed beforehand (with a model, the embedding
+of the question comes on top, in all columns). What it does to list lengths is on the [page on hybrid search](../docs/how-to/hybrid-search.md).
+
+{frameworks(measured)}
 ## The rest
 
 {other(measured)}"""

@@ -35,6 +35,8 @@ PAGES = {
 FISH = ("tench", "goldfish", "great white shark", "hammerhead", "stingray", "coho", "eel", "puffer", "lionfish", "ray")
 HOST = "https://pictures.example.org"
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+#: How much of a stream's page its picture has: down to the charts.
+LONGEST = {"desktop": 1640, "phone": 1688}
 QUESTIONS = ("split a string into words", "read a text file line by line", "a random integer", "sort a list by a key")
 
 
@@ -159,13 +161,14 @@ def shoot(browser: Browser, url: str) -> None:
                 viewport={"width": width, "height": height},
             )
             context.route(f"{HOST}/**", lambda route: route.fulfill(content_type="image/png", body=fish))
-            for name, path in PAGES.items():
+            for name, address in PAGES.items():
                 page = context.new_page()
-                page.goto(url + path)
+                page.goto(url + address)
                 page.locator(".state[data-state=live]").wait_for()
                 page.wait_for_timeout(2500)
                 PREPARE.get(name, pass_by)(page)
-                page.screenshot(path=OUT / f"page-{name}-{scheme}-{size}.png", full_page=name == "stream")
+                top: Any = {"x": 0, "y": 0, "width": width, "height": LONGEST[size]} if name == "stream" else None
+                page.screenshot(path=OUT / f"page-{name}-{scheme}-{size}.png", full_page=top is not None, clip=top)
                 LEAVE.get(name, pass_by)(page)
                 page.goto("about:blank")  # what it holds is given back
                 page.close()

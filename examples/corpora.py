@@ -22,8 +22,6 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
-from shortlist.service.demo import Corpus as StandardLibrary
-
 __all__ = ["FETCH_K", "Corpus", "Outcome", "from_command_line", "play"]
 
 #: How many passages each search returns, in every round.
@@ -59,7 +57,9 @@ class Corpus:
 
 
 def standard_library(passages: int | None = None) -> Corpus:
-    """Return the documentation of Python's standard library."""
+    """Return the documentation of Python's standard library, as the demo has it: this needs the extra service."""
+    from shortlist.service.demo import Corpus as StandardLibrary  # noqa: PLC0415
+
     documentation = StandardLibrary()
     named = list(zip(documentation.names, documentation.texts, strict=True))[:passages]
     questions = []

@@ -16,17 +16,26 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from shortlist.integrations.haystack import ShortlistFilter, ShortlistJoiner
 
 
+def searching(store: InMemoryDocumentStore) -> Pipeline:
+    """Return a pipeline with Haystack's own BM25 and embedding retrievers, not joined yet."""
+    pipeline = Pipeline()
+    pipeline.add_component("bm25", InMemoryBM25Retriever(store, top_k=FETCH_K))
+    pipeline.add_component("dense", InMemoryEmbeddingRetriever(store, top_k=FETCH_K, scale_score=False))
+    return pipeline
+
+
+def embedded(corpus: Corpus) -> InMemoryDocumentStore:
+    """Return the passages with their vectors."""
+    store = InMemoryDocumentStore(embedding_similarity_function="cosine")
+    pairs = zip(corpus.texts.items(), corpus.embed(list(corpus.texts.values())), strict=True)
+    store.write_documents([Document(id=name, content=text, embedding=vector) for (name, text), vector in pairs])
+    return store
+
+
 def pipelines(corpus: Corpus) -> tuple[Pipeline, Pipeline]:
     """Return hybrid search with a learned score, and with rank fusion."""
-    store = InMemoryDocumentStore(embedding_similarity_function="cosine")
-    vectors = corpus.embed(list(corpus.texts.values()))
-    embedded = zip(corpus.texts.items(), vectors, strict=True)
-    store.write_documents([Document(id=name, content=text, embedding=vector) for (name, text), vector in embedded])
-    both = Pipeline(), Pipeline()
-    for pipeline in both:
-        pipeline.add_component("bm25", InMemoryBM25Retriever(store, top_k=FETCH_K))
-        pipeline.add_component("dense", InMemoryEmbeddingRetriever(store, top_k=FETCH_K, scale_score=False))
-    auto, rrf = both
+    store = embedded(corpus)
+    auto, rrf = searching(store), searching(store)
 
     auto.add_component("shortlist", ShortlistJoiner(["bm25", "dense"], coverage=corpus.coverage))
     auto.connect("bm25.documents", "shortlist.bm25")
@@ -40,22 +49,32 @@ def pipelines(corpus: Corpus) -> tuple[Pipeline, Pipeline]:
     return auto, rrf
 
 
+def asked(corpus: Corpus, question: str) -> dict[str, Any]:
+    """Return the inputs of a pipeline."""
+    return {"bm25": {"query": question}, "dense": {"query_embedding": corpus.embed([question])[0]}}
+
+
+def answering(pipeline: Pipeline, shown: dict[str, Any]) -> Any:
+    """Return the names of what was shown, and how to answer its list."""
+    component, by_id = pipeline.get_component("shortlist"), {document.id: document for document in shown["documents"]}
+    miss = lambda: component.miss(shown["round_id"])  # noqa: E731
+    return list(by_id), lambda right: miss() if right is None else component.hit(by_id[right])
+
+
 def run(corpus: Corpus, rounds: int) -> Outcome:
     """Ask questions, and answer each as a person would."""
     auto, rrf = pipelines(corpus)
-    fused: list[str] = []
+    order: list[str] = []
 
-    def show(pipeline: Pipeline, question: str) -> Any:
-        inputs = {"bm25": {"query": question}, "dense": {"query_embedding": corpus.embed([question])[0]}}
-        result = pipeline.run(inputs, include_outputs_from={"joiner"} if pipeline is rrf else None)
-        if pipeline is rrf:
-            fused[:] = [document.id for document in result["joiner"]["documents"]]
-        shown, component = result["shortlist"], pipeline.get_component("shortlist")
-        by_id = {document.id: document for document in shown["documents"]}
-        miss = lambda: component.miss(shown["round_id"])  # noqa: E731
-        return list(by_id), lambda right: miss() if right is None else component.hit(by_id[right])
+    def show(question: str) -> Any:
+        return answering(auto, auto.run(asked(corpus, question))["shortlist"])
 
-    return play(corpus, rounds, lambda q: show(auto, q), lambda q: show(rrf, q), lambda _: fused)
+    def show_fused(question: str) -> Any:
+        result = rrf.run(asked(corpus, question), include_outputs_from={"joiner"})
+        order[:] = [document.id for document in result["joiner"]["documents"]]
+        return answering(rrf, result["shortlist"])
+
+    return play(corpus, rounds, show, show_fused, lambda _: order)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ Needs the extras langchain and service, langchain-community, langchain-classic a
 import re
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 from corpora import FETCH_K, Corpus, Outcome, Show, from_command_line, play
 from langchain_classic.retrievers import EnsembleRetriever
@@ -55,21 +56,29 @@ def words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
-def run(corpus: Corpus, rounds: int, split: Callable[[str], list[str]] = str.split) -> Outcome:
-    """Ask questions, and answer each as a person would."""
+def searches(corpus: Corpus, split: Callable[[str], list[str]] = str.split) -> dict[str, Any]:
+    """Return LangChain's own BM25 retriever and vector store."""
     documents = [Document(text, id=name) for name, text in corpus.texts.items()]
     store = InMemoryVectorStore(Embedded(corpus))
     store.add_documents(documents)
-    bm25 = BM25Retriever.from_documents(documents, k=FETCH_K, preprocess_func=split)
+    return {"bm25": BM25Retriever.from_documents(documents, k=FETCH_K, preprocess_func=split), "dense": store}
 
+
+def fused(bm25: BM25Retriever, dense: InMemoryVectorStore) -> EnsembleRetriever:
+    """Return both behind LangChain's own rank fusion."""
+    retriever = dense.as_retriever(search_kwargs={"k": FETCH_K})
+    return EnsembleRetriever(retrievers=[bm25, retriever], weights=[0.5, 0.5])
+
+
+def run(corpus: Corpus, rounds: int, split: Callable[[str], list[str]] = str.split) -> Outcome:
+    """Ask questions, and answer each as a person would."""
+    both = searches(corpus, split)
     # Before: ensemble = EnsembleRetriever(retrievers=[bm25, store.as_retriever()]), cut off at a top-k.
-    searches = {"bm25": bm25, "dense": store}
-    auto = ShortlistRetriever(searches=searches, lister=Shortlister(corpus.coverage), fetch_k=FETCH_K)
+    auto = ShortlistRetriever(searches=both, lister=Shortlister(corpus.coverage), fetch_k=FETCH_K)
 
     fusion = Shortlister(corpus.coverage, score=ReciprocalRankFusion())
-    rrf = ShortlistRetriever(searches=searches, lister=fusion, fetch_k=FETCH_K)
-    dense = store.as_retriever(search_kwargs={"k": FETCH_K})
-    ensemble = EnsembleRetriever(retrievers=[bm25, dense], weights=[0.5, 0.5])
+    rrf = ShortlistRetriever(searches=both, lister=fusion, fetch_k=FETCH_K)
+    ensemble = fused(**both)
     return play(corpus, rounds, shown_by(auto), shown_by(rrf), lambda q: [str(each.id) for each in ensemble.invoke(q)])
 
 

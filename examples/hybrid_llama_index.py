@@ -43,17 +43,17 @@ def answering(adapter: Any, nodes: list[NodeWithScore]) -> Any:
     return list(by_id), lambda right: adapter.miss(round_id) if right is None else adapter.hit(by_id[right])
 
 
-def run(corpus: Corpus, rounds: int) -> Outcome:
-    """Ask questions, and answer each as a person would."""
+def retrievers(corpus: Corpus) -> dict[str, Any]:
+    """Return LlamaIndex's own BM25 retriever and vector index."""
     nodes = [TextNode(text=text, id_=name) for name, text in corpus.texts.items()]
     index = VectorStoreIndex(nodes, embed_model=Embedded(corpus=corpus, embed_batch_size=512))
-    dense = index.as_retriever(similarity_top_k=FETCH_K)
     bm25 = BM25Retriever.from_defaults(nodes=nodes, similarity_top_k=FETCH_K)
+    return {"bm25": bm25, "dense": index.as_retriever(similarity_top_k=FETCH_K)}
 
-    # Before: QueryFusionRetriever([bm25, dense], mode="reciprocal_rerank", similarity_top_k=5).
-    auto = ShortlistFusionRetriever({"bm25": bm25, "dense": dense}, lister=Shortlister(corpus.coverage))
 
-    fusion = QueryFusionRetriever(
+def fused(bm25: Any, dense: Any) -> QueryFusionRetriever:
+    """Return both behind LlamaIndex's own rank fusion."""
+    return QueryFusionRetriever(
         [bm25, dense],
         llm=MockLLM(),
         mode="reciprocal_rerank",  # type: ignore[arg-type]
@@ -61,6 +61,15 @@ def run(corpus: Corpus, rounds: int) -> Outcome:
         similarity_top_k=2 * FETCH_K,
         use_async=False,
     )
+
+
+def run(corpus: Corpus, rounds: int) -> Outcome:
+    """Ask questions, and answer each as a person would."""
+    both = retrievers(corpus)
+    # Before: QueryFusionRetriever([bm25, dense], mode="reciprocal_rerank", similarity_top_k=5).
+    auto = ShortlistFusionRetriever(both, lister=Shortlister(corpus.coverage))
+
+    fusion = fused(**both)
     rrf = ShortlistPostprocessor(lister=Shortlister(corpus.coverage, score="raw"))
     order: list[NodeWithScore] = []
 

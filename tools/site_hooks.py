@@ -3,6 +3,7 @@
 - `CHANGELOG.md`, `CONTRIBUTING.md`, `SECURITY.md` and `benchmarks/results.md` become pages.
 - The reference of the command line and of HTTP is written from the code (`site_reference.py`).
 - The reference of policies lists every policy of the registry that its page does not name.
+- A picture of a page in light colors is followed by the same in dark colors; the theme shows the one that fits.
 - TeX becomes MathML while the site is built; browsers set it themselves, and nothing is fetched.
 """
 
@@ -34,6 +35,10 @@ _MATH: Final = re.compile(
 )
 
 
+#: A picture of a page, in light colors.
+_LIGHT: Final = re.compile(r'<img ([^>]*?)src="([^"]+)-light-([a-z]+\.png)"([^>]*)>')
+
+
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages that are made from elsewhere."""
     for name, source in TAKEN.items():
@@ -54,7 +59,11 @@ def on_page_markdown(markdown: str, page: Any, **_rest: Any) -> str:
 
 
 def on_page_content(content: str, **_rest: Any) -> str:
-    """Turn TeX into MathML."""
+    """Turn TeX into MathML, and show pictures of pages in the reader's colors."""
+    content = _LIGHT.sub(
+        r'<img \1src="\2-light-\3#only-light"\4><img \1src="\2-dark-\3#only-dark"\4>',
+        content,
+    )
     return _MATH.sub(lambda match: mathml(html.unescape(match[2]), block=match[1] == "div"), content)
 
 
