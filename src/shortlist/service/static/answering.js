@@ -31,10 +31,10 @@ function words({ candidate_count: all, members, first, explored }) {
   return `Which one is right? All ${all} candidates${first === null ? "" : first ? `; the first ${first === 1 ? "one was" : `${first} were`} in the list` : "; none of them was in the list"}.`;
 }
 
-// What a candidate is called: its text where that is short, with its id where that says more; otherwise its id.
+// What a candidate is called: its text where all texts of the list are short, with its id where that says more; otherwise its id.
 const SHORT = 60;
-function named({ id, text }) {
-  if (!text || text.length > SHORT) return [String(id), text];
+function named({ id, text }, short) {
+  if (!text || !short) return [String(id), text];
   const plain = (value) => String(value).toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
   return [text, plain(text) === plain(id) ? null : String(id)];
 }
@@ -95,6 +95,7 @@ export class Answering {
   show(name, round, { opened = false, focus = [".question"] } = {}) {
     Object.assign(this, { name, round, opened });
     const members = round.members.map((id, i) => ({ id, text: round.texts[i] }));
+    round.short ??= members.every(({ text }) => (text ?? "").length <= SHORT); // also once the others are there
     const all = round.candidate_count;
     const hidden = all - members.length;
     const many = opened || members.length >= MANY;
@@ -128,7 +129,7 @@ export class Answering {
   item(each, i, many) {
     const { first } = this.round;
     const beyond = first !== null && i >= first;
-    const [title, rest] = named(each);
+    const [title, rest] = named(each, this.round.short);
     const label = make("span", {}, make("span", { class: "name" }, title), rest ? make("span", { class: "text" }, rest) : null);
     const key = i < 9 ? make("kbd", { "aria-hidden": "true" }, String(i + 1)) : make("span");
     const roles = many ? { role: "option", id: `member-${i}`, "aria-selected": "false", tabindex: "-1" } : {};
