@@ -19,7 +19,7 @@ from shortlist.integrations.citations import read_citations
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FRAMEWORKS = ["langchain", "llama_index", "haystack"]
 #: What others import, and those that are tried in this process below.
-ELSEWHERE = {"built_in.py", "corpora.py", "citations.py", *(f"hybrid_{name}.py" for name in FRAMEWORKS)}
+ELSEWHERE = {"built_in.py", "corpora.py", "citations.py", "agent.py", *(f"hybrid_{name}.py" for name in FRAMEWORKS)}
 SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py") if path.name not in ELSEWHERE)
 
 
@@ -39,6 +39,16 @@ def test_it_runs(name, tmp_path):
     assert (
         f"| {shown['shortlist']:.2f} (coverage {shown['coverage']:.1f} %" in page
     )  # what it prints is what the page says
+
+
+def test_an_agent_is_shown_fewer_tools(tmp_path):
+    """Six servers of its own, and lists that get shorter, as the page prints them."""
+    command = [sys.executable, str(EXAMPLES / "agent.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    page = (EXAMPLES.parent / "docs" / "how-to" / "too-many-tools.md").read_text()
+    assert f"```text\n{done.stdout}```" in page
+    assert not list(tmp_path.iterdir())
 
 
 def example(name, monkeypatch):
