@@ -191,6 +191,9 @@ def run(line):
             command = [sys.executable, "-m", "shortlist", *words[1:], *SHORT.get(words[1], [])]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == 0, (line, done.stderr[-2000:])
+    elif words[0] == "python":
+        assert (ROOT / words[1]).parts[-2] == "examples", line  # run in test_examples.py
+        assert (ROOT / words[1]).exists(), line
     elif words[0] == "dask":
         done = subprocess.run(["dask", words[1], "--help"], capture_output=True, text=True, check=True, env=with_us())
         assert all(word in done.stdout for word in words[2:] if word.startswith("--")), line
