@@ -233,7 +233,7 @@ def test_the_draw_is_in_the_log_and_verify_makes_it_again(sqlite, read):
     (sound,) = verify(read(sqlite))
     assert sound.problems == []
     with read(sqlite).reading() as reader:
-        draws = [entry.event.drawn for entry in reader.events(1, kind="listed")]
+        draws = [entry.event.drawn for entry in reader.events(1, kinds=["listed"])]
     assert [waiting for _, waiting in draws] == list(range(50, 20, -1))
     alter(sqlite, """UPDATE events SET body = replace(body, '"drawn":[', '"drawn":[1') WHERE number = 3""")
     (unsound,) = verify(read(sqlite))

@@ -140,6 +140,37 @@ def test_classes_the_hardest_first(address):
     assert sum(count for _, count in signers) == 11  # who corrects an answer takes it over
 
 
+def test_classes_are_counted_once(address):
+    """Only what is new is read: with corrections of what was counted before, and requests at the same time."""
+
+    async def main():
+        async with Engine.open(address) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9, score="raw", grace=3))
+            seen = []
+            for number in range(12):
+                round_, _ = await engine.propose("a", ["x", "y"], [0.9, 0.1], round_id=f"r{number}")
+                await engine.answer("a", round_.shown.round_id, "hit", "x")
+                if number % 3 == 2:
+                    await engine.answer("a", f"r{number - 1}", "hit", "y")
+                    await engine.answer("a", f"r{number - 2}", "miss", None)
+                counts = await asyncio.gather(*(engine.history.classes("a") for _ in range(3)))
+                seen.append(counts[0][0].classes())
+                assert counts[0][0] is counts[2][0]
+            live, _ = await engine.history.classes("a")
+            number = live.number
+        async with Engine.open(address) as engine:
+            read, _ = await engine.history.classes("a")
+        return seen, number, live, read
+
+    seen, number, live, read = asyncio.run(main())
+    assert [sum(row["labels"] for row in rows) for rows in seen] == [1, 2, 2, 3, 4, 4, 5, 6, 6, 7, 8, 8]
+    assert {row["label"]: row["labels"] for row in seen[-1]} == {"x": 4, "y": 4}
+    assert (live.classes(), live.hours(), live.unlabeled) == (read.classes(), read.hours(), read.unlabeled)
+    assert read.unlabeled == 4
+    assert sum(hour["answers"] for hour in read.hours()) == 12
+    assert number == read.number
+
+
 def test_nothing_was_answered():
-    counts = ClassCounts([])
+    counts = ClassCounts()
     assert (counts.classes(), counts.hours(), counts.unlabeled) == ([], [], 0)

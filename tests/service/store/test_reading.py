@@ -66,7 +66,7 @@ def test_every_event_comes_back_as_it_was(store, row):
     store.append(entries)
     with store.reading() as reader:
         assert list(reader.events(row.id)) == entries
-        (fitted,) = [entry.event.score for entry in reader.events(row.id, kind="fitted")]
+        (fitted,) = [entry.event.score for entry in reader.events(row.id, kinds=["fitted"])]
         assert (fitted.rounds, fitted.steps) == (100, 5)  # which make no difference to the score
         assert reader.rounds(row.id, ["r3", "r0", "nothing"]) == [*entries[:2], *entries[6:8]]
         assert reader.rounds(row.id, ["r7"]) == entries[-4:]
@@ -81,9 +81,9 @@ def test_pages_go_either_way_and_have_gaps_where_a_kind_is_asked_for(store, row)
 
         assert numbers(0, 3) == [1, 2, 3]
         assert numbers(3, 100) == [4, 5, 6, 7, 8, 9, 10]
-        assert numbers(3, 2, kind=LISTED) == [5, 7]
-        assert reader.numbers(row.id, 0, 2, kind=LISTED, newest=True) == [9, 7]
-        assert reader.numbers(row.id, 1, 9, kind=LISTED, before=7, newest=True) == [5, 3]
+        assert numbers(3, 2, kinds=[LISTED]) == [5, 7]
+        assert reader.numbers(row.id, 0, 2, kinds=[LISTED], newest=True) == [9, 7]
+        assert reader.numbers(row.id, 1, 9, kinds=[LISTED], before=7, newest=True) == [5, 3]
         assert reader.count_shown(row.id, 1, 7) == 2  # 3 and 5: the ends are not counted
         assert reader.count_shown(row.id, 1, 2) == 0
 

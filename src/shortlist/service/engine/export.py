@@ -78,7 +78,7 @@ def export_extent(reader: Reader, name: str) -> Extent:
     """Return what an export of a stream is about: its log up to now, and the score in use at its end."""
     row = reader.stream(name)
     assert row is not None  # noqa: S101 - the caller has looked
-    last = reader.numbered(row.id, reader.numbers(row.id, 0, 1, kind=LISTED, newest=True))
+    last = reader.numbered(row.id, reader.numbers(row.id, 0, 1, kinds=[LISTED], newest=True))
     listed = last[0].event if last else None
     return Extent(row, listed.fit if isinstance(listed, Listed) else None)
 
@@ -86,7 +86,7 @@ def export_extent(reader: Reader, name: str) -> Extent:
 def export_page(reader: Reader, extent: Extent, after: int, form: str) -> tuple[str, int | None]:
     """Return the next part of a stream's log, and the number to go on after, if there is more."""
     out = io.StringIO()
-    page = reader.page(extent.stream.id, after, _PAGE, kind=LISTED if form == "csv" else None)
+    page = reader.page(extent.stream.id, after, _PAGE, kinds=[LISTED] if form == "csv" else ())
     more = page[-1].number if page and page[-1].number < extent.stream.last_number else None
     page = [entry for entry in page if entry.number <= extent.stream.last_number]  # what came later is not part of it
     if form == "csv":

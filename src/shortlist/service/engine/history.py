@@ -5,6 +5,7 @@ import dataclasses
 import functools
 from collections.abc import AsyncIterator
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from shortlist.errors import UnknownRound
 from shortlist.logs import IgnoreCheck
@@ -16,7 +17,8 @@ from shortlist.service.engine.labels import ClassCounts, labels_page, labels_tex
 from shortlist.service.engine.pages import Asked, Page, open_numbers, read_page
 from shortlist.service.engine.rounds import Round, Seen, comparing, with_texts
 from shortlist.service.engine.shelf import Shelf
-from shortlist.service.store import Entry, Reader, Text
+from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.store import Reader, Text
 
 __all__ = ["History"]
 
@@ -37,6 +39,8 @@ class History:
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
+        # For as long as a stream is in memory: its labels counted so far, and who is counting.
+        self._classes = WeakKeyDictionary[LoggedStream, tuple[ClassCounts, asyncio.Lock]]()
 
     async def rounds(self, name: str, asked: Asked) -> Page:
         """Return rounds with their texts and what was compared; fewer than asked for where they are large."""
@@ -110,22 +114,17 @@ class History:
             after = following or after
 
     async def classes(self, name: str) -> tuple[ClassCounts, list[tuple[str, int]]]:
-        """Return how lists did for each class, and who answered, where that is recorded."""
+        """Return how lists did for each class, and who answered, where that is recorded.
+
+        Counts are kept for as long as the stream is in memory, so only the answers since the last request are read.
+        """
         stream = await self._shelf.fresh(name)
-        corrected = await self._shelf.read_of(stream, lambda reader: list(reader.events(stream.id, kind="corrected")))
-        counts = ClassCounts(corrected)
-        for kind in ClassCounts.KINDS:
-            after = 0
-            while True:  # in parts: others want to read, too
-                page = functools.partial(_page, stream_id=stream.id, after=after, kind=kind)
-                entries = await self._shelf.read_of(stream, page)
+        new = ClassCounts(stream.settings.grace), asyncio.Lock()
+        counts, lock = self._classes.setdefault(stream, new)
+        async with lock:
+            while entries := await self._shelf.read_of(
+                stream, lambda reader: reader.page(stream.id, counts.number, _ANSWERS, kinds=ClassCounts.KINDS)
+            ):  # in parts: others want to read, too
                 for entry in entries:
                     counts.take(entry)
-                if not entries:
-                    break
-                after = entries[-1].number
         return counts, await self._shelf.read_of(stream, lambda reader: reader.signers(stream.id))
-
-
-def _page(reader: Reader, stream_id: int, after: int, kind: str) -> list[Entry]:
-    return reader.page(stream_id, after, _ANSWERS, kind=kind)

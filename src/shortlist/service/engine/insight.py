@@ -30,7 +30,7 @@ def look_at_silence(rounds: list[LoggedRound], patience: int) -> IgnoreCheck:
 
 def logged_part(reader: Reader, stream_id: int, after: int) -> tuple[list[LoggedRound], int | None]:
     """Return the next rounds of a stream, and the number to go on after, if there are more."""
-    lists = reader.page(stream_id, after, _PART, kind=LISTED)
+    lists = reader.page(stream_id, after, _PART, kinds=[LISTED])
     others = reader.rounds(stream_id, [entry.round_id for entry in lists], lists=False)
     return logged_rounds([*lists, *others]), lists[-1].number if lists else None
 

@@ -5,12 +5,12 @@ import io
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NamedTuple
 
 from shortlist._shares import wilson
 from shortlist.errors import UnknownStream, needs_extra
 from shortlist.rounds.codec import to_json
-from shortlist.rounds.events import LISTED, Absent, Hit, Listed, Miss, Skip
+from shortlist.rounds.events import LISTED, Absent, Event, Hit, Listed, Miss, Skip
 from shortlist.service.engine.export import answer_in
 from shortlist.service.engine.rounds import Round, with_texts
 from shortlist.service.engine.tables import safe
@@ -39,7 +39,7 @@ _HOURS: Final = 168
 
 def labels_page(reader: Reader, stream_id: int, after: int, last: int) -> tuple[list[dict[str, Any]], int | None]:
     """Return the labels of the next rounds after an event, up to another, and the event to go on after, if any."""
-    page = reader.page(stream_id, after, _PAGE, kind=LISTED)
+    page = reader.page(stream_id, after, _PAGE, kinds=[LISTED])
     page = [entry for entry in page if entry.number <= last]
     return list(label_rows(reader, stream_id, page)), page[-1].number if page else None
 
@@ -168,34 +168,59 @@ class ParquetFile:
         self._writer.close()
 
 
-class ClassCounts:
-    """How lists did for each class, and how fast answers come; fed with all answers of a stream, in any order.
+class _Count(NamedTuple):
+    """What an answer adds to the counts."""
 
-    What was corrected counts as it was corrected.
+    hour: int
+    event: Event
+
+
+class ClassCounts:
+    """How lists did for each class, and how fast answers come; fed with the answers of a stream, in their order.
+
+    What was corrected counts as it was corrected, in the hour of its first answer.
+
+    Parameters
+    ----------
+    grace
+        How many answers may come until one can no longer be corrected.
     """
 
     #: The kinds of events that it takes.
-    KINDS: Final = ("hit", "miss", "absent", "skip")
+    KINDS: Final = ("hit", "miss", "absent", "skip", "corrected")
 
-    def __init__(self, corrections: Iterable[Entry]) -> None:
-        self._final = {entry.round_id: answer_in(entry) for entry in corrections}
+    def __init__(self, grace: int = 0) -> None:
+        #: The number of the last entry in it.
+        self.number = 0
         self._covered, self._missed = Counter[Any](), Counter[Any]()
         self._labels, self._answers = Counter[int](), Counter[int]()
         self.unlabeled = self.several = 0
+        # The last answers, which can still be corrected, by round.
+        self._recent, self._grace = dict[str, _Count](), grace
 
     def take(self, entry: Entry) -> None:
-        """Take an answer."""
-        event = self._final.get(entry.round_id, entry.event)
-        hour = int(entry.at // 3600)
-        self._answers[hour] += 1
+        """Take an answer, or a correction of one."""
+        before = self._recent.get(entry.round_id)
+        now = _Count(int(entry.at // 3600) if before is None else before.hour, answer_in(entry))
+        if before is not None:
+            self._add(before, -1)
+        self._add(now, 1)
+        self._recent[entry.round_id] = now
+        if len(self._recent) > self._grace + 1:
+            del self._recent[next(iter(self._recent))]
+        self.number = entry.number
+
+    def _add(self, count: _Count, times: int) -> None:
+        hour, event = count
+        self._answers[hour] += times
         if not isinstance(event, Hit):
-            self.unlabeled += not isinstance(event, Skip)
+            self.unlabeled += times * (not isinstance(event, Skip))
             return
-        self._labels[hour] += 1
+        self._labels[hour] += times
         if event.members is not None:  # whether the list had each of them is not in the log
-            self.several += 1
-            return
-        (self._missed if event.missed or event.after_more else self._covered)[event.member] += 1
+            self.several += times
+        else:
+            (self._missed if event.missed or event.after_more else self._covered)[event.member] += times
 
     def classes(self) -> list[dict[str, Any]]:
         """Return the classes, the hardest first: those that lists missed most often, then the least covered."""
@@ -203,6 +228,8 @@ class ClassCounts:
         for label in {**self._covered, **self._missed}:
             covered, missed = self._covered[label], self._missed[label]
             count = covered + missed
+            if count == 0:  # all of them were corrected
+                continue
             rows.append(
                 {
                     "label": label,

@@ -51,7 +51,7 @@ def read_page(
     numbers: Sequence[int] = waiting or ()
     if waiting is None:
         after, before, limit, _, newest = asked
-        numbers = reader.numbers(stream_id, after, limit, before=before, kind=LISTED, newest=newest)
+        numbers = reader.numbers(stream_id, after, limit, before=before, kinds=[LISTED], newest=newest)
     fitting = reader.fitting(stream_id, numbers, _PAGE)
     more = len(fitting) < len(numbers) or len(numbers) == asked.limit
     rounds = with_texts(reader, stream_id, reader.numbered(stream_id, fitting))

@@ -76,18 +76,18 @@ class Reader:
         lines += [f"row {row[1]} of {row[0]} belongs to no row of {row[2]}" for row in foreign[:20]]
         return lines + [f"the table {name} is not as shortlist makes it" for name in altered]
 
-    def events(self, stream_id: int, after: int = 0, *, kind: str | None = None) -> Iterator[Entry]:
+    def events(self, stream_id: int, after: int = 0, *, kinds: Sequence[str] = ()) -> Iterator[Entry]:
         """Yield a stream's events in their order, without holding them all."""
-        while numbers := self.numbers(stream_id, after, 1000, kind=kind):
+        while numbers := self.numbers(stream_id, after, 1000, kinds=kinds):
             after = numbers[-1]
             while numbers:
                 part = self.fitting(stream_id, numbers, _PART)
                 yield from self.numbered(stream_id, part)
                 numbers = numbers[len(part) :]
 
-    def page(self, stream_id: int, after: int, limit: int, *, kind: str | None = None) -> list[Entry]:
+    def page(self, stream_id: int, after: int, limit: int, *, kinds: Sequence[str] = ()) -> list[Entry]:
         """Return up to `limit` events after a number; fewer where these are large, but one if there is one."""
-        numbers = self.numbers(stream_id, after, limit, kind=kind)
+        numbers = self.numbers(stream_id, after, limit, kinds=kinds)
         return self.numbered(stream_id, self.fitting(stream_id, numbers, _PART))
 
     def numbers(
@@ -97,15 +97,15 @@ class Reader:
         limit: int,
         *,
         before: int | None = None,
-        kind: str | None = None,
+        kinds: Sequence[str] = (),
         newest: bool = False,
     ) -> list[int]:
-        """Return the numbers of up to `limit` events between two, the newest of them first if that is wanted."""
+        """Return the numbers of up to `limit` events between two, of some kinds, the newest first if that is wanted."""
         mine = [events.c.stream_id == stream_id, events.c.number > after]
         if before is not None:
             mine.append(events.c.number < before)
-        if kind is not None:
-            mine.append(events.c.kind == kind)
+        if kinds:
+            mine.append(events.c.kind.in_(kinds))
         order = events.c.number.desc() if newest else events.c.number
         query = sa.select(events.c.number).where(*mine).order_by(order).limit(limit)
         return [row[0] for row in _rows(self._connection, query)]

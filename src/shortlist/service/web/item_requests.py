@@ -59,7 +59,7 @@ class NextAsked(Body):
     """Something to answer."""
 
     annotator: Annotator | None = None
-    """Who asks."""
+    """Who asks. The draw does not depend on it, and it is not stored: who answers is named with the answer."""
     lease: Seconds | None = None
     """For how many seconds nobody else is given it; null: two minutes. Renew it while somebody is at it."""
 
