@@ -179,7 +179,7 @@ def _figures(folder: Path, agent: Agent, before: Any, between: Any) -> dict[str,
     summary, log = saved_summary(folder / "tools.state"), folder / "tools.state" / "log.jsonl"
     everything, last = report(log), report(log, last=200)
     windows = {
-        "all there": range(MAIL_DIES),
+        "all available": range(MAIL_DIES),
         "mail is dead": range(MAIL_DIES, MAIL_IS_BACK),
         "data takes a minute": range(DATA_IS_SLOW, KILLED),
         "after the kill": range(KILLED, CODE_CHANGES),

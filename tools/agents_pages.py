@@ -34,10 +34,10 @@ def lengths(figures: dict[str, Any]) -> str:
     every = " or ".join(map(str, smallest))
     rows += [
         "",
-        f"Mean of {len(top)} runs of 5,000 tasks. Explored lists, which show everything, are in the lengths; without "
+        f"Mean of {len(top)} runs of 5,000 tasks. Explored lists, which show everything, are included; without "
         f"them the last 1,000 lists have {_mean(figures['long']['default'], 'last_cut'):.1f} tools, and "
-        f"{_mean(figures['long']['at_most'], 'last_cut'):.1f} with `at_most`. A fixed number of the best that has the "
-        f"right tool in nine tasks of ten is {every}: if one knew it beforehand.",
+        f"{_mean(figures['long']['at_most'], 'last_cut'):.1f} with `at_most`. The smallest fixed top-k that has the "
+        f"right tool in nine of ten tasks is {every}, which is known only in hindsight.",
     ]
     return "\n".join(rows)
 

@@ -20,7 +20,7 @@ PAGE: Final = ROOT / "docs" / "how-to" / "hybrid-search.md"
 ROUNDS, LAST = 2000, 1000
 FRAMEWORKS: Final = {
     "langchain": "LangChain",
-    "langchain_words": "LangChain, BM25 of words in lower case",
+    "langchain_words": "LangChain, BM25 on lowercased words",
     "llama_index": "LlamaIndex",
     "haystack": "Haystack",
 }
@@ -41,7 +41,7 @@ def measure(path: str) -> dict[str, Any]:
 
 def table(figures: dict[str, Any]) -> str:
     """Return the figures as the page has them."""
-    lines = ["| | auto, both searches | RRF, its threshold learned | a fixed top-k of RRF, as much covered |"]
+    lines = ["| | auto, both searches | RRF, its threshold learned | a fixed top-k of RRF, same coverage |"]
     lines.append("| --- | ---: | ---: | ---: |")
     for key, name in FRAMEWORKS.items():
         row = figures[key]

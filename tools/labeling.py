@@ -96,7 +96,7 @@ def table_of(row: dict[str, Any]) -> str:
             f"| key presses per label, median (mean) | **{row['keys_median']:.0f}** ({row['keys_mean']:.1f}) "
             f"| {row['all_median']:.0f} ({row['all_mean']:.1f}) |",
             f'| found after "show the others" | {row["after_more"]:.1%} | |',
-            f"| key presses where it was found by search, median (90th percentile) | {row['searched_median']:.0f} "
+            f"| key presses for labels found by search, median (90th percentile) | {row['searched_median']:.0f} "
             f"({row['searched_p90']:.0f}) | |",
         ]
     )

@@ -35,7 +35,7 @@ _CITATIONS: Final = {
     "complete": ("nothing", "`miss`, the default"),
     "ignore": ("one citation in ten", "`ignore`"),
     "miss": ("one citation in ten", "`miss`, the default"),
-    "control": ('one citation in ten, and every second "nothing fits"', "`ignore`"),
+    "control": ('one citation in ten, and half of the "nothing fits"', "`ignore`"),
 }
 _NETWORKS: Final = {"1": "one", "3": "three, learned score"}
 _KINDS: Final = {

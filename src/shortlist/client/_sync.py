@@ -368,7 +368,7 @@ class Client(Calls):
         lease
             For how many seconds nobody else is given it; by default two minutes. `renew` it while somebody is working.
         annotator
-            Who asks.
+            Who asks. The draw does not depend on it.
 
         Returns
         -------
