@@ -20,7 +20,7 @@ $(STAMP): requirements/dev.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(STAMP)
 
-install: $(STAMP)  ## Create .venv with pinned versions (every other target does this first)
+install: $(STAMP)  ## Create .venv with pinned versions (nearly every other target does this first)
 
 # The main job needs little: where the developers' environment is not there, one of its own is made.
 REPRODUCE := $(if $(wildcard $(STAMP)),$(VENV),.reproduce)

@@ -86,7 +86,7 @@ def test_the_papers_reward_can_be_given_too():
 
 
 def test_a_reward_that_cannot_be_is_refused():
-    with pytest.raises(InvalidParameter, match="lambda1 and lambda2 are of the paper's reward"):
+    with pytest.raises(InvalidParameter, match="lambda1 and lambda2 belong to the paper's reward"):
         metrics.regret([0.1], metrics.Uniform(), 0.9, reward=metrics.revenue, lambda1=1.0)
     with pytest.raises(InvalidScores, match=r"shape \(\) for 2 thresholds; it must return one number each"):
         metrics.regret([0.1, 0.2], metrics.Uniform(), 0.9, reward=lambda cuts, _law: np.sum(cuts))

@@ -21,7 +21,7 @@ COMMANDS: Final = {
     "verify": Command("Rebuild every stream from its log and compare.", "service"),
     "export": Command("Write a stream's log, or its labels, to a file.", "service"),
     "backup": Command("Copy a SQLite database while the service runs.", "service"),
-    "restore": Command("Put a backup of a SQLite database back.", "service"),
+    "restore": Command("Restore a SQLite database from a backup.", "service"),
     "expire": Command("Close old rounds, or erase their texts.", "service"),
     "demo": Command("Run a demo, with nothing to configure.", "service"),
     "mcp": Command("Put many MCP tools behind three, for agents.", "mcp"),

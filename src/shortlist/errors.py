@@ -8,7 +8,7 @@
     │   ├── InvalidIds           the wrong number or type of ids
     │   │   └── DuplicateIds     two candidates with the same id
     │   ├── UnknownRound         a round id that was never issued
-    │   ├── RoundClosed          a round that is too old and no longer kept
+    │   ├── RoundClosed          expired, withdrawn, too old, or with a final answer
     │   ├── NotShown             a member that was not in the list shown
     │   ├── ConflictingAnswer    a second, different answer to a round
     │   ├── ConflictingRound     a different list under the id of an existing round
@@ -90,7 +90,7 @@ class InvalidParameter(InvalidInput):
 
 
 class InvalidScores(InvalidInput):
-    """Scores that are not a one-dimensional array of finite numbers."""
+    """Scores that cannot be used: not finite numbers, or of the wrong shape."""
 
 
 class NoCandidates(InvalidInput):
@@ -110,7 +110,7 @@ class UnknownRound(InvalidInput):
 
 
 class RoundClosed(InvalidInput):
-    """A round so old that it is no longer kept; it can no longer be answered."""
+    """A round that can no longer be answered: expired, withdrawn, no longer kept, or with a final answer."""
 
 
 class NotShown(InvalidInput):

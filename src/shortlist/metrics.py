@@ -298,7 +298,7 @@ def regret(
     coverage
         The target share of rounds to cover.
     reward
-        Another reward than the paper's: a function of thresholds and a `Law` that returns a reward for each
+        A reward other than the paper's: a function of thresholds and a `Law` that returns a reward for each
         threshold, such as `revenue`.
     lambda1
         Cost per unit of over-coverage, in the paper's reward.
@@ -335,7 +335,7 @@ def regret(
     if reward is None:
         highest, values = (_paper_reward(at, law, coverage, lambda1, lambda2) for at in (best, cuts))
     elif (lambda1, lambda2) != (0.1, 10.0):
-        raise InvalidParameter("lambda1 and lambda2 are of the paper's reward; give them, or another reward")
+        raise InvalidParameter("lambda1 and lambda2 belong to the paper's reward; give either them or another reward")
     else:
         highest, values = (np.asarray(reward(at, law), dtype=np.float64) for at in (best, cuts))
         if highest.shape != (1,) or values.shape != cuts.shape:

@@ -107,7 +107,7 @@ def test_answers_that_can_be_corrected_and_several_that_are_needed(page, service
             client.hit(each.round_id, [0, 1])
     page.goto(f"{service.url}/page/streams/docs")
     page.get_by_text("1 pick, 0 misses; 2 more can be corrected").wait_for()
-    page.get_by_text("exploring is off, answers can be corrected for 2 answers.").wait_for()
+    page.get_by_text("exploring is off, answers can be corrected for 2 more answers.").wait_for()
     page.locator("td", has_text="picked 0 and 1").nth(2).wait_for()
     page.goto(f"{service.url}/page/streams/docs/answer")
     page.get_by_text("3 answered, 0 open").wait_for()

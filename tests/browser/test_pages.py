@@ -147,7 +147,7 @@ def test_answers_by_mouse_and_by_keyboard(page, service):
     page.get_by_role("button", name="Not in this list").click()
     page.get_by_text("question 2").wait_for()
     page.keyboard.press("s")
-    page.get_by_text("Skipped: counts like a miss.").wait_for()
+    page.get_by_text("Skipped: it will not come back.").wait_for()
     page.get_by_text("question 3").wait_for()
     assert state(service)["hits"] == before["hits"]  # all of them held back, each for its own ten seconds
     later(page)

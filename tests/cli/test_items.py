@@ -43,7 +43,7 @@ def test_each_line_that_is_refused_is_named_and_the_others_are_stored(service, t
         "line 551 (text): candidates[0].score: Input should be a valid number",
         "line 552: NaN is not JSON",
         "line 601: not JSON",
-        "line 602: id is 5; it must be a text",
+        "line 602: id is 5; it must be a string",
         "line 603 (none): candidates is missing",
         "line 604: not an item",
         "597 items in stream images, 7 refused",

@@ -128,7 +128,7 @@ def test_replay_of_lists(tmp_path, scorers):
     )
     ours, fixed = ("auto-all", "top-k-rrf") if several else ("auto", "top-k")
     length, other = float(rows[ours]["last_tenth"]), float(rows[fixed]["last_tenth"])
-    assert f"auto's lists are {length / other:.2f} times as long" in done.stdout.replace("\n", " ")
+    assert f"Auto's lists are {length / other:.2f} times as long" in done.stdout.replace("\n", " ")
     for row in rows.values():
         assert f"{float(row['last_tenth']):.2f}" in done.stdout
         assert f"{float(row['coverage']):.4f}" in done.stdout

@@ -71,10 +71,13 @@ def test_a_higher_coverage_gives_way_to_a_lower_one(tmp_path):
 def test_the_guarantee_is_said():
     alone, together = NestedShortlister((0.8, 0.9), 0.05), NestedShortlister((0.8, 0.9), 0.05, jointly=True)
     assert (
-        "alone never passes its optimum with probability 0.95; all of them at once with probability 0.9"
+        "with probability 0.95 a given threshold never passes its optimum; with probability 0.9 none of them ever does"
         in (alone.summary()["guarantee"])
     )
-    assert "probability 0.975; all of them at once with probability 0.95" in together.summary().guarantee
+    assert (
+        "probability 0.975 a given threshold never passes its optimum; with probability 0.95 none"
+        in together.summary().guarantee
+    )
     assert together.summary().coverages[0.9].policy["delta"] == 0.025
 
 

@@ -78,7 +78,7 @@ def test_complete_lists_are_answered_and_cut_ones_are_not():
         told = rng.random() < (0.9 if length == 20 else 0.7)
         log.append({"candidates": RIGHT, "members": RIGHT[:length], "answer": {"hit": 0} if told else None})
     check = check_ignore(log)
-    assert any("users who do not find it seem to leave" in line for line in check.against)
+    assert any("users who do not find the right answer seem to leave" in line for line in check.against)
     assert check.complete.rounds == 300
     assert check.cut.rounds == 700
     assert check.by_rank == []  # when they came is not known

@@ -1,4 +1,4 @@
-"""How many scores below the threshold n rounds allow.
+"""How many scores below the threshold are allowed among n rounds.
 
 A *boundary* is a non-decreasing integer sequence k_1 <= k_2 <= ..., with -1 for "not yet". An
 order-statistic policy may raise its threshold to the (k_n + 1)-th smallest of the n scores seen so
@@ -7,15 +7,15 @@ distribution of scores, with ties or without,
 
     P(the threshold ever passes the optimal one) <= P(there is an n with N_n <= k_n),
 
-and `crossing_probability` computes the right-hand side exactly, without simulation. `expected_regret` computes, as
-exactly, the mean regret of the policy over it.
+and `crossing_probability` computes the right-hand side exactly, without simulation. `expected_regret` computes
+the mean regret of a policy over the boundary, also exactly.
 
 | boundary | k_n | horizon | guarantee |
 |---|---|---|---|
 | `DKW` | floor(n p0 - sqrt(n log T)), the paper's | yes | 1 - 2/T |
 | `BetaBinomial` | where a mixture martingale reaches 1/delta | no | 1 - delta |
 | `Binomial` | largest k with P(Bin(n, p0) <= k) <= delta/T | yes | 1 - delta |
-| `Calibrated` | the same at a level a n, with a raised until delta is used up | yes | 1 - delta |
+| `Calibrated` | the same at level `a * n`, with `a` raised until delta is used up | yes | 1 - delta |
 | `Quantile` | floor(n p0): the empirical quantile | no | none |
 | `Held` | -1 until a given round, then fixed at another boundary's value | no | the other's |
 

@@ -31,8 +31,8 @@ class BetaBinomial(Boundary):
 
     $$e(n, k) = \frac{B(a + k, b + n - k)}{B(a, b)\, p_0^k\, c^{n-k}}$$
 
-    is a non-negative martingale that starts at 1 when misses occur at rate p0, so it ever reaches
-    1/delta with probability at most delta (Ville). k_n is the largest k with e(n, j) >= 1/delta for
+    is, when misses occur at rate p0, a non-negative martingale that starts at 1, so the probability that it
+    ever reaches 1/delta is at most delta (Ville). k_n is the largest k with e(n, j) >= 1/delta for
     all j <= k: so few low scores among n rounds cannot be explained by chance. Guarantee: 1 - delta,
     uniformly over time.
 

@@ -99,8 +99,8 @@ class Calibrated(Binomial):
     k_n is the largest k with ``P(Bin(n, p0) <= k) <= a n``. A union bound wastes most of its budget, because the
     rounds' events overlap. Here `a` is raised, on a grid of steps of 0.05 %, to the highest value whose exact crossing
     probability (`crossing_probability`) is still at most delta. Frozen after round T.
-    Guarantee: 1 - delta, with nothing wasted except through the rounding of k to integers (which is
-    much if there are only a few rounds).
+    Guarantee: 1 - delta, with nothing wasted except through the rounding of k to integers (which
+    wastes a lot if there are only a few rounds).
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class Calibrated(Binomial):
     Notes
     -----
     The level rises because passing the optimum early costs more: it lasts for the rest of the run. Of all boundaries
-    with at most the same crossing probability, the one with the least expected regret has at most 2 % less
+    with at most the same crossing probability, the best one has an expected regret at most 2 % lower
     (coverages 0.5 to 0.99, T 10^3 and 10^4, delta 2/T and 0.005; theory, "the best boundary").
 
     The search runs once per (delta, horizon, coverage) and is cached: well under a

@@ -75,8 +75,8 @@ def expected_regret(
     r"""Return the exact mean of the paper's regret for an order-statistic policy over a boundary.
 
     No simulation: the mean is the same for every distribution of scores without ties, because regret depends on a
-    threshold through its miss rate alone. The error is that of floating point, some 1e-9 of the result; 10^4 rounds
-    take a fraction of a second, 10^5 a few seconds.
+    threshold through its miss rate alone. The only error is floating-point rounding, about 1e-9 of the result;
+    10^4 rounds take a fraction of a second, 10^5 a few seconds.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ def add(
     url: Url = _URL,
     api_key: ProposeKey = None,
 ) -> None:
-    """Add items: objects with id, candidates, and optionally question and image. The same again changes nothing."""
+    """Add items: objects with id, candidates, and optionally question and image. A repeated item changes nothing."""
     needs_extra("a running service", "client", "httpx")
     from shortlist import Client  # noqa: PLC0415 - needs an extra
 
@@ -139,5 +139,5 @@ def _problem(item: Any) -> str | None:
     if not isinstance(item, dict):
         return 'not an item; write {"id": "...", "candidates": [{"id": ..., "score": ...}, ...]}'
     if not isinstance(item.get("id"), str):
-        return f"id is {item.get('id')!r}; it must be a text"
+        return f"id is {item.get('id')!r}; it must be a string"
     return None if isinstance(item.get("candidates"), list) else "candidates is missing; it must be a list"

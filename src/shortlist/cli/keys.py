@@ -28,7 +28,7 @@ def create(
     ] = "propose,feedback,read",
     file: File = Path("shortlist-keys.json"),
 ) -> None:
-    """Create a key and print it, this once."""
+    """Create a key and print it; it is shown only once."""
     keys = KeyFile(file)
     if file.exists() and any(each.name == name and each.revoked is None for each in keys.listed()):
         typer.echo(f"There is another key called {name!r}: answers of both are recorded under that name.", err=True)

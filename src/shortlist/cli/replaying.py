@@ -225,9 +225,8 @@ def _in_words(lists: Any, rows: dict[str, Any], coverage: float, delta: float) -
     else:
         ratio = ours.last_tenth / fixed.last_tenth
         sentences.append(
-            f"Top-k at the same coverage ({ours.coverage:.3f}), known only in hindsight: {fixed.score}. In the last "
-            f"tenth auto's lists are {ratio:.2f} times as long ({ours.last_tenth:,.2f} compared with "
-            f"{fixed.last_tenth:,.2f})."
+            f"The fixed top-k that covers as much in the last tenth, known only in hindsight: {fixed.score}. Auto's "
+            f"lists are {ratio:.2f} times as long there ({ours.last_tenth:,.2f} compared with {fixed.last_tenth:,.2f})."
         )
     return [*sentences, ""]
 
@@ -241,6 +240,6 @@ def _paths(patterns: list[str]) -> tuple[str, ...]:
             continue
         matches = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - a pattern may begin at the root
         if not matches:
-            raise InvalidParameter(f"{pattern}: no file fits this pattern")
+            raise InvalidParameter(f"{pattern}: no file matches this pattern")
         paths += matches
     return tuple(dict.fromkeys(paths))

@@ -42,7 +42,7 @@ def rescore_command(
 
     The new scorer must be neither trained nor selected on these rounds, and candidates must be retrieved in the
     same way. The result is a lister's save file (--out), or a stream of a running service (--url, --stream; a key in
-    SHORTLIST_API_KEY). Its very first list is cut.
+    SHORTLIST_API_KEY). If the log is long enough, its very first list is cut.
     """
     if (out is None) is (url is None) or (url is None) is not (stream is None):
         raise InvalidParameter("say where the result goes: --out FILE, or --url URL and --stream NAME")

@@ -25,7 +25,8 @@ app = typer.Typer(
 Result = TypeVar("Result")
 _Device = Annotated[str, typer.Option(help="The device: auto, cpu, cuda or mps.")]
 _Limit = Annotated[
-    int | None, typer.Option(help="The most items to score: images spread over all of them, or the first questions.")
+    int | None,
+    typer.Option(help="The maximum number of items: images spread over the whole set, or the first questions."),
 ]
 _Dtype = Annotated[str, typer.Option(help="The type of the scores in the file: float32 or float16.")]
 

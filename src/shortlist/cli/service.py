@@ -39,7 +39,7 @@ AllowedHost = Annotated[
 ImageHost = Annotated[
     list[str] | None,
     typer.Option(
-        help="From where the answer page may show pictures, such as https://pictures.example.org. Can be given again.",
+        help="A host whose pictures the answer page may show, such as https://pictures.example.org. Repeatable.",
         show_default=False,
     ),
 ]
@@ -118,7 +118,7 @@ def serve(
     allowed_host: AllowedHost = None,
     image_host: ImageHost = None,
     trusted_proxy: TrustedProxy = None,
-    workers: Annotated[int, typer.Option(help="Processes, on PostgreSQL.", min=1)] = 1,
+    workers: Annotated[int, typer.Option(help="Worker processes; more than one needs PostgreSQL.", min=1)] = 1,
     requests_per_second: Annotated[
         float | None,
         typer.Option(help="The rate limit per key, or per address without keys.", min=0.1, show_default=False),
@@ -242,7 +242,7 @@ def export(
         typer.Option(
             "--format",
             help="jsonl (the default): every event. csv: one row per round, for replay. With --labels: csv, jsonl or "
-            "parquet; by default by the ending of --out.",
+            "parquet; by default the file extension of --out.",
             show_default=False,
         ),
     ] = None,
@@ -306,7 +306,7 @@ def restore(
     copy: Annotated[Path, typer.Argument(help="The file that `shortlist backup` wrote.", metavar="BACKUP")],
     database: Database = None,
 ) -> None:
-    """Replace a SQLite database that no service has open by a backup; the old database is kept next to it."""
+    """Restore a SQLite database, which no service may have open, from a backup; the old one is kept next to it."""
     address = _address(database)
     from shortlist.service.store.restoring import restore as put_back  # noqa: PLC0415 - needs the extra
 

@@ -139,7 +139,7 @@ def _change(console: Console, coverage: float, number: str, examples: _Examples,
         before = "pairs = store.similarity_search_with_score(question, k=4)"
         pairs = f"store.similarity_search_with_score(question, k={fetch})"
         after = f"pairs = [pair for pair in {pairs} if pair[1] <= {number}]"
-        note = "no score_threshold there takes a distance"
+        note = "its score_threshold does not accept distances"
     else:
         before = 'retriever = store.as_retriever(search_kwargs={"k": 4})'
         kwargs = f'{{"k": {fetch}, "score_threshold": {number}}}'
@@ -152,7 +152,7 @@ def _change(console: Console, coverage: float, number: str, examples: _Examples,
     console.print(escape(f"  + {after}\n"))
     turned = "-" if distances else ""
     raw, data = (', score="raw"', "true_scores") if examples.candidates is None else ("", "lists, right")
-    console.print("Or let it keep learning, from the same examples on, in shadow mode first:\n")
+    console.print("Or let it keep learning, starting from the same examples, in shadow mode first:\n")
     console.print(escape(f"  lister = shortlist.Shortlister(coverage={coverage:g}{raw}, shadow=True)"))
     console.print(escape(f"  lister.warm_start({turned}{data})\n"))
 

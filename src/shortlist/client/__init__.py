@@ -1,4 +1,4 @@
-"""The same verbs over HTTP: a `Client` uses a stream of the service as a `Shortlister` works locally.
+"""The same verbs over HTTP: a `Client` does with a stream of the service what a `Shortlister` does locally.
 
 Calls are retried when the service is unreachable or busy. That is safe: every round has an id
 that is chosen here before it is sent, and the service accepts the same round, or the same answer,

@@ -65,8 +65,8 @@ class Draft:
         unknown = [name for name in parameters if name not in _PARAMETERS]
         if unknown or "scores" not in parameters:
             raise InvalidParameter(
-                f"a round has {', '.join(map(repr, parameters)) or 'nothing'}; give 'scores', and of "
-                f"{', '.join(sorted(_PARAMETERS - {'scores'}))} what propose() takes"
+                f"a round has {', '.join(map(repr, parameters)) or 'nothing'}; it must have 'scores', and may have "
+                f"{', '.join(sorted(_PARAMETERS - {'scores'}))}"
             )
         return cls(**parameters, version=version)
 

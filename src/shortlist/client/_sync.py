@@ -123,7 +123,7 @@ class Client(Calls):
         scores
             The score of each candidate, finite; larger is better. With several scorers: ``{"bm25": [...], "dense":
             [...]}``, a data frame with one column per scorer, or an array of candidates x scorers; NaN where one has no
-            score for a candidate. All rounds of a stream have the scorers of the first.
+            score for a candidate. All rounds of a stream must have the same scorers.
         ids
             Your own ids of the candidates, strings or integers; by default their positions.
         texts
@@ -132,7 +132,7 @@ class Client(Calls):
             The question; stored in the same way.
         truncated_below
             The lowest score that your search returned, if it may have left candidates out; with several scorers
-            ``{"dense": 0.2}``, for each whose search may have.
+            ``{"dense": 0.2}``, for each whose search may have done so.
         scorer_version
             The version of the model behind the scores; by default the client's. All rounds of a stream have the same.
         round_id
@@ -218,8 +218,8 @@ class Client(Calls):
             The scores of all candidates of each example: examples x candidates, or examples x candidates x scorers, or
             a sequence of what `propose` takes.
         right
-            The position of the right candidate in each example, a list of them if all are needed; -1 where it was not
-            among them.
+            The position of the right candidate in each example, or a list of positions if several are needed; -1 where
+            it was not among the candidates.
 
         Returns
         -------
@@ -366,7 +366,7 @@ class Client(Calls):
         Parameters
         ----------
         lease
-            For how many seconds nobody else is given it; by default two minutes. `renew` it while somebody is working.
+            For how many seconds it is reserved; by default two minutes. `renew` the lease while somebody is working.
         annotator
             Who asks. The draw does not depend on it.
 
@@ -410,7 +410,8 @@ class Client(Calls):
         round_id
             As `next` returned it.
         holder
-            As `next` returned it: the request is then refused if the lease was lost. By default whoever holds it.
+            As `next` returned it: the request is then refused if the lease was lost. By default it does
+            not matter who holds it.
         """
         self._do(give_back(self, round_id, holder))
 
@@ -480,7 +481,7 @@ class Client(Calls):
         return self._do(self._subgroups())
 
     def silence(self) -> dict[str, Any]:
-        """Return who answers and who does not, over the latest rounds that had time to be answered; see `check_ignore`.
+        """Return which rounds get an answer, over the latest that had time to be answered; see `check_ignore`.
 
         Returns
         -------

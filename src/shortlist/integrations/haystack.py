@@ -233,7 +233,7 @@ class ShortlistJoiner(_Learning):
 
     It has one input per name in `searches`, and an optional ``query``. Each document's meta carries ``round_id``,
     ``member``, ``scores`` (one per retriever, None if it did not return the document), ``threshold`` and
-    ``truncated``; its own score, and ``score``, is that of the only retriever, and None if there are several. Keep each
+    ``truncated``; its own score, and ``score``, is the retriever's if there is only one, otherwise None. Keep each
     retriever's `top_k` the same from the first question on.
 
     Parameters

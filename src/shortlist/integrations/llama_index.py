@@ -112,8 +112,8 @@ class ShortlistFusionRetriever(_Marking, BaseRetriever):
     """A retriever over several others, each with its own scores; their weights and the cutoff are learned.
 
     Each node's metadata carries ``round_id``, ``member``, ``scores`` (one per retriever, None if it did not
-    return the node), ``threshold`` and ``truncated``. The node's own score, and ``score``, is that of the only
-    retriever, and None if there are several. If a retriever fails, its error is raised, and no round is opened.
+    return the node), ``threshold`` and ``truncated``. The node's own score, and ``score``, is the retriever's
+    if there is only one, otherwise None. If a retriever fails, its error is raised, and no round is opened.
 
     Parameters
     ----------

@@ -296,18 +296,26 @@ def smallest_k(scored: Scored, rows: Rows, coverage: float) -> tuple[int, Array]
 
     Ties are in random order.
     """
-    better, equal = (each[rows] for each in scored.places)
     candidates = scored.scores.shape[1]
     for k in range(1, candidates + 1):
-        covered = np.clip((k - better) / np.maximum(equal, 1), 0.0, 1.0) * (equal > 0)
+        covered = covered_by(scored, rows, k)
         if covered.mean() >= coverage - 1e-12:
             break
     return k, covered
 
 
-def _top_k(scored: Scored, rows: Rows, coverage: float, what: str) -> Way:
-    k, covered = smallest_k(scored, rows, coverage)
-    return Way(f"top {k}{what}", np.minimum(scored.lists.counts[rows], k), covered)
+def covered_by(scored: Scored, rows: Rows, k: int) -> Array:
+    """Return the probability that the right answer of each round is among the k best, ties in random order."""
+    better, equal = (each[rows] for each in scored.places)
+    covered: Array = np.clip((k - better) / np.maximum(equal, 1), 0.0, 1.0) * (equal > 0)
+    return covered
+
+
+def _top_k(scored: Scored, rows: Rows, ours: Way, what: str) -> Way:
+    """Show the k best: the smallest k that covers as much as ours does in the last tenth, when ours cuts its lists."""
+    last = rows[-max(1, rows.size // 10) :]
+    k, _ = smallest_k(scored, last, ours.last(last.size).coverage)
+    return Way(f"top {k}{what}", np.minimum(scored.lists.counts[rows], k), covered_by(scored, rows, k))
 
 
 def _autocut(scored: Scored, rows: Rows) -> Way:
@@ -330,7 +338,8 @@ def compare(
 ) -> dict[str, Way]:
     """Return what each way of making lists does on some rounds, given as rows of `lists` in their order.
 
-    Fixed lengths are the smallest that reach the coverage measured with the learned score on the same rounds.
+    A fixed top-k is the smallest that reaches the coverage of the learned score in the last tenth of the same rounds:
+    before, the learned score has complete lists.
     """
     first, several = lists.first, len(lists.scorers) > 1
     policy = AnytimeSPS(coverage, delta)
@@ -346,12 +355,12 @@ def compare(
     fixed("raw", first, Raw(), policy)
     fixed("relative", first, Relative(), policy)
     ways["auto"], ways["auto-budget"] = _auto(first, rows, policy, coverage)
-    ways["top-k"] = _top_k(scored_once(first, Raw()), rows, ways["auto"].coverage, by)
+    ways["top-k"] = _top_k(scored_once(first, Raw()), rows, ways["auto"], by)
     ways["autocut"] = _autocut(scored_once(first, Raw()), rows)
     if several:
         fixed("rrf", lists, ReciprocalRankFusion(), policy)
         ways["auto-all"], ways["auto-budget"] = _auto(lists, rows, policy, coverage)
-        ways["top-k-rrf"] = _top_k(scored_once(lists, ReciprocalRankFusion()), rows, ways["auto-all"].coverage, of_rrf)
+        ways["top-k-rrf"] = _top_k(scored_once(lists, ReciprocalRankFusion()), rows, ways["auto-all"], of_rrf)
     return {variant: ways[variant] for variant in VARIANTS if variant in ways and variant in variants}
 
 

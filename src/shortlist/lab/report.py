@@ -242,7 +242,7 @@ def _shorter(results: Results, folder: Path, figures: dict[str, str]) -> str:
         "softmax of a list's z-scores. <em>Auto</em> shows everything in the first rounds, learns a score from what was "
         "picked in them, from one scorer or all of them, freezes it, and then learns its threshold. Reciprocal rank "
         "fusion (RRF) sums 1 / (60 + rank) over the scorers. A <em>fixed top-k</em> is the smallest k that covers as "
-        "much as auto does in the same run, which is unknown beforehand. <em>Autocut</em> cuts at the largest gap "
+        "much as auto does in the last tenth of the same run, which is unknown beforehand. <em>Autocut</em> cuts at the largest gap "
         "between neighbors and guarantees nothing.</p>"
         f"{_figure(folder, 'lists_compared', figures)}{_figure(folder, 'shorter_lists', figures)}"
         '<div class="scroll"><table><tr><th>task</th><th>lists by</th><th class="n">length, last tenth</th>'

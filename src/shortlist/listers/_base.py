@@ -273,10 +273,10 @@ class BaseLister(abc.ABC, Generic[List]):
         """Take the answer "I looked through everything: no candidate is right".
 
         The guarantee is over answerable questions, so the round leaves the sample, unless it has already
-        entered it: then it stays there as below the threshold. Nobody has seen all candidates of a list
-        marked ``truncated``, or any of an empty search, so there it is a miss. Report it in every round
-        where it applies, or never: reported only while lists are complete, it looks like a shift once they
-        are cut.
+        entered it: then it stays there as below the threshold. If a list is marked
+        ``truncated``, or a search found nothing, nobody has seen all candidates, so there it is a miss. Report
+        it in every round where it applies, or never: if it is reported only while lists are complete, cutting
+        them looks like a shift.
 
         Parameters
         ----------
@@ -339,7 +339,7 @@ class BaseLister(abc.ABC, Generic[List]):
             self._answer(round_id, Answer.MISS if member is None or not is_hit else member)
 
     def reveal_many(self, round_ids: Sequence[RoundName], rights: Sequence[Member | None]) -> None:
-        """Take the right answers of several rounds, like calls of `reveal` in order.
+        """Take the right answers of several rounds, as if `reveal` were called for each in order.
 
         Parameters
         ----------
@@ -381,7 +381,7 @@ class BaseLister(abc.ABC, Generic[List]):
     def propose_many(
         self, scores: Sequence[Any], ids: Sequence[Sequence[Member]] | None = None, **options: Any
     ) -> list[List]:
-        """Open one round per list, like calls of `propose` in order; all of them, or none.
+        """Open one round per list, as if `propose` were called for each in order; all of them, or none.
 
         Parameters
         ----------
@@ -400,7 +400,7 @@ class BaseLister(abc.ABC, Generic[List]):
         Raises
         ------
         InvalidParameter
-            If there are not ids for each list.
+            If `ids` does not have one entry per list.
         InvalidScores, InvalidIds, NoCandidates
             If a list cannot be used; then none is opened.
         """
@@ -498,8 +498,8 @@ class BaseLister(abc.ABC, Generic[List]):
             a sequence of what `propose` takes. With ``score="raw"`` and without `right`, the score of the right answer
             in each example; -inf where it was not among the candidates.
         right
-            The position of the right candidate in each example, a list of them if all are needed; -1 where it was not
-            among them.
+            The position of the right candidate in each example, or a list of positions if several are needed; -1 where
+            it was not among the candidates.
 
         Raises
         ------
@@ -596,7 +596,7 @@ class BaseLister(abc.ABC, Generic[List]):
         path
             The file.
         score, policy
-            The score, or the policy, if it was one of your own, which a file cannot hold.
+            Your own score or policy, if the lister was saved with one: a file cannot hold it.
 
         Returns
         -------

@@ -85,8 +85,8 @@ class NestedShortlister(BaseLister[NestedShown]):
     """Shows one list that contains a shorter one for each lower coverage.
 
     The lowest threshold decides what is shown, so every threshold learns from every answer, exactly
-    as in a run of its own. The list of a higher coverage contains that of a lower one: if a lower
-    coverage's threshold is below a higher one's, the higher one is lowered to it, which is safe.
+    as in a run of its own. The list of a higher coverage contains that of a lower one: if the
+    threshold of a higher coverage would exceed that of a lower one, it is lowered to it, which is safe.
 
     Parameters
     ----------
@@ -268,8 +268,8 @@ class NestedShortlister(BaseLister[NestedShown]):
                 ),
                 thresholds=self.thresholds,
                 guarantee=(
-                    f"each threshold alone never passes its optimum with probability {1 - each:.6g}; all of them at "
-                    f"once with probability {max(0.0, 1 - each * len(self._streams)):.6g}"
+                    f"with probability {1 - each:.6g} a given threshold never passes its optimum; with probability "
+                    f"{max(0.0, 1 - each * len(self._streams)):.6g} none of them ever does"
                 ),
                 coverages=(coverages := {c: summarize(stream, waiting) for c, stream in self._streams.items()}),
                 waiting_for=coverages[self.coverages[-1]].waiting_for,

@@ -30,7 +30,7 @@ class Shortlister(BaseLister[Shown]):
     With probability 1 - delta, uniformly over time, every list is at least as long as the optimal one: the
     one whose threshold keeps the right answer in a share `coverage` of all rounds. This guarantee assumes
     rounds that are independent draws from one distribution. It assumes nothing about the scores, or
-    about when or whether answers come. A second guarantee, `miss_budget`, assumes nothing at all.
+    about when or whether answers come. A second guarantee, `miss_budget`, assumes nothing about the distribution.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ class Shortlister(BaseLister[Shown]):
         to another. For policies that are not order-statistic, ``"raw"`` is the default.
     fit_rounds
         The number of picks from which ``"auto"`` learns the score: by default 30 with one scorer and 100 with several.
-        It is frozen after ten times as many rounds at the latest.
+        The score is frozen after at most ten times as many rounds.
     miss_budget
         An error budget against distribution shift: in any W consecutive answered rounds at most (1 - coverage) W +
-        `miss_budget` cut lists miss, for any sequence of rounds. As misses use it up, lists get longer, and finally
-        complete; under a stationary distribution this is rare. 20 by default; None turns it off. Thresholds
+        `miss_budget` cut lists miss, for any sequence of rounds. As misses use it up, lists get longer until
+        they are complete; under a stationary distribution this is rare. 20 by default; None turns it off. Thresholds
         are the same with it and without it. For order-statistic policies only.
     unanswered
         What silence means. ``"miss"``: an unanswered round counts as below the threshold until its answer
@@ -60,9 +60,10 @@ class Shortlister(BaseLister[Shown]):
         counts when it is answered; safe only if right answers with low scores are answered at least as often as
         those with high scores, and no later. See `shortlist.check_ignore`.
     explore_share
-        For users who click what they find, and never report that it is not there: the share of rounds, chosen at
-        random, in which everything is shown, in random order; only those count, and only if clicked. A number such
-        as 0.05, or ``"auto"``, which is min(0.2, 2 / sqrt(t)). See `shortlist.rounds.exploring` for what it assumes.
+        For users who click what they find but never report a miss: the share of rounds, chosen at random, in which
+        everything is shown, in random order; only those count, and only if clicked. A number such as 0.05, or
+        ``"auto"``, which is min(0.2, 2 / sqrt(t)); half of the rounds until the first cut. See
+        `shortlist.rounds.exploring` for what it assumes.
     patience
         The number of later rounds shown before an unanswered one counts as below the threshold. It is
         corrected when its answer arrives, but `on_drift` does not see a miss that arrives later than that.
@@ -90,8 +91,8 @@ class Shortlister(BaseLister[Shown]):
         Show everything, but learn as usual; the summary says what would have been hidden, and
         missed. For a trial before lists are cut.
     keep
-        The number of later rounds for which a round is kept. Older ones are closed; if unanswered, they
-        stay so.
+        The number of later rounds for which a round is kept. Older ones are closed, and can no longer be
+        answered.
 
     Examples
     --------

@@ -49,7 +49,7 @@ def threshold_from_labels(
 
     The (k + 1)-th smallest score, where k is the largest number with ``P(Bin(n, 1 - coverage) <= k) <= delta``. It
     exceeds the optimal threshold with probability at most `delta`, for every distribution, with ties or without,
-    if the examples are independent draws of what will be asked and the scorer was not trained on them. That is for one
+    if the examples are independent draws from future questions and the scorer was not trained on them. That is for one
     look at one coverage: if you look again as examples come in, or at several coverages, the probabilities add up. For
     a threshold that keeps learning, `Shortlister.warm_start` takes the same examples.
 

@@ -24,7 +24,7 @@ _FEW: Final = 100
 
 
 class Row(NamedTuple):
-    """Rounds that have something in common.
+    """A group of rounds, or of picks, and the share of them that was answered, or came late.
 
     Attributes
     ----------
@@ -212,7 +212,7 @@ def _against_length(
     if both is not None and both[1] < _LEVEL and both[0] > 0 and complete is not None and cut is not None:
         against.append(
             f"complete lists are answered in {complete.share:.0%} of rounds, cut ones in {cut.share:.0%} "
-            f"(p = {both[1]:.2g}): users who do not find it seem to leave"
+            f"(p = {both[1]:.2g}): users who do not find the right answer seem to leave"
         )
     if length is not None and length[1] < _LEVEL:
         first, last = by_length[0], by_length[-1]

@@ -88,7 +88,7 @@ class DtACI(RangePolicy):
     r"""Dynamically-tuned ACI (also FACI): eight step sizes, mixed by exponential weights.
 
     Each expert k keeps a level $\alpha_k$ and moves it by its own step $\gamma_k$; after each round
-    $\beta$ is the share of earlier distances that are at least this one, and
+    $\beta$ is the share of earlier distances (`top` minus score) no smaller than this one, and
 
     $$\alpha_k \leftarrow \alpha_k + \gamma_k ((1 - \alpha) - \mathbb{1}[\alpha_k > \beta]), \qquad
     w_k \propto (1 - \sigma)\, w_k e^{-\eta\, \ell(\beta, \alpha_k)} + \sigma / K$$
@@ -107,7 +107,7 @@ class DtACI(RangePolicy):
     top
         The highest score there is.
     scale
-        The length of the range of scores below it: the distance of a miss that is beyond.
+        The length of the range of scores below it: the distance of a miss if `miss` is ``"beyond"``.
     interval
         The length of the intervals that eta and sigma are tuned for.
     miss

@@ -1,6 +1,6 @@
 r"""The rule behind SPS and all its relatives, for answers that may be late or missing.
 
-**Idea.** Show everything until n rounds are known; then the (k_n + 1)-th smallest true score is a
+**Idea.** Show everything for n rounds; then the (k_n + 1)-th smallest true score is a
 threshold that allows k_n low scores, and a *boundary* says how many are safe to allow.
 
 **Rule.** Let x_i be the true score of the i-th round shown if it was revealed, -inf if it was not
@@ -17,9 +17,9 @@ selective the answers are.
 
 **Cost.** O(log m) per round, for a window of m = O(sqrt n) scores around the threshold.
 
-The pieces, in the order of theory and code: a round enters the sample (`count`), which seldom concerns
-the scores kept (`keep`, which raises the threshold); the score of a round in the sample may be revealed
-late (`reveal`).
+The pieces, in the order of theory and code: a round enters the sample (`count`), which seldom affects
+the scores kept; if it does, `keep` updates them and the threshold; the score of a round in the sample may
+be revealed late (`reveal`).
 """
 
 import math
@@ -160,7 +160,7 @@ class OrderStatistic(Policy):
     coverage
         The share of rounds in which the right answer must be in the list.
     boundary
-        How many scores below the threshold n rounds allow.
+        How many scores below the threshold are allowed among n rounds.
     window
         Keep only the O(sqrt n) scores that the threshold can reach (the default). Without it every
         score is kept; the thresholds were the same in every run tried.

@@ -130,7 +130,7 @@ class SAOCP(RangePolicy):
     top
         The highest score there is.
     scale
-        D, the length of the range of scores below it, and the distance of a miss that is beyond.
+        D, the length of the range of scores below it, and the distance of a miss if `miss` is ``"beyond"``.
     lifetime
         g, the shortest lifetime of a learner.
     miss

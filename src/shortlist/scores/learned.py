@@ -253,7 +253,7 @@ def learn(lists: Any, right: Any, scorers: Sequence[str] | None = None, *, cover
         The scores of each list: lists x candidates, or lists x candidates x scorers; or a sequence of what `propose`
         takes.
     right
-        The position of the right candidate in each list; -1 where it is not among them.
+        The position of the right candidate in each list; -1 where it is not in the list.
     scorers
         The names of the scorers, if `lists` does not name them.
     coverage

@@ -55,9 +55,9 @@ class Server:
     name
         Its name in the file.
     timeout
-        The most seconds that a call may take.
+        The maximum duration of a call, in seconds.
     start_timeout
-        The most seconds that it may take to start and list its tools.
+        The maximum time to start and list its tools, in seconds.
     refresh
         Seconds between two refreshes of its tools, besides those that it requests.
     """

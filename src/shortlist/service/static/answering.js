@@ -105,7 +105,7 @@ export class Answering {
       more: () => button("more", "m", `Show the other ${hidden}`, () => this.open(["#search"])),
       miss: () => button("miss", "0", "Not in this list", () => this.give({ miss: true }, "not in this list")),
       later: () => (this.later && !this.correcting ? button("later", "l", "Later", () => this.later(round)) : ""),
-      skip: () => button("skip", "s", "Skip", () => this.give({ skip: true }, "skipped: counts like a miss")),
+      skip: () => button("skip", "s", "Skip", () => this.give({ skip: true }, "skipped: it will not come back")),
       look: () => button("look", "n", "There is none …", () => this.open(["#absent", "#miss"])),
       absent: () => button("absent", "n", `I looked through all ${all}: there is none`, () => this.give({ absent: true }, "there is none"), "long"),
     };

@@ -49,7 +49,7 @@ export class Labels {
       });
       if (refused.length) error.textContent = words.refusedItems(refused);
     } catch (problem) {
-      error.textContent = `${problem instanceof TypeError ? "The service is out of reach" : problem.message}. ${done.textContent}: send the file again, what is there is kept.`;
+      error.textContent = `${problem instanceof TypeError ? "The service is out of reach" : problem.message}. ${done.textContent}: send the file again; items already received are kept.`;
       done.textContent = "";
     }
     input.value = "";

@@ -6,7 +6,7 @@ export function target({ coverage_target, settings }) {
   const { policy, at_most, unanswered, explore_share } = settings;
   const guarantee = policy.kind === "anytime" ? `with probability ${number(1 - policy.delta, 6)} the threshold never passes the optimum` : `a guarantee for ${plural(policy.horizon, "round")}`;
   const clicks = ", provided that where everything is shown, right answers with low scores are clicked at least as often as others";
-  const silence = unanswered === "ignore" ? ", provided that neither silence nor delay depends on the score" : "";
+  const silence = unanswered === "ignore" ? ", provided that right answers with low scores are answered at least as often as others, and no later" : "";
   const condition = explore_share === null ? silence : clicks;
   const page = at_most === null ? "" : `; ${explore_share === null ? "lists" : "other lists"} of more than ${whole(at_most)} are cut short, and not covered by it unless somebody shows the others`;
   return `Target: the right answer in ${percent(coverage_target)} of lists; ${guarantee}${condition}${page}.`;
@@ -56,7 +56,7 @@ export function fixed({ coverage_target, settings, score }) {
     unanswered === "ignore" ? "silence is ignored" : "silence counts as a miss",
     on_drift === null ? "no drift alarm" : on_drift === "restart" ? "drift restarts learning" : "drift is reported",
     explore_share === null ? "exploring is off" : "exploring is on",
-    ...(grace ? [`answers can be corrected for ${plural(grace, "answer")}`] : []),
+    ...(grace ? [`answers can be corrected for ${plural(grace, "more answer")}`] : []),
   ];
   return `Fixed when the stream was created: ${parts.join(", ")}.`;
 }
@@ -94,13 +94,13 @@ export function ifAsked({ if_asked: { interval, known, unknown } }) {
 // Rounds by the length of their lists, or picks by their rank.
 export function silenceRow(what, { low, high }) {
   const ends = low === high ? whole(low) : `${whole(low)} to ${whole(high)}`;
-  return what === "length" ? `lists of ${ends} candidates: answered` : `picks at rank ${ends}: later than half of all`;
+  return what === "length" ? `lists of ${ends} candidates: answered` : `picks at rank ${ends}: later than the median pick`;
 }
 
 // What speaks against ignoring silence; or that nothing does.
 export function silenceSigns({ against, untested, rounds, answered }) {
   const known = `${whole(answered)} of the last ${plural(rounds, "round")} that had time for an answer got one`;
-  const nothing = rounds < 100 ? [] : ["nothing that could be tested speaks against ignoring silence"];
+  const nothing = rounds < 100 ? [] : ["no test found evidence against ignoring silence"];
   return [known, ...untested, ...(against.length ? against : nothing)].map((each) => `${each[0].toUpperCase()}${each.slice(1)}.`);
 }
 
@@ -119,7 +119,7 @@ export function lengthened({ error_budget, shadow }) {
 
 // What it guarantees.
 export function budgetNote({ error_budget, coverage_target, settings }) {
-  const page = settings.at_most === null ? "" : ` Misses because a page ends after ${whole(settings.at_most)} candidates come on top.`;
+  const page = settings.at_most === null ? "" : ` Misses because a page ends after ${whole(settings.at_most)} candidates are not included.`;
   return `If answers are prompt, any W answered rounds in a row have at most ${number(1 - coverage_target)} W + ${whole(error_budget.size)} misses of lists that were cut, under any distribution shift.${page}`;
 }
 

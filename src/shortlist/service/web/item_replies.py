@@ -13,7 +13,7 @@ class ItemResult(Out):
     """The result of one item."""
 
     id: str | None
-    """The item; null of a line that could not be read."""
+    """The item; null for a line that could not be read."""
     status: int
     """201: it waits; 200: it was sent before; 409, 422: it was refused."""
     problem: Problem | None = None
@@ -40,9 +40,9 @@ class LeaseView(Out):
     round_id: str
     """The round."""
     holder: str
-    """What to renew it with, or to give it back."""
+    """What to send to renew the lease, or to give the round back."""
     lease_until: float
-    """Until when nobody else is given it, in seconds since 1970."""
+    """When the lease ends, in seconds since 1970."""
 
 
 class NextRound(LeaseView):
@@ -146,7 +146,7 @@ class ClassViews(Out):
     """What a team lead needs: the classes, hardest first, and how fast labels come in."""
 
     classes: list[ClassView]
-    """By how many the lists missed, then by how few they covered."""
+    """Most misses first, then lowest coverage."""
     class_count: int
     """How many there are, also where only the first were asked for."""
     unlabeled: int

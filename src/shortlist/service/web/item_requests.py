@@ -61,7 +61,7 @@ class NextAsked(Body):
     annotator: Annotator | None = None
     """Who asks. The draw does not depend on it, and it is not stored: who answers is named with the answer."""
     lease: Seconds | None = None
-    """For how many seconds nobody else is given it; null: two minutes. Renew it while somebody is at it."""
+    """For how many seconds it is reserved; null: two minutes. Renew the lease while somebody is working on it."""
 
 
 class LeaseRenewed(Body):

@@ -67,7 +67,7 @@ class Metrics:
         )
         self._commit = Histogram(
             "shortlist_commit_seconds",
-            "Seconds that a commit took, judging and folding included.",
+            "Seconds that a commit took, including checking its requests and updating the state.",
             buckets=_SECONDS,
             registry=self._registry,
         )

@@ -173,7 +173,7 @@ class RoundView(Out):
     image: str | None
     """The address of a picture, if one was sent and not erased."""
     tags: dict[str, str]
-    """What the caller said about it."""
+    """The tags sent with the round."""
     threshold: Threshold
     epoch: int
     """How often learning had started over."""
@@ -188,9 +188,9 @@ class RoundView(Out):
     first: int | None
     """How many of the members were in the list, where more of it was shown later; null where no more was."""
     members: list[str | int]
-    """What was shown so far: the list, best first unless it was explored, and then what more was shown of it."""
+    """What was shown so far: the list, best first unless it was explored, followed by what `more` showed."""
     member_count: int
-    """How many that are, also where only the first of them were asked for (`candidates`)."""
+    """How many there are in all, even if only the first were requested (`candidates`)."""
     candidates: list[CandidateView]
     """The candidates, with why each was shown or hidden: all in the order sent, or as many as were asked for."""
     candidate_count: int
@@ -200,9 +200,9 @@ class RoundView(Out):
     seen_members: list[str | int] | None
     """What was shown instead of this list; null where the stream shadows no other."""
     answer: dict[str, Any] | None
-    """As a body of feedback has it; null while it waits."""
+    """In the form of a feedback body; null while the round is open."""
     rank: int | None
-    """The position in `members`, from 1, of what was picked, of the last where several were; null unless it was."""
+    """The position of the pick in `members`, from 1; of the last one if several were picked; null if nothing was."""
     answered_at: float | None
     """When, in seconds since 1970."""
 

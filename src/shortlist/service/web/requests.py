@@ -58,7 +58,7 @@ class MoreAsked(Body):
     count: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), Whole()] | None = None
     """How many more; null: all the rest."""
     shown: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), Whole()] | None = None
-    """How many candidates you have: then the same request again gives the same answer. Null: all that are shown."""
+    """How many candidates you already have; then a repeated request gets the same response. Null: all shown so far."""
 
 
 class Candidate(Body):
@@ -70,8 +70,8 @@ class Candidate(Body):
     score: Annotated[Number, Field(json_schema_extra=only_schema)] = None  # type: ignore[assignment]
     """The model's score; higher is better. With several scorers, or where it has a name, give `scores` instead."""
     scores: Annotated[Scores, Field(json_schema_extra=only_schema)] = None  # type: ignore[assignment]
-    """A score of each scorer, by its name; null, or left out, where a scorer has none for this candidate. All
-    candidates of a list have `score`, or all have `scores`; a stream's lists have the scorers of its first."""
+    """Its score from each scorer, by name; null, or left out, where a scorer has none for this candidate. Either all
+    candidates of a list have `score` or all have `scores`; all lists of a stream have the same scorers."""
     text: Text | None = None
     """What the page shows for it; stored apart from the log, and can be erased."""
 
@@ -93,7 +93,7 @@ class Listing(Body):
         None
     )
     """The lowest score that your search returned, if it may have left candidates out: they score at most that. With
-    several scorers, by name, those whose search may have."""
+    several scorers, by name, for each whose search may have done so."""
     scorer_version: Version | None = None
     """The model behind these scores, to make sure that it is the stream's."""
     tags: Annotated[dict[Tag, Tag | int], Field(max_length=10, fail_fast=True)] | None = None
@@ -148,7 +148,7 @@ class NewRound(Listing):
         Field(max_length=MOST_SHADOWING, fail_fast=True, json_schema_extra={"additionalProperties": False}),
     ] = {}
     """For streams that shadow this one, by name: their scores of the same candidates, in the same order, each a number
-    or, with several scorers, an object such as `scores` of a candidate. One that is not named has no such round."""
+    or, with several scorers, an object like a candidate's `scores`. A stream that is not named gets no such round."""
 
     def beside(self) -> dict[str, list[float] | dict[str, list[float]]]:
         """Return the scores for streams that shadow this one."""
@@ -201,10 +201,10 @@ class Answer(Body):
         Literal[True], Field(description="All candidates were seen: none is right.", json_schema_extra=only_schema)
     ] = True
     annotator: Annotator | None = None
-    """Who gave it; stored where the stream says `record_annotators`. With keys, it is the name of the key, unless that
-    key may also show lists (scope `propose`): then a program speaks for several annotators."""
+    """Who gave it; stored if the stream has `record_annotators`. With keys, it is the name of the key, unless this is
+    given and the key may also show lists (scope `propose`): then a program answers for several annotators."""
     holder: Annotated[str, Field(min_length=1, max_length=100)] | None = None
-    """As `next` gave it, with a first answer: refused if another annotator holds the round, or has answered it."""
+    """As `next` returned it, for a first answer: refused if another annotator holds the round, or has answered it."""
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:

@@ -24,7 +24,7 @@ _COUNTERS: Final = {
     "absent": ("absent", "Rounds in which no candidate was right."),
     "expired": ("expired", "Rounds that were closed without an answer."),
     "expanded": ("rounds_expanded", "Rounds in which more of the list was asked for."),
-    "found_after_more": ("found_after_more", "Rounds in which the right answer was among those: the list missed it."),
+    "found_after_more": ("found_after_more", "Rounds in which the right answer was found only after more was shown."),
 }
 #: What each stream is at, by its figure.
 _GAUGES: Final = {

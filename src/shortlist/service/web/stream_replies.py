@@ -52,8 +52,8 @@ class IfAsked(Out):
     unknown: int
     """The other answered rounds: misses where nobody looked further."""
     interval: list[float] | None
-    """The 95 % interval of the share that it would have covered, from the lower end if all that is unknown was missed
-    to the upper end if none was; null if there is no answer."""
+    """A 95 % interval for the share that it would have covered: its lower end if all unknown rounds were missed, its
+    upper end if none were; null if there is no answer."""
 
 
 class SubgroupView(Out):
@@ -83,7 +83,7 @@ class SubgroupViews(Out):
 
 
 class SilenceRow(Out):
-    """Rounds that have something in common."""
+    """A group of rounds, or of picks, and the share of them that was answered, or came late."""
 
     low: int
     """The lowest list length, or rank."""
@@ -119,11 +119,11 @@ class SilenceView(Out):
     cut: SilenceRow | None
     """Lists that were cut; null where there are none."""
     cut_trend: float | None
-    """The p-value of "that makes no difference"."""
+    """The p-value of "both are answered equally often"."""
     misses: int
     """How many answers were misses, or picks after asking for more."""
     against: list[str]
-    """What speaks against ignoring silence, in words; empty if nothing does, which proves nothing."""
+    """Evidence against ignoring silence, in words; empty if there is none, which proves nothing."""
     untested: list[str]
     """What could not be tested because the log is too small or too uniform, in words."""
 
@@ -134,7 +134,7 @@ class StreamView(Out):
     name: str
     """The stream."""
     shadows: str | None
-    """The stream whose rounds it has: its own lists are shown to nobody. Null where it serves on its own."""
+    """The stream that it shadows: its own lists are shown to nobody. Null where it serves on its own."""
     created: float
     """When, in seconds since 1970."""
     settings: dict[str, Any]
@@ -142,9 +142,9 @@ class StreamView(Out):
     scorer_version: str | None
     """The model behind the scores, once one was named."""
     events: int
-    """Rounds, answers, closings, restarts, fits, more of lists and changed settings in the log."""
+    """Events in the log: rounds, answers, closings, restarts, fits, expanded lists and changed settings."""
     last_event: float | None
-    """When the last of them was."""
+    """When the last event was."""
     rounds: int
     """Lists shown."""
     hits: int
@@ -152,7 +152,7 @@ class StreamView(Out):
     misses: int
     """Answered: not in this list."""
     skipped: int
-    """Answered: no answer will come."""
+    """Skipped: no answer will come."""
     absent: int
     """Answered: no candidate is right."""
     expired: int
@@ -164,7 +164,7 @@ class StreamView(Out):
     coverage_target: float
     """The coverage that the stream was created with: its target."""
     coverage_seen: float | None
-    """Hits among hits and misses; where it shadows another stream, at least the share that its lists would have had."""
+    """Hits among hits and misses; where it shadows another stream, a lower bound on the coverage of its own lists."""
     coverage_interval: list[float] | None
     """95 % Wilson interval of `coverage_seen`: `[low, high]`."""
     threshold: Threshold
@@ -173,7 +173,7 @@ class StreamView(Out):
     waiting_for: str
     """What the next move of the threshold waits for, in words."""
     rounds_needed: int | None
-    """After how many more counted rounds it can move, if no late answer comes; null when that is not in sight."""
+    """How many more rounds must count until the threshold can move, without late answers; null if unforeseeable."""
     unanswered_counted: int
     """Counted rounds whose answer never came, has not come yet, or was a miss of a truncated list."""
     epoch: int
@@ -193,7 +193,7 @@ class StreamView(Out):
     refit_gain: float | None
     """The share by which a fresh fit would shorten the lists of the last picks; null where it is not known."""
     if_asked: IfAsked | None
-    """The same for half the misses: coverage 0.95 instead of 0.9; null where misses are not reported."""
+    """What a target with half the misses (0.95 for 0.9) would have covered; null where misses are not reported."""
     fit_rounds: int | None
     """How many picks the score is learned from; null where it is not learned here."""
     fit_picks: int | None
@@ -211,7 +211,7 @@ class StreamView(Out):
     expanded: int
     """Rounds in which more of the list was asked for."""
     found_after_more: int
-    """Those of them in which the right answer was there; the list missed it."""
+    """Those in which the right answer was among the candidates then shown: the list missed it."""
     explored: int
     """Rounds in which everything was shown, in random order."""
     held: int
@@ -246,10 +246,10 @@ class SeriesPoints(Out):
 
 
 class ChosenScores(Out):
-    """How often which score was chosen: bins of equal width."""
+    """Histogram of the scores of picks, in bins of equal width."""
 
     of: int | None
-    """Which fit of the score it is: picks made while it was being learned are left out. 0 where it is not learned."""
+    """The fit of the score that these picks belong to; picks made during a fit are left out. 0 if it is not learned."""
     low: float
     """Where the first bin begins."""
     width: float
@@ -295,5 +295,5 @@ class StreamPage(Out):
     damaged: list[DamagedStream]
     """Streams of this page whose log cannot be read. They can be deleted; other streams are not affected."""
     unread: list[UnreadStream]
-    """Streams of this page that take long to be read from their log: ask again in a while."""
+    """Streams of this page whose log is still being read: ask again in a while."""
     next: Annotated[str | None, Field(description="Send this as `after` for the next page; null at the end.")]

@@ -38,7 +38,7 @@ class Anytime(Body):
     kind: Literal["anytime"]
     """Which policy."""
     delta: Annotated[float, Field(gt=0, lt=1)] = AnytimeSPS.delta
-    """The threshold passes the optimal one, ever, with at most this probability."""
+    """The probability that the threshold ever passes the optimal one is at most this."""
 
 
 class Sps(Body):
@@ -82,7 +82,7 @@ class AdaptiveScore(Body):
 class LearnedScore(Body):
     """A score that was learned elsewhere: by `shortlist.scores.learn`, or by another stream (its `learned`).
 
-    The lists of numbers have one for each scorer; a list that is empty or left out has its default for all.
+    Each list of numbers has one entry per scorer; if it is empty or left out, its default applies to all scorers.
     """
 
     kind: Literal["learned"]
@@ -103,7 +103,7 @@ class LearnedScore(Body):
     spread: Annotated[list[Annotated[float, Field(gt=0, allow_inf_nan=False)]], Field(max_length=MOST_SCORERS)] = []
     """Their standard deviation; 1 if left out."""
     form: Literal["softmax", "sum"] = Learned.form
-    """`softmax`: the probability of each candidate to be picked; `sum`: the weighted sum of the values."""
+    """`softmax`: the probability that each candidate is picked; `sum`: the weighted sum of the values."""
     influence: Numbers = []
     """The share of each scorer in the score, for display; equal shares if left out."""
     rounds: Annotated[int, Field(ge=0, le=10**12), Whole()] = Learned.rounds
@@ -139,19 +139,19 @@ class NewStream(Body):
     miss_budget: MissBudget | None = Field(
         default_factory=lambda: Settings.miss_budget, json_schema_extra={"default": Settings.miss_budget}
     )
-    """The error budget: in any W answered rounds in a row at most (1 - coverage) W + `miss_budget` lists miss that were
-    cut, under any distribution shift. As misses spend it, lists get longer, in the end complete; null: off."""
+    """The error budget: in any W consecutive answered rounds at most (1 - coverage) W + `miss_budget` cut lists miss,
+    under any distribution shift. As misses spend it, lists get longer until they are complete; null: off."""
     unanswered: Literal["miss", "ignore"] | None = Settings.unanswered
-    """What silence means: `miss`, the default, is always safe; `ignore` only if silence and delay do not depend on the
-    score."""
+    """What silence means: `miss`, the default, is always safe; `ignore` if right answers with low scores are answered
+    at least as often as others, and no later."""
     explore_share: ExploreShare | None = Settings.explore_share
     """For users who click and never report a miss: the share of rounds in which everything is shown, in random order,
-    or `auto`, which is min(0.2, 2/sqrt(t)). Only those rounds count. It excludes `unanswered`, `miss_budget`,
-    `on_drift` and `shadow`."""
+    or `auto`, which is min(0.2, 2/sqrt(t)); half of the rounds until the first cut. Only those rounds count. It
+    excludes `unanswered`, `miss_budget`, `on_drift` and `shadow`."""
     patience: Annotated[int, Field(ge=0, le=10**9), Whole()] = Settings.patience
     """After how many later rounds an unanswered one counts as below the threshold; a late answer corrects it."""
     grace: Annotated[int, Field(ge=0, le=10**6), Whole()] = Settings.grace
-    """Answers may be corrected until so many more have come, and count after that; less than `patience`."""
+    """An answer may be corrected until this many more have arrived, and counts after that; less than `patience`."""
     on_drift: Literal["report", "restart"] | None = Settings.on_drift
     """Watch for a distribution shift after which lists miss too often: `report` an alarm, or `restart` learning."""
     false_alarm_rounds: Annotated[int, Field(ge=1, le=10**12), Whole()] = Settings.false_alarm_rounds
@@ -165,9 +165,9 @@ class NewStream(Body):
     scorer_version: Version | None = Settings.scorer_version
     """The model behind the scores; rounds that name another are refused."""
     shadows: Name | None = Settings.shadows
-    """Another stream, whose rounds it has: users see the lists of that one, and this one learns from their answers
-    what its own would have been, as in shadow mode. Its scores come with the rounds of the other (`also`). Until that
-    is ended, `at_most` does not apply."""
+    """Another stream to shadow: users see the lists of that one, and this one learns from their answers what its own
+    lists would have been, as in shadow mode. Its scores are sent with the rounds of the other stream (`also`). While
+    it shadows, `at_most` does not apply."""
     guidelines: Text | None = Settings.guidelines
     """What annotators read beside each question on the answer page."""
     record_annotators: bool = Settings.record_annotators
@@ -179,7 +179,7 @@ _UNCHANGED: Final[Any] = Field(default=None, json_schema_extra=only_schema)
 
 
 class Changes(Body):
-    """Settings to change; those that are left out stay as they are, and all others are fixed."""
+    """Settings to change; those that are left out stay as they are. All other settings of a stream are fixed."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 

@@ -30,8 +30,8 @@ class Examples(Body):
     """The scores of all candidates of each list: a number for each, or with several scorers a row of them, null where
     one has none. Lists may differ in length, and be empty where a search found nothing."""
     right: Annotated[list[_Right], Field(min_length=1, max_length=MOST_LISTS, fail_fast=True)]
-    """The position of the right candidate in each list, from 0; a list of them where all are needed; -1 where it is not
-    among them."""
+    """The position of the right candidate in each list, from 0; a list of positions where several are needed; -1 where
+    it is not among the candidates."""
     scorers: Annotated[list[Scorer], Field(min_length=1, max_length=MOST_SCORERS)] | None = None
     """The names of the scorers, in the order of the rows, as rounds will name them; null where rounds have a plain
     `score`."""
@@ -43,5 +43,5 @@ class Restart(Body):
     refit: bool = False
     """Learn the score again too, from the last picks and those to come; with score `auto` only."""
     epoch: Annotated[int, Field(ge=0, le=10**9), Whole()] | None = None
-    """The epoch that is to end, as the stream says it: then the same request again changes nothing. Null: the one that
-    there is."""
+    """The epoch to end, as in the stream's `epoch`: then a repeated request changes nothing. Null: the current
+    one."""

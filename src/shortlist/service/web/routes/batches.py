@@ -151,7 +151,7 @@ async def answer_many(engine: CurrentEngine, key: CurrentKey, name: StreamPath, 
 async def propose_many(engine: CurrentEngine, name: StreamPath, body: requests.Rounds) -> Response:
     """Show many lists; each is shown or refused on its own.
 
-    Lists that are stored together are cut with the threshold, and within the error budget, from before the first of
+    Lists that are stored together are cut with the threshold and the error budget as they were before the first of
     them. As JSON, at most 1,000; as JSON lines any number, which are stored and answered in parts while they arrive.
     """
     await engine.require(name)

@@ -47,9 +47,9 @@ async def get_subgroups(
     responses=responses(404),
 )
 async def get_silence(engine: CurrentEngine, name: StreamPath) -> Response:
-    """Return who answers and who does not, of the last 2,000 rounds that had time for it.
+    """Return which rounds get an answer, over the last 2,000 that had time to be answered.
 
-    Where `unanswered` is "ignore", silence must not depend on the rank of the right answer. This is what the log shows
-    of that.
+    Where `unanswered` is "ignore", right answers with low scores must be answered at least as often as others, and no
+    later. This is what the log shows of that.
     """
     return as_json(silence_view(await engine.history.silence(name)))

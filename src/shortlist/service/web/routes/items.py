@@ -101,7 +101,7 @@ async def clear_items(engine: CurrentEngine, name: StreamPath) -> Response:
     responses=responses(404, 409),
 )
 async def remove_item(engine: CurrentEngine, name: StreamPath, round_id: RoundPath) -> Response:
-    """Remove an item that nobody has opened yet; one that is a round by now is a 409."""
+    """Remove an item that nobody has opened yet; 409 if it has already become a round."""
     await engine.desk.remove(name, round_id)
     return Response(status_code=204)
 
@@ -113,7 +113,7 @@ async def remove_item(engine: CurrentEngine, name: StreamPath, round_id: RoundPa
     responses={**responses(404, 409), 204: {"description": "Nothing waits."}},
 )
 async def take_next(engine: CurrentEngine, name: StreamPath, body: item_requests.NextAsked) -> Response:
-    """Give out something to answer, leased: nobody else is given it meanwhile.
+    """Lease something to answer: nobody else is given it until the lease ends.
 
     A round that somebody has left open comes first, with the list that it had; otherwise the next item is drawn at
     random from those that wait, and its list is cut now.
@@ -150,7 +150,7 @@ async def give_back(
     name: StreamPath,
     round_id: RoundPath,
     holder: Annotated[
-        str, Query(max_length=100, description="As `next` gave it: then it is refused if you do not hold it any more.")
+        str, Query(max_length=100, description="As `next` returned it: refused if you no longer hold the round.")
     ] = "",
 ) -> Response:
     """Give a round back: it stays open with the same list, for somebody else, or for later."""

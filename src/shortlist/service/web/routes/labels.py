@@ -88,7 +88,7 @@ async def get_classes(
     name: StreamPath,
     form: Annotated[Literal["json", "csv"], Query(alias="format", description="As JSON, or as a table.")] = "json",
     limit: Annotated[
-        int | None, Query(ge=0, le=MOST_CANDIDATES, description="Only so many classes, the hardest first.")
+        int | None, Query(ge=0, le=MOST_CANDIDATES, description="At most this many classes, hardest first.")
     ] = None,
 ) -> Response:
     """Return how lists did for each class, from labels, after the fact: hardest classes first, and labels per hour.

@@ -27,8 +27,8 @@ CandidateCount = Annotated[
     Query(
         ge=0,
         le=MOST_CANDIDATES,
-        description="Only so many candidates and members of each round: those shown, in their order, then the others, "
-        "best first. Left out: all candidates, in the order sent.",
+        description="At most this many candidates and members of each round: those shown, in their order, then the "
+        "others, best first. If left out: all candidates, in the order sent.",
     ),
 ]
 
@@ -52,7 +52,7 @@ async def get_rounds(
     """Return the log: rounds in the order shown, each with its answer.
 
     A page ends after about a megabyte of lists and texts as they are stored, or after one round that is larger. Go on
-    with `next`: as `after`, or with `newest` as `before`.
+    with `next`: send it as `after`, or with `newest` as `before`.
     """
     asked = Asked(after, before, limit, open_, newest)
     rounds, following = await engine.history.rounds(name, asked)

@@ -37,8 +37,8 @@ async def expire(engine: CurrentEngine, name: StreamPath, body: requests.OlderTh
 async def withdraw(engine: CurrentEngine, name: StreamPath, round_id: RoundPath) -> Response:
     """Take back a list that nobody saw; the same again changes nothing.
 
-    Its round leaves the sample. That is safe only if it has nothing to do with the right answer: a list that somebody
-    saw and said nothing about is a `skip`.
+    Its round leaves the sample. That is safe only if withdrawing is independent of the right answer: a list that
+    somebody saw and said nothing about is a `skip`.
     """
     await engine.answer(name, round_id, "withdrawn")
     return Response(status_code=204)
@@ -53,7 +53,7 @@ async def withdraw(engine: CurrentEngine, name: StreamPath, round_id: RoundPath)
 async def erase_texts(
     engine: CurrentEngine,
     name: StreamPath,
-    older_than: Annotated[float, Query(ge=0, le=1e10, description="Only of rounds older than so many seconds.")] = 0,
+    older_than: Annotated[float, Query(ge=0, le=1e10, description="Only of rounds older than this, in seconds.")] = 0,
 ) -> Response:
     """Erase questions and texts; the log, which has ids and scores, stays."""
     return as_json({"erased": await engine.retention.erase_texts(name, time.time() - older_than)})

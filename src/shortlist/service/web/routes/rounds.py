@@ -54,8 +54,8 @@ async def propose(engine: CurrentEngine, name: StreamPath, body: requests.NewRou
 async def more(engine: CurrentEngine, name: StreamPath, round_id: RoundPath, body: requests.MoreAsked) -> Response:
     """Show more of a list: the next candidates, best first. Any of them may then be picked.
 
-    One that is picked there was missed by the list, and its score is known all the same. Say how many candidates you
-    have (`shown`), and the same request again changes nothing.
+    A pick from these was missed by the list, but its score is known. If you say how many candidates you have (`shown`),
+    a repeated request changes nothing.
     """
     shown, new = await engine.more(name, round_id, body.count, body.shown)
     return as_json(more_view(shown, await engine.history.text(name, shown), new, body.shown, body.count))
@@ -70,7 +70,7 @@ async def more(engine: CurrentEngine, name: StreamPath, round_id: RoundPath, bod
 async def answer(
     engine: CurrentEngine, key: CurrentKey, name: StreamPath, round_id: RoundPath, body: requests.Answer
 ) -> Response:
-    """Take a round's answer; the same again changes nothing, another one is refused, unless within `grace`."""
+    """Take a round's answer; the same one again changes nothing; a different one is refused, except within `grace`."""
     who = annotator_of(key, body.annotator)
     alone = who if key is not None and not key.may("propose") else None
     if body.holder is not None or alone is not None:
