@@ -4,7 +4,7 @@ Interleaved: one pass times each case once, in a process of its own, and the nex
 again. Ratios are taken within a pass and reported as their median with the range over the passes:
 a machine that is slow for a minute is slow for both sides of a ratio.
 
-    make bench                 # everything: a quarter of an hour
+    make bench                 # everything: three quarters of an hour
     make bench PASSES=1        # a first look
 """
 
