@@ -222,6 +222,28 @@ def test_items_and_leases_outlive_the_service(address):
     assert len({held.round_id, *taken}) == 5
 
 
+def test_an_item_that_is_a_round_by_now(address):
+    """The same again changes nothing; with other candidates, scores or texts it is refused, as a round would be."""
+
+    async def work(engine):
+        await engine.desk.add("a", items(2))
+        for _ in range(2):
+            held = await engine.desk.take("a")
+            await engine.answer("a", held.round_id, "hit", "c0")
+        changed = [
+            item("i0", scores=(0.8, 0.1)),
+            item("i1")._replace(question="another"),
+            item("i0")._replace(ids=["c0", "x"]),
+        ]
+        return await engine.desk.add("a", [*items(3), *changed])
+
+    *same, score, question, ids = run(address, work)
+    assert same == [False, False, True]
+    for error in (score, question, ids):
+        assert isinstance(error, ConflictingRound)
+        assert "was shown before with other candidates, texts or settings" in str(error)
+
+
 def test_the_draw_is_in_the_log_and_verify_makes_it_again(sqlite, read):
     async def work(engine):
         await engine.desk.add("a", items(50))

@@ -8,6 +8,7 @@ same list, and is the first to be given to somebody else. That is no `skip`: not
 import secrets
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from shortlist.errors import ConflictingRound, LeaseLost, RoundClosed, ShortlistError, UnknownRound, UnknownStream
@@ -27,6 +28,8 @@ __all__ = ["Desk", "Held"]
 LEASE: Final = 120.0
 #: After how many more rounds one that was given back is offered again, where there is anything else.
 REST: Final = 20
+#: How many items are compared at a time with the rounds that they have become.
+_COMPARED: Final = 100
 #: How many rounds are named whose answers may still be corrected.
 _CORRECTABLE: Final = 200
 
@@ -65,15 +68,33 @@ class Desk:
             added = await self._writer.do(self._store.queue.add, stream.id, rows, draft.at) if rows else []
         if added is None:
             raise UnknownStream(f"there is no stream {name!r} any more")
+        shown = [items[position] for position, what in zip(good, added, strict=True) if what == "shown"]
+        repeated = iter(await self._repeated(stream, shown))
         for position, what in zip(good, added, strict=True):
             item_id = items[position].item_id
-            if what == "other":
+            if what == "shown":
+                outcomes[position] = next(repeated)
+            elif what == "other":
                 outcomes[position] = ConflictingRound(
                     f"item {item_id} already waits with other content; send the same again, or give this one an id of "
                     "its own"
                 )
             else:
                 outcomes[position] = what == "new"
+        return outcomes
+
+    async def _repeated(self, stream: LoggedStream, shown: Sequence[Item]) -> list[bool | ShortlistError]:
+        """Return False for each item whose round has the same content, and an error for each other one."""
+        outcomes = list[bool | ShortlistError]()
+        for start in range(0, len(shown), _COMPARED):  # in parts: rounds may be large
+            part = shown[start : start + _COMPARED]
+            ids = [item.item_id for item in part]
+            rounds, salts = await self._shelf.read_of(stream, partial(_with_salts, stream_id=stream.id, ids=ids))
+            known = {(stream.id, round_id): round_ for round_id, round_ in rounds.items()}
+            draft = Batch(known, 0.0, 0, salts={(stream.id, round_id): salt for round_id, salt in salts.items()})
+            for item in part:
+                judged = draft.judge(item.propose(stream))
+                outcomes.append(judged if isinstance(judged, ShortlistError) else False)
         return outcomes
 
     async def take(self, name: str, seconds: float | None = None) -> Held | None:
@@ -205,6 +226,14 @@ def _answered(reader: Reader, stream_id: int, round_id: str) -> tuple[dict[str, 
     closed = rounds[round_id].closed if round_id in rounds else None
     signed = None if closed is None else reader.annotators(stream_id, [closed.number]).get(closed.number)
     return rounds, reader.queue(stream_id), signed
+
+
+def _with_salts(reader: Reader, stream_id: int, ids: list[str]) -> tuple[dict[str, Round], dict[str, str]]:
+    """Return rounds, and the salts of their texts, by their ids."""
+    rounds = Round.of(reader.rounds(stream_id, ids))
+    texts = reader.texts(stream_id, [round_.shown.number for round_ in rounds.values()])
+    numbers = {round_id: round_.shown.number for round_id, round_ in rounds.items()}
+    return rounds, {round_id: texts[number].salt for round_id, number in numbers.items() if number in texts}
 
 
 def _is_same(logged: Round, outcome: tuple[str, Any]) -> bool:
