@@ -125,11 +125,20 @@ def test_one_scorer_with_a_name_is_a_number_for_each_candidate():
     assert check.check_table([[0.5], [0.25]], ("dense",))[1] == ("dense",)
 
 
+def test_one_candidate_with_several_scorers():
+    """Few scorers, or names, or a list before it: then one row is what it says."""
+    assert check.check_table(np.zeros((1, 8)))[0].shape == (1, 8)
+    names = tuple(str(number) for number in range(9))
+    assert check.check_table(np.zeros((1, 9)), names)[0].shape == (1, 9)
+    assert check.check_table({name: [0.5] for name in names})[0].shape == (1, 9)
+
+
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
         (np.array(0.5), r"scores have the shape \(\)"),
         (np.zeros((1, 2, 3)), r"scores have the shape \(1, 2, 3\)"),
+        (np.zeros((1, 50)), r"shape \(1, 50\): one candidate with 50 scorers; if these are 50 candidates, give scores"),
         ({0.5, 0.25}, "scores are of type set"),
         (iter([0.5]), "scores are of type list_iterator"),
         ({"a": [0.5, math.nan]}, r"scores\[1\] is nan"),  # with one scorer such a candidate has none at all

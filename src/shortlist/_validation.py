@@ -11,7 +11,7 @@ Scores are float64 from here on. NaN and infinities are refused here; the one ex
 import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -185,6 +185,10 @@ def align_table(values: Array, scorers: Scorers, expected: Scorers) -> Array:
     return np.stack([columns.get(name, missing) for name in expected], axis=1)
 
 
+#: A first list of one candidate with more scorers than this, without names, is a batch of one list instead.
+_MOST_UNNAMED: Final = 8
+
+
 def _columns(scores: Any, expected: Scorers | None) -> dict[str, Any] | None:
     """Return the scores by name of scorer; None if there is a single, unnamed one."""
     if isinstance(scores, Mapping):
@@ -200,6 +204,11 @@ def _columns(scores: Any, expected: Scorers | None) -> dict[str, Any] | None:
         return None
     if raw.shape[1] == 1 and expected in (None, UNNAMED):
         return {"": raw[:, 0]}
+    if expected is None and raw.shape[0] == 1 and raw.shape[1] > _MOST_UNNAMED:
+        raise InvalidScores(
+            f"scores have the shape {raw.shape}: one candidate with {raw.shape[1]} scorers; if these are "
+            f"{raw.shape[1]} candidates, give scores[0], otherwise name the scorers: {{name: numbers}}"
+        )
     named = expected is not None and len(expected) == raw.shape[1] and expected != UNNAMED
     names = expected if named else [str(j) for j in range(raw.shape[1])]
     return dict(zip(names or (), raw.T, strict=True))

@@ -41,6 +41,10 @@ def test_bad_durations_are_named(text):
         (["serve", "--host", "0.0.0.0"], "which other machines can reach, and there are no keys"),
         (["serve", "--expire-after", "soon"], "expire_after is 'soon'; write 90s"),
         (["export", "docs", "--format", "xml"], "format is 'xml'; it must be jsonl or csv"),
+        (
+            ["export", "docs", "--labels", "--out", "l.xlsx"],
+            "l.xlsx ends in .xlsx; it must end in .csv, .jsonl or .parquet",
+        ),
         (["expire", "docs", "--older-than", "soon"], "older_than is 'soon'; write 90s"),
     ],
 )

@@ -84,6 +84,14 @@ def test_what_there_is_no_number_for(folder):
     refused(shortlist(*few, cwd=path), "120 examples are too few for coverage 0.99 at delta 0.05, which needs 299")
     refused(shortlist("threshold", "results.csv", cwd=path), "has the scores dense, distance; a threshold is for one")
     refused(shortlist("threshold", "true.csv", "--scorer", "x", cwd=path), "has no columns round_id and picked")
+    (path / "word.csv").write_text("round_id,score,picked\n1,0.5,1\n1,abc,0\n2,0.5,1\n")
+    refused(shortlist("threshold", "word.csv", cwd=path), "row 2 of 'score' is 'abc'; a score must be a number")
+    (path / "names.csv").write_text("question_id,score,picked\n1,0.5,1\n")
+    refused(shortlist("threshold", "names.csv", cwd=path), "a row for each result, with round_id, a score and picked")
+    done = shortlist("threshold", "results.csv", "--scorer", "distance", cwd=path)
+    assert (
+        "That is nearly everything. If smaller scores are better, they are distances: add --distances." in done.stdout
+    )
     (path / "absent.csv").write_text("true_score,x\n" + ",1\n" * 50 + "0.5,1\n" * 50)
     done = shortlist("threshold", "absent.csv", cwd=path)
     assert done.returncode == 0, done.stderr

@@ -40,11 +40,32 @@ def test_items_are_sent_as_rounds_or_as_they_are(network, client):
     ]
 
 
-@pytest.mark.parametrize("item", [{"scores": [0.5]}, {"id": 5, "scores": [0.5]}, "a", {"id": "a"}])
-def test_items_that_cannot_be(network, client, item):
-    with pytest.raises(errors.InvalidParameter):
+@pytest.mark.parametrize("item", [{"scores": [0.5]}, {"id": 5, "scores": [0.5]}, "a"])
+def test_items_without_an_id(network, client, item):
+    with pytest.raises(errors.InvalidParameter, match="it needs an 'id'"):
         client.add_items([item])
+    with pytest.raises(errors.InvalidParameter, match="give a list of them"):
+        client.add_items({"id": "a", "scores": [0.5]})
     assert network.requests == []
+
+
+def test_one_bad_item_does_not_keep_others_out(network, client):
+    results = [{"id": "b", "status": 201}, {"id": "d", "status": 409, "problem": {"status": 409, "detail": "taken"}}]
+    network.script.append(httpx.Response(207, json={"results": results}))
+    items = [
+        {"id": "a", "scores": [float("nan")]},
+        {"id": "b", "scores": [0.5]},
+        {"id": "c"},
+        {"id": "d", "scores": [1]},
+    ]
+    nan, none, empty, taken = client.add_items(items)
+    assert "item a: scores[0] is nan" in str(nan)
+    assert none is None
+    assert isinstance(empty, errors.InvalidParameter)
+    assert str(empty).startswith("item c: ")
+    assert "taken" in str(taken)
+    ((_, _, body),) = network.sent()
+    assert [item["id"] for item in body["items"]] == ["b", "d"]
 
 
 def test_next_renew_and_give_back(network, client):

@@ -110,6 +110,10 @@ def test_what_is_no_message_is_refused(answer):
 
 
 def test_what_cannot_be_used_is_refused():
+    with pytest.raises(InvalidParameter, match="document 2 is a dict; give its text"):
+        numbered(["a", {"text": "b"}])
+    with pytest.raises(InvalidParameter, match=r"citations are 'see \[1\]'; give what read_citations returns"):
+        answer_round(Shortlister(), 0, "see [1]")
     for labels in (None, "abc", 5):
         with pytest.raises(InvalidParameter, match="give the members of the list"):
             read_citations("[1]", labels)

@@ -93,6 +93,8 @@ def test_what_is_refused():
     for wrong in ("nobody", GroupedShortlister()):
         with pytest.raises(ValueError, match=r"must be a Shortlister, a NestedShortlister|one lister per group"):
             ShortlistRetriever(searches={"dense": store([0.5])}, lister=wrong)
+    with pytest.raises(ValueError, match="fetchk"):
+        ShortlistRetriever(searches={"dense": store([0.5])}, lister=Shortlister(), fetchk=2)
     with pytest.raises(ValueError, match="fetch_k is 0"):
         ShortlistRetriever(searches={"dense": store([0.5])}, lister=Shortlister(), fetch_k=0)
 

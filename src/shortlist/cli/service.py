@@ -250,7 +250,9 @@ def export(
     """Write a stream's log, or its labels, to a file or to standard output."""
     forms = ("csv", "jsonl", "parquet") if labels else ("jsonl", "csv")
     suffix = "" if out is None else out.suffix.removeprefix(".").lower()
-    form = form or (suffix if labels and suffix in forms else forms[0])
+    if not form and labels and suffix and suffix not in forms:
+        raise InvalidParameter(f"{out} ends in .{suffix}; it must end in .csv, .jsonl or .parquet, or give --format")
+    form = form or (suffix if labels and suffix else forms[0])
     if form not in forms:
         raise InvalidParameter(f"format is {form!r}; it must be {', '.join(forms[:-1])} or {forms[-1]}")
     if form == "parquet" and out is None:

@@ -84,6 +84,11 @@ def _read(path: Path, column: str, scorer: str | None, distances: bool, separato
             raise InvalidParameter(
                 f"scorer is {scorer!r}, which is for one row per result; {path} has no columns round_id and picked"
             )
+        if column not in names and len(names) > 1:
+            raise InvalidParameter(
+                f"{path} has the columns {', '.join(names)}; give a row for each result, with round_id, a score and "
+                f"picked (1 or 0), or a row for each question, with {column} (or another --column)"
+            )
         true = next(iter(LogFiles((str(path),), column=column, separator=separator).read([str(path)]).values()))
         return _Examples(np.where(np.isinf(true), -np.inf, sign * true), None, None)
     scorers = () if scorer is None else (scorer,)
@@ -126,6 +131,11 @@ def _say(console: Console, labeled: LabeledThreshold, examples: _Examples, dista
             f"Results shown per question, expected: {examples.length(cut)} of {_candidates(examples)}. "
             f"A fixed top-k with the same guarantee: {k}."
         )
+        everything = (examples.candidates >= cut).sum() / np.isfinite(examples.candidates).sum()
+        if everything > 0.95 and not distances:
+            console.print(
+                "That is nearly everything. If smaller scores are better, they are distances: add --distances."
+            )
     needed = examples_needed(labeled.coverage, labeled.delta)
     console.print(f"{needed:,} examples are enough for a first number; more bring it closer to the optimal one.\n")
     _change(console, labeled.coverage, number, examples, distances)

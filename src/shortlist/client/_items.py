@@ -15,12 +15,22 @@ __all__ = ["add_items", "give_back", "next_round", "queue", "renew"]
 
 def add_items(calls: "Calls", items: Iterable[Mapping[str, Any]]) -> Call[list[ShortlistError | None]]:
     """Send items; return what was wrong with each, or None."""
-    bodies = [_body(item, calls._scorer_version) for item in items]
-    outcomes: list[ShortlistError | None] = []
+    if isinstance(items, Mapping):
+        raise InvalidParameter(f"items are {str(items)[:100]}; give a list of them, even of one")
+    outcomes, bodies = list[ShortlistError | None](), list[dict[str, Any]]()
+    for item in items:
+        if not isinstance(item, Mapping) or not isinstance(item.get("id"), str):
+            raise InvalidParameter(f"an item is {str(item)[:100]}; it needs an 'id', which is a string")
+        try:
+            bodies.append(_body(item, calls._scorer_version))
+            outcomes.append(None)
+        except ShortlistError as error:  # the others are added all the same
+            outcomes.append(type(error)(f"item {item['id']}: {error}"))
+    sent = [position for position, outcome in enumerate(outcomes) if outcome is None]
     for part in in_parts(bodies):
         reply = yield from calls._send(Request("POST", calls._path("items"), {"items": part}))
-        results = results_of(reply, len(part))
-        outcomes += [error_of(each["problem"]) if each.get("problem") else None for each in results]
+        for each in results_of(reply, len(part)):
+            outcomes[sent.pop(0)] = error_of(each["problem"]) if each.get("problem") else None
     return outcomes
 
 
@@ -53,8 +63,6 @@ def queue(calls: "Calls") -> Call[dict[str, Any]]:
 
 def _body(item: Mapping[str, Any], version: str | None) -> dict[str, Any]:
     """Return an item as it is sent: as it is, if it has candidates, or from what `propose` takes."""
-    if not isinstance(item, Mapping) or not isinstance(item.get("id"), str):
-        raise InvalidParameter(f"an item is {str(item)[:100]}; it needs an 'id', which is a text")
     if "candidates" in item:
         return {"scorer_version": version, **item} if version is not None else dict(item)
     given = {name: value for name, value in item.items() if name not in ("id", "image")}

@@ -78,12 +78,23 @@ def numbered(texts: Iterable[str]) -> str:
     str
         One line per document.
 
+    Raises
+    ------
+    InvalidParameter
+        If a document is not a text.
+
     Examples
     --------
     >>> print(numbered(["Refunds take five days.", "Returns are free."]))
     [1] Refunds take five days.
     [2] Returns are free.
     """
+    texts = list(texts)
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise InvalidParameter(
+                f"document {number} is a {type(text).__name__}; give its text, such as document.page_content"
+            )
     return "\n".join(f"[{number}] {text}" for number, text in enumerate(texts, 1))
 
 
@@ -178,7 +189,8 @@ def answer_round(
     Raises
     ------
     InvalidParameter
-        If the lister's verbs must be awaited, or `several` is neither ``"all"`` nor ``"any"``.
+        If the lister's verbs must be awaited, `several` is neither ``"all"`` nor ``"any"``, or `citations` are not
+        what `read_citations` returns.
     """
     if inspect.iscoroutinefunction(lister.hit):
         raise InvalidParameter(
@@ -186,6 +198,8 @@ def answer_round(
         )
     if several not in ("all", "any"):
         raise InvalidParameter(f"several is {several!r}; it must be 'all' or 'any'")
+    if not isinstance(citations, Citations):
+        raise InvalidParameter(f"citations are {str(citations)[:60]!r}; give what read_citations returns")
     answer = citations.answer
     if answer == "hit":
         only = several == "any" or len(citations.cited) == 1

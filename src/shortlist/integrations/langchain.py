@@ -29,7 +29,7 @@ needs_extra("the LangChain adapter", "langchain", "langchain_core")
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun, Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.retrievers import BaseRetriever
-from pydantic import PrivateAttr
+from pydantic import ConfigDict, PrivateAttr
 
 from shortlist.integrations._langchain_search import Search, as_search
 
@@ -81,6 +81,7 @@ class ShortlistRetriever(_Marking, BaseRetriever):
         False if scores are distances; with several searches, one per search by name.
     """
 
+    model_config = ConfigDict(extra="forbid")
     searches: Mapping[str, Any]
     lister: Any
     fetch_k: int = 50
@@ -144,6 +145,7 @@ class ShortlistCompressor(_Marking, BaseDocumentCompressor):
         Whether the retriever returns all documents.
     """
 
+    model_config = ConfigDict(extra="forbid")
     lister: Any = None
     score: str | Callable[..., Any] = "score"
     higher_is_better: bool | dict[str, bool] = True

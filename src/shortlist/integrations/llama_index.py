@@ -23,7 +23,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
-from pydantic import PrivateAttr
+from pydantic import ConfigDict, PrivateAttr
 
 __all__ = ["ShortlistFusionRetriever", "ShortlistPostprocessor"]
 
@@ -69,6 +69,7 @@ class ShortlistPostprocessor(_Marking, BaseNodePostprocessor):
         Whether the retriever returns all nodes.
     """
 
+    model_config = ConfigDict(extra="forbid")
     lister: Any = None
     higher_is_better: bool = True
     complete: bool = False

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shortlist.errors import InvalidParameter, InvalidScores
 from shortlist.lab.comparison import Lists
-from shortlist.lab.logs import check_columns, read_table, read_times, stream_name
+from shortlist.lab.logs import check_columns, first_word, read_table, read_times, stream_name
 
 __all__ = ["CandidateFiles"]
 
@@ -85,9 +85,12 @@ class CandidateFiles:
             if field.name not in others and any(is_kind(field.type) for is_kind in numbers)
         ]
         if not columns:
+            for name in table.column_names:
+                if name not in others and any(map(_is_number, table.column(name).to_pylist())):
+                    raise InvalidScores(f"{path}: {first_word(name, table)}")
             raise InvalidParameter(
                 f"{path}: there is no column of scores, only {', '.join(table.column_names)}; a scorer is a column of "
-                "numbers: add one, or name it with --scorers"
+                "numbers: add one"
             )
         return tuple(columns)
 

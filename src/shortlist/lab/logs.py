@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist.errors import InvalidParameter, InvalidScores, needs_extra
 
-__all__ = ["Log", "LogFiles", "check_columns", "read_table", "read_times", "stream_name"]
+__all__ = ["Log", "LogFiles", "check_columns", "first_word", "read_table", "read_times", "stream_name"]
 
 Array = NDArray[np.float64]
 
@@ -178,7 +178,7 @@ def _scores(path: str | os.PathLike[str], column: str, table: Any) -> Array:
     try:
         values = table.column(column).cast("float64").to_numpy(zero_copy_only=False)
     except (pa.ArrowException, ValueError):
-        raise InvalidScores(f"{path}: {_first_word(column, table)}") from None
+        raise InvalidScores(f"{path}: {first_word(column, table)}") from None
     scores = np.where(np.isnan(values), -np.inf, values)  # empty cells come as NaN
     bad = np.flatnonzero(scores == np.inf)
     if bad.size:
@@ -189,7 +189,7 @@ def _scores(path: str | os.PathLike[str], column: str, table: Any) -> Array:
     return scores
 
 
-def _first_word(column: str, table: Any) -> str:
+def first_word(column: str, table: Any) -> str:
     """Say which cell of a column of scores is no number."""
     for row, value in enumerate(table.column(column).to_pylist(), start=1):
         try:

@@ -56,7 +56,10 @@ def read(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
     except OSError as error:
         raise SaveFileError(f"{path} cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:
-        raise DamagedFile(f"{path} is damaged: it is not complete JSON ({error}); restore it from a backup") from None
+        raise DamagedFile(
+            f"{path} was not saved by shortlist, or is damaged: it is not complete JSON ({error}); name another file, "
+            "or restore it from a backup"
+        ) from None
     form = document.get("format") if isinstance(document, dict) else None
     if not isinstance(form, str) or not form.startswith("shortlist "):
         raise DamagedFile(f"{path} is not a file that shortlist saved")
