@@ -133,3 +133,25 @@ def test_a_rule_that_numba_cannot_compile_runs_without_it():
         replay(Stubborn(), scores, compiled=True)
     assert "\n" not in str(caught.value)
     print(caught.value)
+
+
+@dataclasses.dataclass(frozen=True)
+class Broken(shortlist.Policy):
+    """A rule whose author has made a mistake."""
+
+    returns: object = None
+
+    @property
+    def rule(self):
+        return lambda *_: self.returns
+
+    def init(self):
+        return State((0.0,), [], ())
+
+
+def test_a_rule_that_returns_something_else_is_named():
+    scores = np.random.default_rng(0).random(5)
+    with pytest.raises(InvalidParameter, match=r"the rule of Broken returned 0.5; it must return a tuple"):
+        replay(Broken(0.5), scores, compiled=False)
+    with pytest.raises(InvalidParameter, match="the rule of Broken returned a threshold of nan before round 2"):
+        replay(Broken((math.nan,)), scores, compiled=False)

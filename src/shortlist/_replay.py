@@ -74,12 +74,13 @@ def replay(
     state = policy.init()
     if compiled:
         needs_extra("compiled replay", "fast", "numba")
+    _check_rule(policy, state)
     functions = _functions(policy)
     thresholds = np.empty(scores.size)
     if _numba_is_installed() if compiled is None else compiled:
         problem = _run_compiled(functions, state, scores, thresholds, full_feedback)
         if problem is None:
-            return thresholds
+            return _checked(policy, thresholds)
         message = f"the rule of {type(policy).__name__} cannot be compiled by numba ({problem})"
         if compiled:
             raise InvalidParameter(f"{message}; use plain numbers, lists and functions, or compiled=False")
@@ -87,6 +88,31 @@ def replay(
     plain = thresholds.tolist()
     _loop(functions, stamp="plain")(state.carry, state.constants, scores.tolist(), plain, full_feedback)
     thresholds[:] = plain
+    return _checked(policy, thresholds)
+
+
+def _ships(policy: Policy) -> bool:
+    return type(policy).__module__.startswith("shortlist.")
+
+
+def _check_rule(policy: Policy, state: State) -> None:
+    """Raise if a rule that does not ship with shortlist returns something else than a tuple."""
+    if _ships(policy):
+        return
+    carry = policy.rule(state.carry, [], state.constants, MISS, True)
+    if not isinstance(carry, tuple) or not carry:
+        raise InvalidParameter(
+            f"the rule of {type(policy).__name__} returned {carry!r}; it must return a tuple, the threshold first"
+        )
+
+
+def _checked(policy: Policy, thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the thresholds, or raise if a rule that does not ship with shortlist returned one that is no number."""
+    if not _ships(policy) and np.isnan(thresholds).any():
+        first = int(np.isnan(thresholds).argmax())
+        raise InvalidParameter(
+            f"the rule of {type(policy).__name__} returned a threshold of nan before round {first + 1}"
+        )
     return thresholds
 
 

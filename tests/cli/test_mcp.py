@@ -144,8 +144,9 @@ def test_over_http(tmp_path):
             running.terminate()
             await running.wait()
             await running.aclose()
+        return running.returncode
 
-    anyio.run(main)
+    assert anyio.run(main) == 130  # ended as by Ctrl-C: its servers too
     assert report(tmp_path / "tools.state" / "log.jsonl").rounds == 1
     errors = (tmp_path / "stderr").read_text()
     assert "Failed to parse" in errors  # what a server says that is no message, without the message
@@ -167,12 +168,18 @@ def test_settings_that_are_wrong_are_named(section, message, tmp_path):
     assert message in str(result.exception)
 
 
-def test_a_port_that_is_taken(tmp_path):
+def test_check_looks_at_settings_too(tmp_path):
+    result = CliRunner().invoke(app, ["mcp", str(written(tmp_path, coverage=90)), "--check"])
+    assert "coverage is 90; it must lie strictly between 0 and 1" in str(result.exception)
+
+
+def test_a_port_that_is_taken(tmp_path, capfd):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         result = CliRunner().invoke(app, ["mcp", str(written(tmp_path)), "--http", str(port)])
     assert isinstance(result.exception, InvalidParameter)
     assert f"port {port} of 127.0.0.1 cannot be used" in str(result.exception)
+    assert "tools at" not in result.output + capfd.readouterr().err
 
 
 def test_check_names_servers_and_what_is_wrong_with_them(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 
 from shortlist import DLR, metrics, replay
 from shortlist.lab.claims import Claim, Totals, claims, totals, totals_in_words
+from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import load_task
 from shortlist.policies import PAPER
 
@@ -92,4 +93,8 @@ def test_claims_are_counted(three):
         "task).",
         "Our own claims: of 1, 1 hold on every task measured, 0 on some and 0 on none (1 of 1, counted task by task).",
     ]
-    assert totals_in_words([]) == []
+    assert totals_in_words([]) == totals_in_words([], Spec(runs=1)) == []
+    assert totals_in_words(ours, Spec()) == totals_in_words(ours)
+    assert totals_in_words(ours, Spec(runs=2, rounds=2000))[-1] == (
+        "These are 2 runs of 2,000 rounds; the paper has 10 of 10,000, and fewer can mislead."
+    )

@@ -1,7 +1,10 @@
 """The command `mcp`: a gateway for agents that have too many tools."""
 
 import logging
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,10 +55,25 @@ def mcp(
     elif check:
         anyio.run(_check, settings)
     elif http is not None:
-        sys.stderr.write(f"shortlist: tools at http://127.0.0.1:{http}/mcp\n")
-        anyio.run(serve_http, settings, http)
+        with _ended_as_by_ctrl_c():
+            anyio.run(serve_http, settings, http, _announce)
     else:
-        anyio.run(serve_stdio, settings)
+        with _ended_as_by_ctrl_c():
+            anyio.run(serve_stdio, settings)
+
+
+@contextmanager
+def _ended_as_by_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM, by which clients and service managers end a gateway, end its servers too."""
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _announce(address: str) -> None:
+    sys.stderr.write(f"shortlist: tools at {address}\n")
 
 
 def _in_one_line(record: logging.LogRecord) -> bool:

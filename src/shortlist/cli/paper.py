@@ -132,7 +132,7 @@ def _print(console: Console, results: Any, claims: list[Any], out: Path) -> None
         console.print(_summary_table(results, name))
     for name in results.optimal_lists:
         console.print(_lists_table(results, name))
-    for sentence in totals_in_words(claims):
+    for sentence in totals_in_words(claims, results.spec):
         console.print(escape(sentence), highlight=False, soft_wrap=True)
     page = escape(str(out / "report.html"))
     console.print(f"Everything is in [bold]{escape(str(out))}[/]; open [bold]{page}[/].", highlight=False)

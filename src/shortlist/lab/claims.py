@@ -16,6 +16,7 @@ from shortlist import metrics
 from shortlist._replay import replay
 from shortlist._validation import miss_rate
 from shortlist.lab.run import Results, law_of
+from shortlist.lab.spec import Spec
 from shortlist.lab.statistics import half_width
 from shortlist.lab.tasks import ScoredTask
 from shortlist.policies import policy_label
@@ -23,6 +24,8 @@ from shortlist.policies import policy_label
 __all__ = ["Claim", "Totals", "claims", "totals", "totals_in_words"]
 
 Array = NDArray[np.float64]
+#: What the paper has.
+_RUNS, _ROUNDS = 10, 10_000
 
 
 @dataclass(frozen=True)
@@ -369,8 +372,8 @@ def totals(claims: Sequence[Claim], by: str) -> Totals:
     )
 
 
-def totals_in_words(claims: Sequence[Claim]) -> list[str]:
-    """Return sentences that say how many claims hold; none if there are no claims."""
+def totals_in_words(claims: Sequence[Claim], spec: Spec | None = None) -> list[str]:
+    """Return sentences that say how many claims hold, and whether a spec has fewer rounds than the paper."""
     sentences = []
     for by, whose in (("paper", "The paper's"), ("ours", "Our own")):
         total = totals(claims, by)
@@ -380,4 +383,9 @@ def totals_in_words(claims: Sequence[Claim]) -> list[str]:
                 f"measured, {total.on_some} on some and {total.on_none} on none ({total.holds} of {total.measured}, "
                 "counted task by task)."
             )
+    if sentences and spec is not None and (spec.runs < _RUNS or spec.rounds < _ROUNDS):
+        sentences.append(
+            f"These are {spec.runs} runs of {spec.rounds:,} rounds; the paper has {_RUNS} of {_ROUNDS:,}, and fewer "
+            "can mislead."
+        )
     return sentences

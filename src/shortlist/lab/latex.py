@@ -178,7 +178,7 @@ def _claims_table(results: Results, claims: Sequence[Claim]) -> str:
         verdicts = [{True: "holds", False: r"\textbf{no}", None: "--"}[holds.get(name)] for name in names]
         lines.append(" & ".join([_paragraph(("" if by == "paper" else "ours: ") + text), *verdicts]) + r" \\")
     lines += [r"\bottomrule", r"\end{tabular}"]
-    return _table(lines, " ".join(map(escape, totals_in_words(claims))), "claims", wide=True)
+    return _table(lines, " ".join(map(escape, totals_in_words(claims, results.spec))), "claims", wide=True)
 
 
 def _paragraph(text: str) -> str:
@@ -208,7 +208,7 @@ def _figure(printed: Printed) -> str:
 def _document(results: Results, claims: Sequence[Claim], parts: Sequence[str]) -> str:
     """Return a document that shows every table and figure, as a paper would."""
     inputs = "\n".join(rf"\input{{{part}}}" for part in parts)
-    totals = " ".join(map(escape, totals_in_words(claims)))
+    totals = " ".join(map(escape, totals_in_words(claims, results.spec)))
     return rf"""\documentclass[twocolumn]{{article}}
 \usepackage[T1]{{fontenc}}
 \usepackage{{mathptmx}}

@@ -94,7 +94,7 @@ def _title(results: Results) -> str:
 def _reproduced(results: Results, claims: Sequence[Claim], figures: dict[str, str]) -> str:
     """Say what of the paper was run, and how many claims hold."""
     spec = results.spec
-    totals = " ".join(totals_in_words(claims))
+    totals = " ".join(totals_in_words(claims, spec))
     if spec.scores is not None or not set(spec.task_names) <= set(PAPER_TASKS):
         return f"<p><b>The paper's experiments on other data.</b> {html.escape(totals)}</p>"
     drawn = [i + 1 for i, name in enumerate(_FEATURED) if name in figures]

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from shortlist._validation import check_count, check_number
-from shortlist.errors import InvalidParameter, MissingFile
+from shortlist.errors import InvalidParameter, MissingFile, ShortlistError, needs_extra
+from shortlist.listers import Shortlister
 from shortlist.rounds.settings import Options
 
 __all__ = ["DEFAULTS", "Config", "Embeddings", "HttpServer", "Server", "ServiceStream", "StdioServer", "read_config"]
@@ -206,10 +207,16 @@ def read_config(path: str | os.PathLike[str]) -> Config:
     if not listed:
         raise InvalidParameter(f"all servers in {path} are disabled; there is nothing to find tools in")
     state = section.get("state", f"{source.stem}.state")
+    settings = {**DEFAULTS} | {key: section[key] for key in _LISTER if key in section}
+    try:
+        Shortlister(**settings)
+    except ShortlistError as error:
+        raise InvalidParameter(f"{path}: {error}") from None
+    if "service" in section:
+        needs_extra("a gateway with a service", "client", "httpx")
     return Config(
         servers=tuple(listed),
-        settings={**DEFAULTS, "keep": check_count("keep", section.get("keep", DEFAULTS["keep"]))}
-        | {key: section[key] for key in _LISTER if key in section},
+        settings=settings,
         shadow=_flag(section.get("shadow", False), "shadow"),
         state=folder / _text(state, "state"),
         service=None if "service" not in section else _service(_object(section["service"], "service")),

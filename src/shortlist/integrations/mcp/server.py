@@ -209,7 +209,7 @@ async def serve_stdio(config: Config) -> None:
         await server.run(reading, writing, server.create_initialization_options())
 
 
-async def serve_http(config: Config, port: int) -> None:
+async def serve_http(config: Config, port: int, announce: Callable[[str], None] = lambda _: None) -> None:
     """Serve over HTTP at ``/mcp``, on this machine only, until the process is stopped.
 
     There are no keys. A web page can reach this machine too, through a host name that resolves to it, so requests must
@@ -221,6 +221,8 @@ async def serve_http(config: Config, port: int) -> None:
         The settings.
     port
         The port to listen on.
+    announce
+        Called with the address once it can be used.
     """
     listening = socket.socket()
     try:
@@ -233,4 +235,5 @@ async def serve_http(config: Config, port: int) -> None:
         async with opened(config) as server:
             app = server.streamable_http_app(host=_HOST)
             settings = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
+            announce(f"http://{_HOST}:{port}/mcp")
             await uvicorn.Server(settings).serve(sockets=[listening])
