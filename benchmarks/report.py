@@ -264,7 +264,7 @@ def draw_speed(measured: Measured) -> None:
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlim(800, 1.6e7)
-        axes.set_ylim(bottom=0.4)
+        axes.set_ylim(0.4, 1e4)
         axes.set_xlabel("rounds so far")
         axes.set_ylabel("µs per round")
         axes.set_title("What a round costs")
