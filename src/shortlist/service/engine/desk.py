@@ -90,8 +90,8 @@ class Desk:
             part = shown[start : start + _COMPARED]
             ids = [item.item_id for item in part]
             rounds, salts = await self._shelf.read_of(stream, partial(_with_salts, stream_id=stream.id, ids=ids))
-            known = {(stream.id, round_id): round_ for round_id, round_ in rounds.items()}
-            draft = Batch(known, 0.0, 0, salts={(stream.id, round_id): salt for round_id, salt in salts.items()})
+            logged = {(stream.id, round_id): round_ for round_id, round_ in rounds.items()}
+            draft = Batch(logged, 0.0, 0, salts={(stream.id, round_id): salt for round_id, salt in salts.items()})
             for item in part:
                 judged = draft.judge(item.propose(stream))
                 outcomes.append(judged if isinstance(judged, ShortlistError) else False)
