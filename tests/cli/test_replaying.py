@@ -1,10 +1,13 @@
 """The command `replay`."""
 
 import csv
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from shortlist.lab.tasks import load_task
 from tests.cli.command import OWN, refused, shortlist
 
 
@@ -134,6 +137,18 @@ def test_replay_of_lists(tmp_path, scorers):
         assert f"{float(row['coverage']):.4f}" in done.stdout
     assert "…" not in done.stdout  # eighty characters are wide enough
     assert (tmp_path / "results-replay" / "lists.png").stat().st_size > 10_000
+
+
+def test_the_page_says_what_is_printed(tmp_path, monkeypatch):
+    """The log is written by the code on the page."""
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "your-log.md").read_text()
+    code = next(block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "candidates.csv" in block)
+    monkeypatch.chdir(tmp_path)
+    exec(code, {"csv": csv, "np": np, "load_task": load_task})
+    done = shortlist("replay", "candidates.csv", "--lists", cwd=tmp_path)
+    printed = [line.rstrip() for line in done.stdout.splitlines()]
+    expected = re.search(r"```text\n(candidates: .*?)```", page, re.DOTALL)[1].splitlines()
+    assert [line for line in expected if line not in printed] == []
 
 
 def test_replay_of_a_log_too_short_to_cut(tmp_path):
