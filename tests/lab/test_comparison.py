@@ -76,7 +76,7 @@ def test_rank_fusion_is_its_formula():
     assert ReciprocalRankFusion()(np.stack([table, table[::-1]]))[1].tolist() == pytest.approx(by_hand[::-1])
 
 
-def test_top_k_is_the_smallest_that_covers_as_much():
+def test_top_k_is_the_smallest_that_covers_as_much_in_the_last_tenth():
     """By brute force, in lists without ties; and with nothing but ties, where order is chance."""
     lists = lists_of(load_task("retrieval"))
     rows = np.random.default_rng(1).integers(len(lists.values), size=3000)
@@ -84,11 +84,11 @@ def test_top_k_is_the_smallest_that_covers_as_much():
     jitter = np.random.default_rng(2).random(lists.values.shape[:2]) * 1e-9  # breaks ties at random
     made = (lists.values[:, :, 0] + jitter)[rows]
     ranks = (made > made[:, :1]).sum(axis=1)
-    recall = [(ranks < k).mean() for k in range(1, 52)]
+    recall = [(ranks[-300:] < k).mean() for k in range(1, 52)]
     k = int(ways["top-k"].sizes[0])
     assert ways["top-k"].score == f"top {k} by dense"
-    assert recall[k - 2] - 1e-3 < ways["auto"].coverage <= recall[k - 1] + 1e-3
-    assert ways["top-k"].coverage == pytest.approx(recall[k - 1], abs=2e-3)
+    assert recall[k - 2] - 1e-3 < ways["auto"].last(300).coverage <= recall[k - 1] + 1e-3
+    assert ways["top-k"].coverage == pytest.approx((ranks < k).mean(), abs=2e-3)
     alike = Lists(np.ones((200, 10, 1)), np.zeros(200, dtype=np.intp))
     equal = compare(alike, np.arange(200), 0.9, DELTA)["top-k"]
     assert (equal.score, equal.coverage) == ("top 10", 1.0)  # auto must show all ten
