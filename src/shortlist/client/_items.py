@@ -26,11 +26,11 @@ def add_items(calls: "Calls", items: Iterable[Mapping[str, Any]]) -> Call[list[S
             outcomes.append(None)
         except ShortlistError as error:  # the others are added all the same
             outcomes.append(type(error)(f"item {item['id']}: {error}"))
-    sent = [position for position, outcome in enumerate(outcomes) if outcome is None]
+    sent = iter([position for position, outcome in enumerate(outcomes) if outcome is None])
     for part in in_parts(bodies):
         reply = yield from calls._send(Request("POST", calls._path("items"), {"items": part}))
         for each in results_of(reply, len(part)):
-            outcomes[sent.pop(0)] = error_of(each["problem"]) if each.get("problem") else None
+            outcomes[next(sent)] = error_of(each["problem"]) if each.get("problem") else None
     return outcomes
 
 
