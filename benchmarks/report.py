@@ -36,6 +36,8 @@ class Measured:
         self.memory: dict[str, float] = results["memory"]
         self.date: str = results["date"]
         self.passes: int = results["passes"]
+        #: Cases whose names begin so were measured in a run of their own (`run.py --only`), on the same day.
+        self.apart: list[str] = results.get("apart", [])
 
     def seconds(self, case: str) -> float:
         """Return a case's median over the passes."""
@@ -395,7 +397,7 @@ With a learned score (`score="auto"`), after its fit, compared with the same sof
 ## In a framework
 
 BM25 and a vector store of each framework together, {PASSAGES:,} passages in memory, 50 results of each search, vectors computed beforehand (with a model, the embedding
-of the question comes on top, in all columns). What it does to list lengths is on the [page on hybrid search](../docs/how-to/hybrid-search.md).
+of the question comes on top, in all columns).{" Measured in a run of its own." if "framework" in measured.apart else ""} What it does to list lengths is on the [page on hybrid search](../docs/how-to/hybrid-search.md).
 
 {frameworks(measured)}
 ## The rest
