@@ -4,6 +4,7 @@ import re
 import shlex
 import subprocess
 import sys
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -134,6 +135,23 @@ def test_a_stream_that_is_not_there_can_be_created(page, service):
     page.get_by_text("There is no such stream").wait_for()
     page.get_by_role("link", name="Create it").click()
     wait_until(lambda: page.get_by_label("Name").input_value() == "search-box")  # its script has run
+
+
+@pytest.mark.parametrize(("at", "script", "name"), [("/", "overview", "early"), ("/page/start", "start", "my-data")])
+def test_a_form_waits_for_its_script(page, service, at, script, name):
+    """A click before the listener would load the page again, and create nothing."""
+    held = []
+    page.route(f"**/static/{script}.js", lambda route: held.append(route))
+    page.goto(f"{service.url}{at}", wait_until="commit")
+    create = page.get_by_role("button", name="Create", exact=True)
+    create.wait_for()
+    assert create.is_disabled()
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Name").press("Enter")
+    assert urlsplit(page.url).query == ""
+    held.pop().continue_()
+    create.click()
+    wait_until(lambda: state(service, name).get("rounds") == 0)
 
 
 def test_an_existing_stream_with_other_settings_is_refused(page, service):

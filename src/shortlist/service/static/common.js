@@ -81,6 +81,16 @@ async function send(url, options = {}) {
   }
 }
 
+// Calls `send` with the form when it is submitted. The page has the button disabled until then: a form that is submitted
+// before there is a listener loads the page again, and nothing is sent.
+export function onSubmit(form, send) {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send(form);
+  });
+  form.querySelector("button").disabled = false;
+}
+
 export class Problem extends Error {
   constructor(detail, status) {
     super(detail);

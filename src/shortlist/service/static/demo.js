@@ -1,5 +1,5 @@
 import { Answering } from "/static/answering.js";
-import { ask, fill, live, make, number, percent, whole } from "/static/common.js";
+import { ask, fill, live, make, number, onSubmit, percent, whole } from "/static/common.js";
 import { learning, shares } from "/static/words.js";
 
 const at = (id) => document.getElementById(id);
@@ -15,11 +15,10 @@ const answering = new Answering({
   undone: () => {},
 });
 
-document.querySelector("#ask").addEventListener("submit", async (event) => {
-  event.preventDefault();
+onSubmit(at("ask"), async (form) => {
   at("ask-error").textContent = "";
   try {
-    const { round } = await ask("/v1/demo/ask", { method: "POST", body: { question: new FormData(event.target).get("question") } });
+    const { round } = await ask("/v1/demo/ask", { method: "POST", body: { question: new FormData(form).get("question") } });
     at("round").hidden = false;
     answering.show("python-docs", round);
   } catch (problem) {

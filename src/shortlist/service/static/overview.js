@@ -1,4 +1,4 @@
-import { ask, fill, make, number, path, percent, plural, showState, spark, tenths, threshold, whole } from "/static/common.js";
+import { ask, fill, make, number, onSubmit, path, percent, plural, showState, spark, tenths, threshold, whole } from "/static/common.js";
 import { calls } from "/static/starting.js";
 
 const place = document.querySelector("#streams");
@@ -128,9 +128,8 @@ function showExcluded() {
 creating.elements.explore_share.addEventListener("change", showExcluded);
 creating.addEventListener("reset", () => setTimeout(showExcluded));
 
-creating.addEventListener("submit", async (event) => {
-  event.preventDefault();
-  const form = new FormData(event.target);
+onSubmit(creating, async () => {
+  const form = new FormData(creating);
   const body = { name: form.get("name"), coverage: Number(form.get("coverage")), score: form.get("score") };
   body.miss_budget = JSON.parse(form.get("miss_budget")); // null turns it off
   body.explore_share = JSON.parse(form.get("explore_share"));
@@ -139,7 +138,7 @@ creating.addEventListener("submit", async (event) => {
   try {
     error.textContent = "";
     await ask("/v1/streams", { method: "POST", body });
-    event.target.reset();
+    creating.reset();
     await show();
   } catch (problem) {
     error.textContent = problem.message;

@@ -1,6 +1,6 @@
 // From the demo to data of one's own: creates a stream, and shows the calls to make.
 
-import { ask, fill, showState } from "/static/common.js";
+import { ask, fill, onSubmit, showState } from "/static/common.js";
 import { calls } from "/static/starting.js";
 import { learning } from "/static/words.js";
 
@@ -9,8 +9,7 @@ const form = at("create");
 const asked = new URLSearchParams(location.search).get("name");
 if (asked !== null) form.elements.name.value = asked;
 
-form.addEventListener("submit", async (event) => {
-  event.preventDefault();
+onSubmit(form, async () => {
   const [name, coverage] = [form.elements.name.value, Number(form.elements.coverage.value)];
   const error = document.querySelector(".error");
   error.textContent = "";
