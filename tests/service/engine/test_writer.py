@@ -40,6 +40,24 @@ def test_requests_that_arrive_together_share_a_commit_and_see_each_other(address
     assert [(requests, events) for requests, events, _ in seen] == [(100, 10), (100, 10)]
 
 
+def test_requests_that_are_being_read_join_the_batch(address):
+    """Each comes a turn of the event loop after the one before; the first does not go alone."""
+    seen = []
+
+    async def arrive(engine, turns):
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await engine.propose("a", ["x"], [0.5], round_id=f"r{turns}")
+
+    async def main():
+        async with Engine.open(address, observe=lambda *what: seen.append(what)) as engine:
+            await engine.create_stream("a", Settings(coverage=0.9))
+            await asyncio.gather(*(arrive(engine, turns) for turns in range(20)))
+
+    asyncio.run(main())
+    assert [requests for requests, *_ in seen] == [20]
+
+
 def test_rounds_of_a_batch_are_at_hand_however_large_they_are(sqlite):
     """More candidates in one batch than the cache holds: no answer is refused as that of a round never shown."""
 

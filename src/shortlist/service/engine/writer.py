@@ -3,6 +3,7 @@
 Requests wait in a queue. The writer takes all that are there, judges them (`batch.py`), appends their
 events in one transaction, and only when that is on disk folds them into memory and answers. While one
 transaction is being synced the next batch gathers, so that requests that arrive together share a sync.
+Requests that have arrived but were not read yet join it: a transaction costs as much as reading several.
 
 What must follow an event (a restart after an alarm, the fit of a learned score) is written before the next list of
 its stream is cut: right after the event, or, if the process dies in between, before anything else when the stream is
@@ -140,6 +141,7 @@ class Writer:
                 batch, self._aside = self._aside, []
                 again = time.monotonic() + _PAUSE
             else:
+                await self._gather()
                 batch = self._next()
             if batch:
                 await self._handle(batch)
@@ -149,6 +151,13 @@ class Writer:
                 continue
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), max(0.0, again - time.monotonic()) if self._aside else None)
+
+    async def _gather(self) -> None:
+        """Let the event loop turn for as long as each turn brings requests."""
+        before = 0
+        while before < len(self._waiting) < self._batch_limit:
+            before = len(self._waiting)
+            await asyncio.sleep(0)
 
     def _next(self) -> list[Request]:
         """Take requests that wait; those of a stream for which others were put aside join them, in their order."""
