@@ -1,10 +1,7 @@
 """Opening a database: its address, its settings, its schema, and who may write to it."""
 
 import contextlib
-import math
 import os
-import selectors
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Final
@@ -32,8 +29,6 @@ __all__ = [
 #: For how many milliseconds SQLite waits for a lock.
 BUSY_TIMEOUT: Final = 10_000
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
-#: After how many seconds without use a connection to PostgreSQL is tried before it is used again.
-_IDLE: Final = 1.0
 #: PostgreSQL's advisory lock for migrations: "shortlist" as a number.
 _MIGRATION_LOCK: Final = 0x5110_7115
 
@@ -121,6 +116,7 @@ def _postgresql(url: sa.URL, *, read_only: bool) -> sa.Engine:
         poolclass=sa.pool.QueuePool,
         pool_size=1,
         max_overflow=0,
+        pool_pre_ping=True,
         isolation_level="REPEATABLE READ" if read_only else "READ COMMITTED",
         connect_args={"connect_timeout": 5, "tcp_user_timeout": 15_000, "application_name": "shortlist"},
     )
@@ -135,28 +131,7 @@ def _postgresql(url: sa.URL, *, read_only: bool) -> sa.Engine:
             connection.execute("SET default_transaction_read_only = on")
         connection.commit()
 
-    # `pool_pre_ping` would ask the server before every transaction, which takes as long as a statement.
-    @sa.event.listens_for(engine, "checkin")
-    def _checkin(_connection: Any, record: Any) -> None:
-        record.info["used"] = time.monotonic()
-
-    @sa.event.listens_for(engine, "checkout")
-    def _checkout(connection: Any, record: Any, _proxy: Any) -> None:
-        idle = time.monotonic() - record.info.get("used", math.inf) > _IDLE
-        try:
-            if idle or _has_sent(connection):
-                engine.dialect.do_ping(connection)
-        except engine.dialect.loaded_dbapi.Error:
-            raise sa.exc.DisconnectionError from None  # the pool opens another one
-
     return engine
-
-
-def _has_sent(connection: Any) -> bool:
-    """Return whether the server has sent something unasked, as it does when it ends a connection."""
-    with selectors.DefaultSelector() as selector:
-        selector.register(connection.fileno(), selectors.EVENT_READ)
-        return bool(selector.select(0))
 
 
 def migrate(engine: sa.Engine) -> None:

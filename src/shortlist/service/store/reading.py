@@ -282,21 +282,11 @@ def rounds_of(connection: sa.Connection, stream_id: int, round_ids: list[str], *
     entries = []
     for chunk in _chunks(round_ids):
         # Without ORDER BY, and stream by stream: else SQLite scans the whole stream rather than use the index.
-        query = sa.select(*_ENTRY).where(events.c.stream_id == stream_id, _one_of(connection, events.c.round_id, chunk))
+        query = sa.select(*_ENTRY).where(events.c.stream_id == stream_id, events.c.round_id.in_(chunk))
         if not lists:
             query = query.where(events.c.kind != LISTED)
         entries += [_entry(row) for row in _rows(connection, query)]
     return sorted(entries, key=lambda entry: entry.number)
-
-
-def _one_of(connection: sa.Connection, column: sa.Column[str], values: Sequence[str]) -> sa.ColumnElement[bool]:
-    """Return that a column has one of these values.
-
-    PostgreSQL gets them as one array: the statement is the same however many there are, and is prepared once.
-    """
-    if connection.dialect.name == "postgresql":
-        return column == sa.any_(sa.literal(list(values), sa.ARRAY(column.type)))
-    return column.in_(values)
 
 
 def _chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
