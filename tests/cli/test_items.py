@@ -40,7 +40,7 @@ def test_each_line_that_is_refused_is_named_and_the_others_are_stored(service, t
     assert done.returncode == 1
     for message in (
         "line 4 (twice): ",
-        "line 551 (text): candidates[0].score: Input should be a valid number",
+        'line 551 (text): candidates[0].score is "high": it should be a number',
         "line 552: NaN is not JSON",
         "line 601: not JSON",
         "line 602: id is 5; it must be a string",

@@ -126,5 +126,5 @@ def _invalid(location: str, error: ValidationError, *names: str) -> RequestValid
     """Return a model's error as the framework's own, with the part of the request it is in."""
     if error.error_count() > _MANY_ERRORS:
         return _hopeless(error.error_count())
-    errors = error.errors(include_url=False, include_input=False, include_context=False)
+    errors = error.errors(include_url=False, include_context=False)
     return RequestValidationError([{**each, "loc": (location, *names, *each["loc"])} for each in errors])

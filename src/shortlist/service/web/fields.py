@@ -20,6 +20,7 @@ __all__ = [
     "MOST_ROUNDS",
     "MOST_SCORERS",
     "MOST_SHADOWING",
+    "PATTERNS",
     "ROUND_ID",
     "STREAM_NAME",
     "Annotator",
@@ -67,6 +68,16 @@ MOST_ON_PAGE: Final = 1_000
 #: What streams and rounds may be called.
 STREAM_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 ROUND_ID: Final = r"^[^/\x00-\x08\x0b\x0c\x0e-\x1f\x7f]{1,128}$"
+#: What annotators may be called: no control characters, for some databases do not take them.
+ANNOTATOR: Final = r"^[^\x00-\x1f\x7f]{1,200}$"
+_IMAGE: Final = r"^https?://[^\s/?#]+[^\s]*$"
+#: The same in words, for whoever sends something else: "it should ...".
+PATTERNS: Final = {
+    STREAM_NAME: "have 1 to 100 letters, digits, dots, hyphens or underscores, the first a letter or a digit",
+    ROUND_ID: "have 1 to 128 characters, no slash, and no control characters but tab and newline",
+    ANNOTATOR: "have 1 to 200 characters, and no control characters",
+    _IMAGE: "be an address that begins with http:// or https://",
+}
 
 StreamPath = Annotated[str, Path(alias="name", pattern=STREAM_NAME, description="The stream.")]
 
@@ -150,13 +161,11 @@ RoundId = Annotated[
 Image = Annotated[
     str,
     Field(
-        pattern=r"^https?://[^\s/?#]+[^\s]*$",
+        pattern=_IMAGE,
         max_length=2_000,
         description="The address of a picture, http or https. Pages show it if its host is allowed (`--image-host`).",
     ),
 ]
-#: No control characters: some databases do not take them.
-ANNOTATOR: Final = r"^[^\x00-\x1f\x7f]{1,200}$"
 Annotator = Annotated[str, Field(pattern=ANNOTATOR, description="Who answers.")]
 Id = Annotated[
     Annotated[str, Field(max_length=500)] | Annotated[int, Field(ge=-(2**53) + 1, le=2**53 - 1), Whole()],

@@ -3,7 +3,6 @@
 What is wrong with the database is for the log: a driver's words name hosts, files and roles.
 """
 
-import re
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 
@@ -31,6 +30,7 @@ from shortlist.errors import (
     problem_name,
 )
 from shortlist.service.web.bodies import is_json
+from shortlist.service.web.mistakes import mistakes
 from shortlist.service.web.replies import Problem
 
 __all__ = [
@@ -130,10 +130,10 @@ def validation_problem(error: RequestValidationError) -> dict[str, Any]:
     if syntax := [each for each in error.errors() if each["type"] == "json_invalid"]:
         why = syntax[0].get("ctx", {}).get("error") or syntax[0]["msg"]
         return _invalid(f"the body is not JSON: {why.removeprefix('Invalid JSON: ')}")
-    # Without the input: it may be large, or not be JSON at all (NaN).
-    errors = list({(_where(e["loc"]), e["msg"].removeprefix("Value error, ")): None for e in error.errors()[:20]})
-    detail = "; ".join(f"{where}: {what}" for where, what in errors[:3])
-    return document("invalid-request", 422, detail, errors=[{"where": where, "what": what} for where, what in errors])
+    wrong = mistakes(error.errors()[:20])
+    detail = "; ".join(where + what for where, what in list(wrong.items())[:3])
+    errors = [{"where": where, "what": what.removeprefix(":").lstrip()} for where, what in wrong.items()]
+    return document("invalid-request", 422, detail, errors=errors)
 
 
 def _invalid(detail: str) -> dict[str, Any]:
@@ -154,17 +154,6 @@ def _methods(request: Request) -> list[str]:
         if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
             methods |= route.methods or set()
     return sorted(methods)
-
-
-def _where(location: tuple[Any, ...]) -> str:
-    """Return the location of an error in the notation of the body: candidates[3].score."""
-    words = ""
-    for part in location[1:] if len(location) > 1 else location:
-        if isinstance(part, int):
-            words += f"[{part}]"
-        elif not re.search(r"[^A-Za-z0-9_]|^str$|^int$|^[A-Z]", part):  # else the name of an alternative
-            words += f".{part}"
-    return words.lstrip(".") or "body"
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
