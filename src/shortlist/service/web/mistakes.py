@@ -34,19 +34,19 @@ def _what(alternatives: Sequence[Mapping[str, Any]]) -> str:
     expected = [_EXPECTED.fullmatch(error["msg"]) for error in alternatives]
     if "input" not in first or None in expected:
         return ": " + "; ".join(dict.fromkeys(error["msg"].removeprefix("Value error, ") for error in alternatives))
-    wanted = list(dict.fromkeys(_plain(match[1]) for match in expected if match))
-    if all(each.startswith("be ") for each in wanted):
-        wanted = ["be " + " or ".join(each.removeprefix("be ") for each in wanted)]
-    return f" is {_shown(first['input'])}: it should {' or '.join(wanted)}"
+    requirements = list(dict.fromkeys(_plain(match[1]) for match in expected if match))
+    if all(each.startswith("be ") for each in requirements):
+        requirements = ["be " + " or ".join(each.removeprefix("be ") for each in requirements)]
+    return f" is {_shown(first['input'])}: it should {' or '.join(requirements)}"
 
 
-def _plain(wanted: str) -> str:
+def _plain(requirement: str) -> str:
     """Return what pydantic wants, in words for whoever sends JSON."""
-    if wanted == "be True":
+    if requirement == "be True":
         return "be true"
     for pattern, words in PATTERNS.items():
-        wanted = wanted.replace(f"match pattern '{pattern}'", words)
-    return re.sub(r"\ban? valid (?=(\w))", lambda match: "an " if match[1] in "aeiou" else "a ", wanted)
+        requirement = requirement.replace(f"match pattern '{pattern}'", words)
+    return re.sub(r"\ban? valid (?=(\w))", lambda match: "an " if match[1] in "aeiou" else "a ", requirement)
 
 
 def _shown(value: Any) -> str:
