@@ -86,7 +86,7 @@ field: $(STAMP)  ## Run all methods of the field again, for docs/explanation/fie
 	rm -f docs/explanation/field-tables/*.svg
 
 soak: $(STAMP)  ## The long versions of tests that `make test` runs short
-	$(BIN)/python -m pytest -m soak -s
+	$(BIN)/python -m pytest -m soak -s -o faulthandler_timeout=0
 
 # torch is large, so the models have an environment of their own too.
 .models/.installed: requirements/models.txt pyproject.toml

@@ -45,7 +45,7 @@ def long_log(sqlite, monkeypatch):
 
     monkeypatch.setattr(shelf, "load", slow)
     monkeypatch.setattr(shelf, "MOST_TAIL", 50)
-    monkeypatch.setattr(shelf, "_PATIENCE", 0.05)
+    monkeypatch.setattr(shelf, "_PATIENCE", 1.0)
     return sqlite, go_on
 
 
@@ -151,7 +151,7 @@ def test_rounds_that_others_have_too_wait_for_these_alone(long_log, monkeypatch)
 
             monkeypatch.setattr(shelf.Shelf, "find", being_read)
             waiting = asyncio.create_task(engine.answer("leader", "r", "hit", "x"))
-            while not started:  # noqa: ASYNC110
+            while not started and not waiting.done():  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
             for _ in range(3):
                 await one_round(engine, "short")
