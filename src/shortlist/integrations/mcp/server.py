@@ -10,6 +10,8 @@ from functools import partial
 from typing import Any, Final
 from uuid import uuid4
 
+import anyio
+import anyio.lowlevel
 import uvicorn
 from mcp import MCPError
 from mcp.server import Server
@@ -237,3 +239,4 @@ async def serve_http(config: Config, port: int, announce: Callable[[str], None] 
             settings = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
             announce(f"http://{_HOST}:{port}/mcp")
             await uvicorn.Server(settings).serve(sockets=[listening])
+            await anyio.lowlevel.checkpoint()  # a signal cancels here, and not while servers are being closed
