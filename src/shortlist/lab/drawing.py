@@ -119,6 +119,7 @@ def save(figure: Figure, folder: Path, name: str) -> None:
     """Write a figure as SVG and PNG."""
     FigureCanvasAgg(figure)
     figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+    figure.set_layout_engine(None)  # its layout is done, and takes as long as drawing it
     figure.savefig(folder / f"{name}.png", dpi=150)
 
 
