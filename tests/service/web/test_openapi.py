@@ -30,7 +30,7 @@ def fuzz(service, examples):
 
 
 def test_the_document_is_true(service):
-    fuzz(service, 20)
+    fuzz(service, 10)
     assert service.http.get("/healthz").status_code == 200
 
 

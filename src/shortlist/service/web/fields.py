@@ -70,13 +70,14 @@ STREAM_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 ROUND_ID: Final = r"^[^/\x00-\x08\x0b\x0c\x0e-\x1f\x7f]{1,128}$"
 #: What annotators may be called: no control characters, for some databases do not take them.
 ANNOTATOR: Final = r"^[^\x00-\x1f\x7f]{1,200}$"
-_IMAGE: Final = r"^https?://[^\s/?#]+[^\s]*$"
+#: Not `\s`, which is something else in each language.
+_IMAGE: Final = r"^https?://[^\x00-\x20\x7f/?#]+[^\x00-\x20\x7f]*$"
 #: The same in words, for whoever sends something else: "it should ...".
 PATTERNS: Final = {
     STREAM_NAME: "have 1 to 100 letters, digits, dots, hyphens or underscores, the first a letter or a digit",
     ROUND_ID: "have 1 to 128 characters, no slash, and no control characters but tab and newline",
     ANNOTATOR: "have 1 to 200 characters, and no control characters",
-    _IMAGE: "be an address that begins with http:// or https://",
+    _IMAGE: "be an address that begins with http:// or https://, without spaces",
 }
 
 StreamPath = Annotated[str, Path(alias="name", pattern=STREAM_NAME, description="The stream.")]
