@@ -44,3 +44,12 @@ def test_parameters_too(sqlite_service, path):
     assert ": it should " in detail
     assert "Input" not in detail
     assert "pattern" not in detail
+
+
+def test_of_a_large_body_nothing_is_repeated(sqlite_service):
+    """Every error would have its object once more, and all of them are made while others wait."""
+    many = [{"id": i, "score": 0.5} for i in range(9_000)]
+    answer = sqlite_service.http.post(
+        "/v1/streams/docs/rounds", json={"candidates": [*many, {"id": "a", "score": "x"}]}
+    )
+    assert problem(answer, 422, "invalid-request")["detail"] == "candidates[9000].score should be a number"

@@ -26,6 +26,8 @@ _MANY_FIELDS: Final = 40_000
 _MOST_BRACKETS: Final = 150_000
 #: The most errors that are listed one by one.
 _MANY_ERRORS: Final = 100
+#: How many bytes a body has at the most of which an error repeats what was sent: each error has all of its object.
+_SHORT: Final = 100_000
 #: What nearly every client sends, as the server passes it on.
 _USUAL_HEADER: Final = (b"content-type", b"application/json")
 _LINES: Final = (b"application/jsonl", b"application/x-ndjson")
@@ -108,7 +110,7 @@ def reader_of(adapter: TypeAdapter[Result]) -> Callable[[bytes], Result]:
                 raise _hopeless(unknown)
             return validate(content)  # type: ignore[no-any-return]
         except ValidationError as error:
-            raise _invalid("body", error) from None
+            raise _invalid("body", error, include_input=len(content) < _SHORT) from None
 
     return read
 
@@ -122,9 +124,9 @@ def _refused(message: str) -> RequestValidationError:
     return RequestValidationError([{"type": "refused", "loc": ("body",), "msg": message}])
 
 
-def _invalid(location: str, error: ValidationError, *names: str) -> RequestValidationError:
+def _invalid(location: str, error: ValidationError, *names: str, include_input: bool = True) -> RequestValidationError:
     """Return a model's error as the framework's own, with the part of the request it is in."""
     if error.error_count() > _MANY_ERRORS:
         return _hopeless(error.error_count())
-    errors = error.errors(include_url=False, include_context=False)
+    errors = error.errors(include_url=False, include_context=False, include_input=include_input)
     return RequestValidationError([{**each, "loc": (location, *names, *each["loc"])} for each in errors])

@@ -32,11 +32,13 @@ def _what(alternatives: Sequence[Mapping[str, Any]]) -> str:
     if first["type"] == "extra_forbidden":
         return " is not a field of this request: check its spelling"
     expected = [_EXPECTED.fullmatch(error["msg"]) for error in alternatives]
-    if "input" not in first or None in expected:
+    if None in expected:
         return ": " + "; ".join(dict.fromkeys(error["msg"].removeprefix("Value error, ") for error in alternatives))
     requirements = list(dict.fromkeys(_plain(match[1]) for match in expected if match))
     if all(each.startswith("be ") for each in requirements):
         requirements = ["be " + " or ".join(each.removeprefix("be ") for each in requirements)]
+    if "input" not in first:
+        return f" should {' or '.join(requirements)}"
     return f" is {_shown(first['input'])}: it should {' or '.join(requirements)}"
 
 
