@@ -65,11 +65,20 @@ def mcp(
 @contextmanager
 def _ended_as_by_ctrl_c() -> Iterator[None]:
     """Let SIGTERM, by which clients and service managers end a gateway, end its servers too."""
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    ended = False
+
+    def end(*_: object) -> None:
+        nonlocal ended
+        ended = True
+        signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGTERM, end)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+    if ended:  # whoever closes the servers may have taken the cancellation for its own
+        raise KeyboardInterrupt
 
 
 def _announce(address: str) -> None:
