@@ -65,7 +65,7 @@ class Patient(Person):
                 self.writer = None
                 self.port = self.ports[(self.ports.index(self.port) + 1) % len(self.ports)]
             self.retries += 1
-            await asyncio.sleep(min(0.01 * 2**turn, 0.5))
+            await asyncio.sleep(min(0.01 * 2 ** min(turn, 9), 0.5))
         raise AssertionError(f"no answer to {method} {path}")
 
     def right(self, scores):
