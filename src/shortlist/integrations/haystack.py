@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from shortlist.errors import InvalidParameter, needs_extra
-from shortlist.integrations._adapter import Adapter, Candidates, FeedbackMixin, check_searches
+from shortlist.integrations._adapter import Adapter, Candidates, check_searches
+from shortlist.integrations._feedback import FeedbackMixin
 from shortlist.listers import Shortlister
 from shortlist.rounds.shown import to_null
 

@@ -16,13 +16,13 @@ from shortlist.errors import InvalidInput, InvalidScores, needs_extra
 from shortlist.integrations._adapter import (
     Adapter,
     Candidates,
-    FeedbackMixin,
     SearchResult,
     check_searches,
     plain_call,
     waiting_call,
 )
 from shortlist.integrations._candidates import numbers
+from shortlist.integrations._feedback import FeedbackMixin
 
 needs_extra("the LangChain adapter", "langchain", "langchain_core")
 

@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shortlist.errors import InvalidParameter, needs_extra
-from shortlist.integrations._adapter import Adapter, FeedbackMixin, check_searches
+from shortlist.integrations._adapter import Adapter, check_searches
+from shortlist.integrations._feedback import FeedbackMixin
 
 needs_extra("the LlamaIndex adapter", "llama-index", "llama_index")
 

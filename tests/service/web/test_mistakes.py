@@ -2,6 +2,7 @@
 
 import pytest
 
+from shortlist.service.web.fields import PATTERNS
 from tests.service.web.checks import problem
 
 A = {"id": "a", "score": 0.5}
@@ -53,3 +54,14 @@ def test_of_a_large_body_nothing_is_repeated(sqlite_service):
         "/v1/streams/docs/rounds", json={"candidates": [*many, {"id": "a", "score": "x"}]}
     )
     assert problem(answer, 422, "invalid-request")["detail"] == "candidates[9000].score should be a number"
+
+
+def test_every_pattern_of_the_document_has_its_words(sqlite_service):
+    def patterns(part):
+        if isinstance(part, dict):
+            yield from (value for key, value in part.items() if key == "pattern" and isinstance(value, str))
+            part = list(part.values())
+        for each in part if isinstance(part, list) else ():
+            yield from patterns(each)
+
+    assert set(patterns(sqlite_service.http.get("/openapi.json").json())) == set(PATTERNS)

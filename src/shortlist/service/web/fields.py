@@ -9,6 +9,7 @@ from pydantic_core import core_schema
 from shortlist.scores.learned import MOST_WEIGHT
 
 __all__ = [
+    "AFTER_NAME",
     "ANNOTATOR",
     "LONGEST_LEASE",
     "MOST_ANSWERS",
@@ -72,9 +73,12 @@ ROUND_ID: Final = r"^[^/\x00-\x08\x0b\x0c\x0e-\x1f\x7f]{1,128}$"
 ANNOTATOR: Final = r"^[^\x00-\x1f\x7f]{1,200}$"
 #: Not `\s`, which is something else in each language.
 _IMAGE: Final = r"^https?://[^\x00-\x20\x7f/?#]+[^\x00-\x20\x7f]*$"
+#: After what a list of streams may go on: a name, or nothing.
+AFTER_NAME: Final = r"^[A-Za-z0-9._-]{0,100}$"
 #: The same in words, for whoever sends something else: "it should ...".
 PATTERNS: Final = {
     STREAM_NAME: "have 1 to 100 letters, digits, dots, hyphens or underscores, the first a letter or a digit",
+    AFTER_NAME: "have at most 100 letters, digits, dots, hyphens or underscores",
     ROUND_ID: "have 1 to 128 characters, no slash, and no control characters but tab and newline",
     ANNOTATOR: "have 1 to 200 characters, and no control characters",
     _IMAGE: "be an address that begins with http:// or https://, without spaces",

@@ -11,7 +11,7 @@ from shortlist.service.engine import Engine, Settings
 from shortlist.service.web import stream_replies, stream_requests
 from shortlist.service.web.bodies import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine, CurrentMetrics
-from shortlist.service.web.fields import PageLimit, StreamPath
+from shortlist.service.web.fields import AFTER_NAME, PageLimit, StreamPath
 from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.problems import EVERYWHERE, responses
 from shortlist.service.web.views import as_json
@@ -58,7 +58,7 @@ async def create_stream(engine: CurrentEngine, body: stream_requests.NewStream) 
 @router.get("/v1/streams", operation_id="list_streams", response_model=stream_replies.StreamPage)
 async def list_streams(
     engine: CurrentEngine,
-    after: Annotated[str, Query(pattern=r"^[A-Za-z0-9._-]{0,100}$", description="Names after this one.")] = "",
+    after: Annotated[str, Query(pattern=AFTER_NAME, description="Names after this one.")] = "",
     limit: PageLimit = 100,
 ) -> Response:
     """Return streams by name."""
