@@ -19,20 +19,20 @@ def decimal_limit(n, coverage, horizon):
     return max(-1, math.floor(exact))
 
 
-def beta_binomial_limits(delta, relative_mean, weight, coverage, rounds):
+def beta_binomial_limits(delta, relative_mean, weight, first_cut, coverage, rounds):
     """The definition: the largest k with e(n, j) >= 1/delta for all j <= k, in exact fractions."""
-    c = Fraction(str(coverage))
+    c, point = Fraction(str(coverage)), Fraction(str(first_cut))
     p0 = 1 - c
     a = Fraction(relative_mean) * p0 * Fraction(weight)
     b = Fraction(weight) - a
     limits = []
     for n in range(1, rounds + 1):
         # e(n, 0), then e(n, k + 1) from e(n, k): Beta functions as ratios of rising factorials.
-        e = Fraction(1)
+        e = 1 - point
         for i in range(n):
             e *= (b + i) / ((a + b + i) * c)
         k = -1
-        while k + 1 <= n and e * Fraction(delta) >= 1:
+        while k + 1 <= n and (e + (point / c**n if k + 1 == 0 else 0)) * Fraction(delta) >= 1:
             k += 1
             if k < n:
                 e *= (a + k) * c / ((b + n - k - 1) * p0)

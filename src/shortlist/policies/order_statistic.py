@@ -62,22 +62,23 @@ def keep(carry: Tally, heap: list[float], constants: Constants, seen: float, _mi
     again: a score between an old and a new ceiling would be missing, and the threshold too high.
     """
     threshold, n, k, first, second, low, ceiling, pending = carry
-    if MISS < seen <= ceiling and seen >= threshold:
-        p0, coverage, windowed, _, last = constants
+    pushed = MISS < seen <= ceiling and seen >= threshold
+    if pushed:
         heappush(heap, seen)
-        if windowed:
-            moving = min(float(n), last)  # k does not move after `last`, and needs no wider window
-            width = math.floor(moving * p0 - k + 5 * math.sqrt(moving * p0 * coverage)) + pending + 64
-            if len(heap) > 2 * width:
-                heap.sort()
-                while len(heap) > width:
-                    heap.pop()
-                ceiling = heap[-1]
     while low < k and heap:
         heappop(heap)
         low += 1
     if 0 <= k >= low and heap and heap[0] > threshold:
         threshold = heap[0]
+    p0, coverage, windowed, _, last = constants
+    if pushed and windowed:  # after the low ones are gone: k may have jumped, and `width` counts from there
+        moving = min(float(n), last)  # k does not move after `last`, and needs no wider window
+        width = math.floor(moving * p0 - k + 5 * math.sqrt(moving * p0 * coverage)) + pending + 64
+        if len(heap) > 2 * width:
+            heap.sort()
+            while len(heap) > width:
+                heap.pop()
+            ceiling = heap[-1]
     return threshold, n, k, first, second, low, ceiling, pending
 
 
