@@ -25,7 +25,7 @@ def first_cut(boundary, coverage, rounds):
 
 
 def the_tables_prior(delta):
-    return BetaBinomial(delta, relative_mean=1.0, weight=50.0)
+    return BetaBinomial(delta, relative_mean=1.0, weight=50.0, first_cut=0.0)
 
 
 @pytest.mark.parametrize(("coverage", "rounds", "sps", "anytime", "default", "p_sps", "p_anytime"), TABLE)
@@ -37,8 +37,33 @@ def test_the_table(coverage, rounds, sps, anytime, default, p_sps, p_anytime):
     assert crossing_probability(the_tables_prior(2 / rounds), coverage, rounds) == pytest.approx(p_anytime, rel=0.01)
 
 
-def test_the_default_policy_cuts_early():
-    assert first_cut(AnytimeSPS(coverage=0.9).boundary, 0.9, 100) == 71  # no later than 73
+# coverage, rounds, then first cut and exact crossing at delta 0.05 and 0.01 without a share for the first cut, and at
+# 0.01 (the default) and 0.005 with a tenth
+FIRST_CUTS = [
+    (0.8, 10**4, (39, 0.03837), (54, 0.00750), (31, 0.00765), (34, 0.00382)),
+    (0.9, 10**3, (71, 0.02486), (97, 0.00421), (65, 0.00464), (72, 0.00220)),
+    (0.9, 10**4, (71, 0.03429), (97, 0.00666), (65, 0.00689), (72, 0.00340)),
+    (0.95, 10**4, (122, 0.03174), (168, 0.00609), (130, 0.00645), (145, 0.00318)),
+    (0.99, 10**4, (432, 0.03094), (616, 0.00593), (581, 0.00632), (655, 0.00312)),
+]
+
+
+@pytest.mark.parametrize(("coverage", "rounds", "before", "without", "default", "half"), FIRST_CUTS)
+def test_a_tenth_for_the_first_cut(coverage, rounds, before, without, default, half):
+    boundaries = (
+        BetaBinomial(0.05, first_cut=0.0),
+        BetaBinomial(0.01, first_cut=0.0),
+        AnytimeSPS(coverage).boundary,
+        BetaBinomial(0.005),
+    )
+    for boundary, (first, crossed) in zip(boundaries, (before, without, default, half), strict=True):
+        assert first_cut(boundary, coverage, rounds) == first
+        assert crossing_probability(boundary, coverage, rounds) == pytest.approx(crossed, abs=5.1e-6)
+
+
+def test_the_default_cuts_no_later_than_a_five_times_larger_delta_without_it():
+    assert first_cut(AnytimeSPS(0.9).boundary, 0.9, 100) == 65
+    assert first_cut(BetaBinomial(0.05, first_cut=0.0), 0.9, 100) == 71
 
 
 @pytest.mark.parametrize("rounds", [10**3, 10**4, 10**5])

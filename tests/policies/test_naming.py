@@ -82,7 +82,7 @@ def own(tmp_path):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("anytime", AnytimeSPS(0.9, 0.05)),
+        ("anytime", AnytimeSPS(0.9, 0.01)),
         ("anytime@2/T", AnytimeSPS(0.9, 2 / 1234)),
         ("anytime@0.01", AnytimeSPS(0.9, 0.01)),
         ("sps", SPS(0.9, 1234)),

@@ -10,16 +10,18 @@ __all__ = ["BetaBinomial", "mixture"]
 
 
 def mixture(n: int, k: int, first: float, second: float, constants: Constants) -> tuple[int, float, float]:
-    """Advance the mixture martingale: `first` is e at (n, k + 1).
+    """Advance the mixture martingale: `first` is its beta part at (n, k + 1), `second` its point part, 0 once k >= 0.
 
-    It is updated by multiplication: exact to 2e-11 at 10^6 rounds, where recomputing it from lgamma is off by
-    3e-9; it stays near the bar, so nothing overflows.
+    Both are updated by multiplication: exact to 2e-11 at 10^6 rounds, where recomputing from lgamma is off by
+    3e-9; they stay near the bar, so nothing overflows.
     """
     a, b, coverage, p0, bar = constants
     first *= (b + (n - k - 1.0)) / ((a + b + n) * coverage)  # in this order: a tiny b must not be lost
-    if first >= bar:
+    second /= coverage
+    if first + second >= bar:
         k += 1
         first *= (a + k) * coverage / ((b + (n - k)) * p0)
+        second = 0.0
     return k, first, second
 
 
@@ -27,9 +29,9 @@ def mixture(n: int, k: int, first: float, second: float, constants: Constants) -
 class BetaBinomial(Boundary):
     r"""The horizon-free boundary: k moves up where a mixture martingale has reached 1/delta.
 
-    With the prior Beta(a, b) on the miss rate,
+    With the prior Beta(a, b) on the miss rate and a share w for the case of no low score at all,
 
-    $$e(n, k) = \frac{B(a + k, b + n - k)}{B(a, b)\, p_0^k\, c^{n-k}}$$
+    $$e(n, k) = (1 - w)\,\frac{B(a + k, b + n - k)}{B(a, b)\, p_0^k\, c^{n-k}} + w\,\mathbb{1}[k = 0]\, c^{-n}$$
 
     is, when misses occur at rate p0, a non-negative martingale that starts at 1, so the probability that it
     ever reaches 1/delta is at most delta (Ville). k_n is the largest k with e(n, j) >= 1/delta for
@@ -45,16 +47,19 @@ class BetaBinomial(Boundary):
         side, and the recursion would no longer be stable.
     weight
         a + b, the prior's weight in rounds.
+    first_cut
+        w, in [0, 1). It makes the first cut earlier, after 65 rounds instead of 97 at coverage 0.9 and
+        delta 0.01, and later ones hardly later.
 
     Notes
     -----
-    The defaults were chosen on a grid of coverages 0.5 to 0.99, horizons 10^3 to 10^6 and deltas
-    2/T and 0.05: regret is within 6 % of the best prior of the grid for coverages 0.8 to 0.95, and
+    The prior was chosen, without `first_cut`, on a grid of coverages 0.5 to 0.99, horizons 10^3 to 10^6 and
+    deltas 2/T and 0.05: regret is within 6 % of the best prior of the grid for coverages 0.8 to 0.95, and
     at worst 14 % above it (coverage 0.5, 10^6 rounds, delta 0.05).
 
     Examples
     --------
-    >>> BetaBinomial(delta=0.05).limits(coverage=0.9, rounds=71)[-2:].tolist()
+    >>> BetaBinomial(delta=0.01).limits(coverage=0.9, rounds=65)[-2:].tolist()
     [-1, 0]
     """
 
@@ -62,6 +67,7 @@ class BetaBinomial(Boundary):
     delta: float
     relative_mean: float = 0.8
     weight: float = 100.0
+    first_cut: float = 0.1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "delta", check_delta(self.delta))
@@ -73,6 +79,13 @@ class BetaBinomial(Boundary):
             )
         object.__setattr__(self, "relative_mean", relative_mean)
         object.__setattr__(self, "weight", check_number("weight", self.weight, "above 0", above=0.0))
+        first_cut = check_number("first_cut", self.first_cut, "in [0, 1)")
+        if not 0.0 <= first_cut < 1.0:
+            raise InvalidParameter(
+                f"first_cut is {self.first_cut}; it must be in [0, 1): the share of the martingale that bets on the "
+                "first cut, for example 0.1"
+            )
+        object.__setattr__(self, "first_cut", first_cut)
 
     def constants(self, coverage: float, share: float = 1.0) -> Constants:
         """Return a, b, coverage, p0 and the bar 1/delta.
@@ -93,8 +106,8 @@ class BetaBinomial(Boundary):
         a = self.relative_mean * p0 * self.weight
         return a, self.weight - a, coverage, p0, 1.0 / (self.delta * share)
 
-    def start(self, coverage: float) -> Memory:  # noqa: ARG002 - e is 1 at every coverage
-        """Return e(0, 0) = 1.
+    def start(self, coverage: float) -> Memory:  # noqa: ARG002 - the same at every coverage
+        """Return the two parts of e(0, 0) = 1.
 
         Parameters
         ----------
@@ -106,4 +119,4 @@ class BetaBinomial(Boundary):
         Memory
             The boundary's memory.
         """
-        return 1.0, 0.0
+        return 1.0 - self.first_cut, self.first_cut

@@ -38,7 +38,7 @@ def replay(
     ] = None,
     delta: Annotated[
         float, typer.Option(help="With --lists: the allowed probability that a threshold ever passes the optimum.")
-    ] = 0.05,
+    ] = 0.01,
     policies: Annotated[
         str,
         typer.Option(
@@ -75,7 +75,7 @@ def replay(
     if lists:
         if policies != _POLICIES or column != "true_score":
             raise InvalidParameter("--lists compares scores, all with AnytimeSPS: drop --policies and --column")
-        check_probability("delta", delta, 0.05)
+        check_probability("delta", delta, 0.01)
         chosen_scorers = () if scorers is None else names("scorers", scorers)
         _replay_lists(paths, chosen_scorers, by, time, separator, coverage, delta, out, jobs, scheduler)
         return

@@ -35,7 +35,7 @@ def rescore_command(
     coverage: Annotated[
         float, typer.Option(help="Share of rounds in which the right answer must be in the list.")
     ] = 0.9,
-    delta: Annotated[float, typer.Option(help="Probability that the threshold may ever pass the optimum.")] = 0.05,
+    delta: Annotated[float, typer.Option(help="Probability that the threshold may ever pass the optimum.")] = 0.01,
     score: Annotated[str, typer.Option(help="auto, raw, margin, relative, rank or adaptive.")] = "auto",
 ) -> None:
     """Learn a new scorer's threshold from the answers in an old scorer's log.

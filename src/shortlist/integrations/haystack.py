@@ -179,7 +179,7 @@ class ShortlistFilter(_Learning):
     def __init__(
         self,
         coverage: float = 0.9,
-        delta: float = 0.05,
+        delta: float = 0.01,
         score: str = "auto",
         *,
         path: str | None = None,
@@ -260,7 +260,7 @@ class ShortlistJoiner(_Learning):
         self,
         searches: Sequence[str],
         coverage: float = 0.9,
-        delta: float = 0.05,
+        delta: float = 0.01,
         score: str = "auto",
         *,
         path: str | None = None,

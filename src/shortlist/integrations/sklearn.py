@@ -61,7 +61,7 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
     """
 
     def __init__(
-        self, estimator: Any = None, coverage: float = 0.9, delta: float = 0.05, set_score: Any = "auto"
+        self, estimator: Any = None, coverage: float = 0.9, delta: float = 0.01, set_score: Any = "auto"
     ) -> None:
         self.estimator = estimator
         self.coverage = coverage

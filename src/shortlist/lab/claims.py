@@ -315,7 +315,7 @@ def _appendix_statements(target: float) -> Iterator[_Statement]:
 
 
 def _our_statements() -> Iterator[_Statement]:
-    ours, usual = "anytime@2/T", "anytime@0.05"
+    ours, usual = "anytime@2/T", "anytime@0.01"
     yield _Statement(
         "",
         f"{policy_label(ours)}, has less than half of SPS's regret",

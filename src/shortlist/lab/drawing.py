@@ -43,7 +43,7 @@ _BLUE: Final = "#0072B2"
 _LINES: Final[dict[str, dict[str, Any]]] = {
     "anytime@2/T": {"color": _BLUE, "lw": 2.4},
     "anytime": {"color": _BLUE, "lw": 2.4},
-    "anytime@0.05": {"color": "#3A9BDC", "lw": 1.6, "ls": (0, (5, 1.5))},
+    "anytime@0.01": {"color": "#3A9BDC", "lw": 1.6, "ls": (0, (5, 1.5))},
     "sps": {"color": "#D55E00", "lw": 2.0},
     "greedy": {"color": "#222222", "lw": 1.5, "ls": (0, (1, 1))},
     "aci": {"color": "#B0578D", "lw": 1.5},

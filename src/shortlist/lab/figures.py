@@ -18,7 +18,7 @@ __all__ = ["Panel", "Picture", "draw_all", "paper_number", "pictures"]
 
 MAIN: Final = ("anytime@2/T", "sps", "dlr", "aci", "greedy")
 APPENDIX: Final = ("anytime@2/T", "sps", "etc", "conservative-etc")
-LEARNERS: Final = ("anytime@2/T", "anytime@0.05", "sps")
+LEARNERS: Final = ("anytime@2/T", "anytime@0.01", "sps")
 
 #: The paper's figures, three in its results and the same three in its appendix: curve, axis, what it shows.
 _PAPER: Final = (

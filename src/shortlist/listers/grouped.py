@@ -84,7 +84,7 @@ class GroupedShortlister(BaseLister[GroupShown]):
 
     kind: ClassVar[str] = "grouped shortlister"
 
-    def __init__(self, coverage: float = 0.9, delta: float = 0.05, **options: Unpack[OptionsDict]) -> None:
+    def __init__(self, coverage: float = 0.9, delta: float = 0.01, **options: Unpack[OptionsDict]) -> None:
         super().__init__(Settings.of(AnytimeSPS(coverage, delta), options, self.kind, ("coverage", "delta")))
 
     def __repr__(self) -> str:

@@ -122,7 +122,7 @@ class NestedShortlister(BaseLister[NestedShown]):
     def __init__(
         self,
         coverages: Sequence[float] = (0.8, 0.9, 0.95),
-        delta: float = 0.05,
+        delta: float = 0.01,
         *,
         jointly: bool = False,
         **options: Unpack[OptionsDict],
@@ -134,7 +134,7 @@ class NestedShortlister(BaseLister[NestedShown]):
         chosen = sorted(check_probability("coverage", coverage, 0.9) for coverage in coverages)
         if not chosen or len(set(chosen)) < len(chosen):
             raise InvalidParameter(f"coverages are {coverages}; give one or more, all different")
-        delta = check_probability("delta", delta, 0.05)
+        delta = check_probability("delta", delta, 0.01)
         # The probability that each coverage's guarantee may fail.
         share = delta / len(chosen) if jointly else delta
         super().__init__(

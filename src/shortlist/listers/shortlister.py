@@ -37,7 +37,7 @@ class Shortlister(BaseLister[Shown]):
     coverage
         The share of rounds in which the right answer must be in the list; by default 0.9.
     delta
-        The probability that the threshold may ever pass the optimal one; by default 0.05.
+        The probability that the threshold may ever pass the optimal one; by default 0.01.
     policy
         A policy other than ``AnytimeSPS(coverage, delta)``.
     score
@@ -119,7 +119,7 @@ class Shortlister(BaseLister[Shown]):
         **options: Unpack[OptionsDict],
     ) -> None:
         if policy is None:
-            policy = AnytimeSPS(0.9 if coverage is None else coverage, 0.05 if delta is None else delta)
+            policy = AnytimeSPS(0.9 if coverage is None else coverage, 0.01 if delta is None else delta)
         elif not (coverage is None and delta is None):
             raise InvalidParameter("coverage and delta belong to the policy: give either them or a policy, not both")
         super().__init__(Settings.of(policy, options, others=("coverage", "delta", "policy")))

@@ -48,8 +48,8 @@ def policy_from_dict(data: dict[str, Any], policy: Policy | None = None) -> Poli
 
     Examples
     --------
-    >>> policy_from_dict({"kind": "anytime", "coverage": 0.9, "delta": 0.05})
-    AnytimeSPS(coverage=0.9, window=True, delta=0.05)
+    >>> policy_from_dict({"kind": "anytime", "coverage": 0.9, "delta": 0.01})
+    AnytimeSPS(coverage=0.9, window=True, delta=0.01)
     """
     parameters = dict(data)
     kind = parameters.pop("kind", None)

@@ -39,7 +39,7 @@ class AnytimeSPS(OrderStatistic):
     >>> for i in range(1000):
     ...     policy.update(state, score=(i * 7 % 1000) / 1000)
     >>> state.threshold
-    0.073
+    0.068
 
     References
     ----------
@@ -50,7 +50,7 @@ class AnytimeSPS(OrderStatistic):
 
     key: ClassVar[str] = "anytime"
     boundary: Boundary = field(init=False, repr=False)
-    delta: float = 0.05
+    delta: float = 0.01
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "boundary", BetaBinomial(self.delta))

@@ -216,7 +216,7 @@ REGISTRY: Final[dict[str, Entry]] = {
                     "anytime@2/T", "AnytimeSPS, δ = 2/T", "`AnytimeSPS(0.9, delta=2e-4)`", "1 - delta, at every round"
                 ),
                 Variant(
-                    "anytime@0.05", "AnytimeSPS, δ = 0.05", "`AnytimeSPS(0.9)`, the default", "0.95, at every round"
+                    "anytime@0.01", "AnytimeSPS, δ = 0.01", "`AnytimeSPS(0.9)`, the default", "0.99, at every round"
                 ),
             ),
         ),
@@ -282,7 +282,7 @@ def order_statistic_kinds() -> dict[str, tuple[type[OrderStatistic], dict[str, A
     Examples
     --------
     >>> order_statistic_kinds()["sps"][1], order_statistic_kinds()["anytime"][1]
-    ({'horizon': None}, {'delta': 0.05})
+    ({'horizon': None}, {'delta': 0.01})
     """
     return {
         key: (entry.policy, entry.parameters)

@@ -115,5 +115,5 @@ def _complete(given: dict[str, Any]) -> dict[str, Any]:
     checked = shortlist.Shortlister(**given).settings
     names = Options.__dataclass_fields__.keys() - {"keep", "score", "shadow"}
     settings = {name: getattr(checked, name) for name in sorted(names)}
-    policy = {"kind": "anytime", "delta": given.get("delta", 0.05)}
+    policy = {"kind": "anytime", "delta": given.get("delta", 0.01)}
     return settings | {"coverage": given.get("coverage", 0.9), "score": given.get("score", "auto"), "policy": policy}

@@ -25,7 +25,7 @@ class Settings(settings.Options):
     Parameters
     ----------
     policy
-        ``{"kind": "anytime", "delta": 0.05}`` or ``{"kind": "sps", "horizon": 10000}``: order-statistic
+        ``{"kind": "anytime", "delta": 0.01}`` or ``{"kind": "sps", "horizon": 10000}``: order-statistic
         policies only, for only they can take answers that come late or never.
     score
         ``"auto"``, a name, or a score with its parameters: ``{"kind": "relative", "temperature": 0.3}``, or
@@ -43,7 +43,7 @@ class Settings(settings.Options):
     Examples
     --------
     >>> Settings(coverage=0.9).to_dict()["policy"]
-    {'kind': 'anytime', 'delta': 0.05}
+    {'kind': 'anytime', 'delta': 0.01}
     """
 
     coverage: float
