@@ -60,6 +60,7 @@ def test_both_parts_of_the_martingale_are_needed():
 
     class Added(BetaBinomial):
         def start(self, coverage):
+            assert coverage
             return 1.0, self.first_cut
 
     assert crossing_probability(honest, 0.9, 3000) <= 0.3

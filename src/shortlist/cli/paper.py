@@ -20,7 +20,7 @@ from shortlist.cli.running import (
     teller,
 )
 from shortlist.errors import InvalidParameter, needs_extra
-from shortlist.lab.tasks import TASKS, load_task
+from shortlist.lab.tasks import AUCTION_ITEMS, TASKS, load_task
 from shortlist.policies import PAPER, REGISTRY, policy_label
 
 __all__ = ["reproduce"]
@@ -36,8 +36,8 @@ def reproduce(
     policies: Annotated[
         str,
         typer.Option(
-            help="Policies, separated by commas: see --list. A name without @ means all its settings. "
-            "my_policy.py:MyPolicy is a class in your own file."
+            help="Policies, separated by commas: see --list. A name without @ means all its settings. Settings "
+            "by name: dlr@start=-10, aci@step=0.008,levels=clipped. my_policy.py:MyPolicy is a class in your own file."
         ),
     ] = "all",
     rounds: Annotated[int, typer.Option(help="Rounds per run, the paper's T.")] = 10_000,
@@ -47,6 +47,9 @@ def reproduce(
     lambda1: Annotated[float, typer.Option(help="Weight of over-coverage in regret.")] = 0.1,
     lambda2: Annotated[float, typer.Option(help="Weight of under-coverage in regret.")] = 10.0,
     bidders: Annotated[int, typer.Option(help="Bidders in each auction.")] = 5,
+    item: Annotated[
+        str | None, typer.Option(help=f"Auctions of one item: {', '.join(AUCTION_ITEMS)}. By default all are pooled.")
+    ] = None,
     aci_steps: Annotated[
         str, typer.Option(help="Grid for ACI's step, chosen by regret on streams that are not reported.")
     ] = _STEPS,
@@ -89,6 +92,7 @@ def reproduce(
         lambda1=lambda1,
         lambda2=lambda2,
         bidders=bidders,
+        item=item,
         aci_steps=numbers("aci_steps", aci_steps),
         etc_shares=numbers("etc_shares", etc_shares),
         scores=None if scores is None else str(scores if scheduler is None else scores.absolute()),
@@ -102,7 +106,7 @@ def reproduce(
         if spec != plain or latex:
             raise InvalidParameter(
                 "the field suite runs all its methods on the tasks that ship, with the paper's regret: drop --scores, "
-                "--policies, --lambda1, --lambda2, --bidders, --aci-steps, --etc-shares and --latex"
+                "--policies, --lambda1, --lambda2, --bidders, --item, --aci-steps, --etc-shares and --latex"
             )
         _field(spec, processes, scheduler, out)
         return
@@ -112,27 +116,34 @@ def reproduce(
     console = Console()
     with progress(console) as bar:
         tell = teller(bar)
-        results = run_spec(spec, jobs=processes, scheduler=scheduler, with_sweeps=spec.scores is None, progress=tell)
+        results = run_spec(
+            spec,
+            jobs=processes,
+            scheduler=scheduler,
+            with_sweeps=spec.scores is None,
+            with_readings=True,
+            progress=tell,
+        )
         if results.complete:
             tell("drawing and writing", 0, 1)
-        claims = write_results(results, out, latex=latex)
+        verdicts = write_results(results, out, latex=latex)
         if results.complete:
             tell("drawing and writing", 1, 1)
     if not results.complete:
         sys.stderr.write(f"shortlist: interrupted; {len(results.rows)} finished rows are in {out / 'summary.csv'}\n")
         raise typer.Exit(130)
-    _print(console, results, claims, out)
+    _print(console, results, verdicts, out)
 
 
-def _print(console: Console, results: Any, claims: list[Any], out: Path) -> None:
-    """Print the tables, how many claims hold, and where everything is."""
-    from shortlist.lab.claims import totals_in_words  # noqa: PLC0415
+def _print(console: Console, results: Any, verdicts: list[Any], out: Path) -> None:
+    """Print the tables, how many statements of the paper hold, and where everything is."""
+    from shortlist.lab.verdicts import totals  # noqa: PLC0415
 
     for name in results.spec.task_names:
         console.print(_summary_table(results, name))
     for name in results.optimal_lists:
         console.print(_lists_table(results, name))
-    for sentence in totals_in_words(claims, results.spec):
+    for sentence in totals(verdicts):
         console.print(escape(sentence), highlight=False, soft_wrap=True)
     page = escape(str(out / "report.html"))
     console.print(f"Everything is in [bold]{escape(str(out))}[/]; open [bold]{page}[/].", highlight=False)

@@ -36,8 +36,17 @@ def teller(bar: Progress) -> Callable[[str, int, int], None]:
 
 
 def named_policies(text: str, scheduler: str | None) -> tuple[str, ...]:
-    """Return the policies that an option names; workers of a cluster need absolute paths."""
-    chosen = names("policies", text)
+    """Return the policies that an option names; workers of a cluster need absolute paths.
+
+    >>> named_policies("aci@step=0.008,levels=clipped,greedy", None)
+    ('aci@step=0.008,levels=clipped', 'greedy')
+    """
+    chosen: tuple[str, ...] = ()
+    for part in names("policies", text):  # a setting by name belongs to the policy before it
+        if chosen and "=" in part and "@" not in part and "@" in chosen[-1]:
+            chosen = (*chosen[:-1], f"{chosen[-1]},{part}")
+        else:
+            chosen = (*chosen, part)
     if scheduler is None:
         return chosen
     return tuple(str(Path(name).absolute()) if is_reference(name) else name for name in chosen)

@@ -13,20 +13,33 @@ from shortlist.lab.comparison import label_of_variant
 from shortlist.lab.drawing import GRAY, Ends, finish, label_of, level, line, line_style, log_lengths, plain
 from shortlist.lab.lists import lists_of
 from shortlist.lab.run import Results, law_of
+from shortlist.lab.spec import Spec
+from shortlist.lab.statistics import mean_and_band
 
 __all__ = [
     "draw_compared",
     "draw_coverages",
     "draw_curves",
+    "draw_growth",
     "draw_headline",
     "draw_horizons",
     "draw_lengths",
     "draw_revenue",
     "draw_shorter",
     "draw_thresholds",
+    "panel_title",
 ]
 
 Array = NDArray[np.float64]
+
+#: The paper's data sets, and what stands for its models.
+_DATA_SETS: Final = {
+    "images": "ImageNet (EfficientNet-Lite0)",
+    "retrieval": "SQuAD (MiniLM)",
+    "auctions": "Auction (eBay, pooled)",
+}
+#: Below the target by more than this, a policy hides the others, which differ by hundredths.
+_HIDES: Final = 0.1
 
 #: The bars that stand out: ours, and the paper's.
 _BARS: Final = {variant: line_style(variant)["color"] for variant in ("sps", "auto", "auto-all")}
@@ -55,6 +68,8 @@ def draw_curves(axes: Axes, results: Results, name: str, policies: Sequence[str]
         level(axes, target, "target")
         lowest = min([target, *(end for end, _, _ in ends)])
         axes.set_ylim(lowest - 0.05 * (1.02 - lowest) - 0.002, 1.004)
+        if lowest < target - _HIDES:
+            _magnify(axes, results, name, policies)
     elif curve == "revenue_regret":
         lowest = min(float(np.min(drawn.get_ydata())) for drawn in axes.lines)
         axes.set_yscale("log" if lowest > 0 else "linear")
@@ -62,8 +77,62 @@ def draw_curves(axes: Axes, results: Results, name: str, policies: Sequence[str]
     else:
         axes.set_ylim(bottom=0, top=None if any(end for end, _, _ in ends) else 1.0)
         axes.yaxis.set_major_formatter("{x:,.0f}")
-    finish(axes, results.spec.task(name).title, results.spec.rounds)
+    finish(axes, panel_title(results.spec, name), results.spec.rounds)
     return ends
+
+
+def draw_growth(axes: Axes, results: Results, name: str, policies: Sequence[str]) -> Ends:
+    """Cumulative regret on two log scales, where a straight line of slope 1 is linear growth."""
+    late = results.rounds >= max(10, results.spec.rounds // 100)
+    rounds = results.rounds[late]
+    ends: Ends = []
+    for policy in policies:
+        runs = results.stack(name, policy, "regret")
+        if runs.size:
+            ends.append(line(axes, rounds, runs[:, late], policy, floor=0.1))
+    highest = max((end for end, _, _ in ends), default=1.0)
+    axes.plot(rounds, highest * 2 * rounds / rounds[-1], color=GRAY, lw=1.0, ls=(0, (1, 2)), label="linear growth")
+    ends.append((2 * highest, "linear growth", GRAY))
+    axes.set(xscale="log", yscale="log", xlabel="round", xlim=(rounds[0], rounds[-1]))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.set_title(plain(panel_title(results.spec, name)))
+    return ends
+
+
+def _magnify(axes: Axes, results: Results, name: str, policies: Sequence[str]) -> None:
+    """Draw an inset around the target, where policies that stay near it lie on one line otherwise."""
+    target = results.spec.coverage
+    inset = axes.inset_axes((0.36, 0.24, 0.6, 0.42))
+    span = 0.0
+    for policy in policies:
+        runs = results.stack(name, policy, "coverage")
+        if runs.size and abs(runs[:, -1].mean() - target) < _HIDES:
+            line(inset, results.rounds, runs, policy)
+            span = max(span, abs(float(runs[:, -1].mean()) - target))
+    if not span:
+        inset.remove()
+        return
+    level(inset, target, "target")
+    inset.set_xlim(0, results.spec.rounds)
+    inset.set_ylim(target - max(0.3 * span, 0.008), target + 1.3 * span)
+    inset.set_xticks([])
+    inset.tick_params(labelsize=7)
+    inset.set_facecolor("white")
+    for spine in inset.spines.values():
+        spine.set_visible(True)
+        spine.set_color("#BBBBBB")
+    inset.set_title(f"near {target:g}", fontsize=7.5, fontweight="normal", color=GRAY, pad=2)
+
+
+def panel_title(spec: Spec, name: str) -> str:
+    """Return the title of a task's panel: the paper's data set and, in brackets, what stands for it here.
+
+    >>> panel_title(Spec(), "images"), panel_title(Spec(tasks=("uniform",)), "uniform")
+    ('ImageNet (EfficientNet-Lite0)', 'Uniform scores')
+    """
+    if spec.scores is not None or name not in _DATA_SETS:
+        return spec.task(name).title
+    return f"Auction ({spec.task(name).title})" if name == "auctions" and spec.item else _DATA_SETS[name]
 
 
 def draw_headline(axes: Axes, results: Results) -> Ends:
@@ -149,7 +218,7 @@ def _draw_sums(
     if best is not None:
         ends.append(level(axes, best, "optimal"))
     log_lengths(axes, span)
-    finish(axes, results.spec.task(name).title, results.spec.rounds)
+    finish(axes, panel_title(results.spec, name), results.spec.rounds)
     return ends
 
 
@@ -168,7 +237,7 @@ def draw_revenue(axes: Axes, results: Results, name: str, policies: Sequence[str
     shown = [end for end, _, _ in ends] + [0.0]
     room = max(shown) - min(shown) or 1.0
     axes.set_ylim(min(shown) - room, max(shown) + room)
-    finish(axes, results.spec.task(name).title, results.spec.rounds)
+    finish(axes, panel_title(results.spec, name), results.spec.rounds)
     return ends
 
 
@@ -194,14 +263,14 @@ def draw_thresholds(axes: Axes, results: Results, name: str, policies: Sequence[
     ends.append(level(axes, best, "optimal"))
     room = (best - lowest) or abs(best) or 1.0
     axes.set_ylim(lowest - 0.35 * room, best + 0.15 * room)
-    finish(axes, results.spec.task(name).title, results.spec.rounds)
+    finish(axes, panel_title(results.spec, name), results.spec.rounds)
     return ends
 
 
 def draw_horizons(axes: Axes, results: Results) -> Ends:
     """Regret against the horizon, with the fitted slopes."""
     ends: Ends = []
-    for policy in sweeps.SWEPT:
+    for policy in sweeps.swept(results.spec):
         horizons = np.array(sorted({row.rounds for row in results.horizons if row.policy == policy}))
         regrets = [
             [row.regret for row in results.horizons if (row.policy, row.rounds) == (policy, horizon)]
@@ -220,7 +289,7 @@ def draw_horizons(axes: Axes, results: Results) -> Ends:
 def draw_coverages(axes: Axes, results: Results, column: str, title: str) -> Ends:
     """Regret, or the round of the first cut, against coverage."""
     ends: Ends = []
-    for policy in sweeps.SWEPT:
+    for policy in sweeps.swept(results.spec):
         coverages = sorted({row.coverage for row in results.coverages if row.policy == policy})
         values = np.array(
             [
@@ -229,9 +298,9 @@ def draw_coverages(axes: Axes, results: Results, column: str, title: str) -> End
             ],
             dtype=float,
         ).T
-        mean = values.mean(axis=0)
-        mean = np.where(mean > 0, mean, np.nan)  # 0: never
+        mean, low, high = (np.where(v > 0, v, np.nan) for v in mean_and_band(values))  # 0: never
         axes.plot(range(len(coverages)), mean, marker="o", ms=5, label=label_of(policy), **line_style(policy))
+        axes.fill_between(range(len(coverages)), low, high, color=line_style(policy)["color"], alpha=0.18, lw=0)
         reached = np.flatnonzero(~np.isnan(mean))
         if reached.size == 0:
             continue

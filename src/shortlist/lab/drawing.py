@@ -30,6 +30,7 @@ __all__ = [
     "panels",
     "plain",
     "save",
+    "spread",
     "style",
 ]
 
@@ -173,7 +174,7 @@ def finish(axes: Axes, title: str, rounds: int) -> None:
 
 
 def label(figure: Figure, axes: Axes, ends: Ends, apart: float = 1.25) -> None:
-    """Write each line's name at its end, pushed apart where they would overlap."""
+    """Write each line's name at its end; names that would overlap are pushed apart, with leaders to the ends."""
     if not ends:
         return
     low, high = axes.get_ylim()
@@ -181,17 +182,39 @@ def label(figure: Figure, axes: Axes, ends: Ends, apart: float = 1.25) -> None:
     rows = axes.get_gridspec().nrows  # type: ignore[union-attr]
     gap = apart * 9.0 / (figure.get_size_inches()[1] * 72 * 0.75 / rows)  # of the panel's height
     lines = sorted(
-        (float((scale(y) - scale(low)) / (scale(high) - scale(low))), text, color) for y, text, color in ends
+        (float((scale(max(y, low)) - scale(low)) / (scale(high) - scale(low))), text, color) for y, text, color in ends
     )
-    placed: list[float] = []
-    for y, _, _ in lines:  # from the bottom up
-        placed.append(max(min(max(y, 0.0), 1.0), placed[-1] + gap if placed else 0.0))
-    limit = 1.0
-    for i in reversed(range(len(placed))):  # and back down, where they went past the top
-        placed[i] = min(placed[i], limit)
-        limit = placed[i] - gap
-    for (_, text, color), y in zip(lines, placed, strict=True):
+    lines = [(min(max(y, 0.0), 1.0), text, color) for y, text, color in lines]
+    heights = spread([y for y, _, _ in lines], gap)
+    moved = any(abs(height - y) > gap / 4 for (y, _, _), height in zip(lines, heights, strict=True))
+    leader = {"arrowstyle": "-", "lw": 0.7, "shrinkA": 1.5, "shrinkB": 0.5, "relpos": (0, 0.5)}
+    for (y, text, color), height in zip(lines, heights, strict=True):
         axes.annotate(
-            text, (1.0, y), (5, 0), xycoords="axes fraction", textcoords="offset points",
-            color=color, fontsize=9, va="center", ha="left", annotation_clip=False,
+            text, (1.0, y), (1.05 if moved else 1.012, height),  # in one column, so that no leader crosses a name
+            xycoords="axes fraction", textcoords="axes fraction", color=color, fontsize=9, va="center", ha="left",
+            annotation_clip=False, arrowprops=leader | {"color": color} if moved else None,
         )  # fmt: skip
+
+
+def spread(heights: list[float], gap: float) -> list[float]:
+    """Return ascending heights moved as little as possible, so that neighbors are `gap` apart, within 0 and 1.
+
+    Neighbors that are too close become a block around their middle, and blocks that meet become one.
+
+    >>> [round(height, 3) for height in spread([0.5, 0.5, 0.52, 0.9], 0.1)]
+    [0.407, 0.507, 0.607, 0.9]
+    """
+    blocks: list[list[float]] = []  # middle of the block, how many are in it
+    for height in heights:
+        blocks.append([height, 1.0])
+        while len(blocks) > 1 and blocks[-1][0] - blocks[-2][0] < gap * (blocks[-1][1] + blocks[-2][1]) / 2:
+            middle, count = blocks.pop()
+            before, more = blocks[-1]
+            total = count + more
+            blocks[-1] = [_within((middle * count + before * more) / total, gap * (total - 1)), total]
+    return [middle + gap * (i - (count - 1) / 2) for middle, count in blocks for i in range(int(count))]
+
+
+def _within(middle: float, width: float) -> float:
+    """Return the middle of a block moved so that the block lies within 0 and 1."""
+    return min(max(middle, width / 2), max(1 - width / 2, width / 2))

@@ -45,10 +45,14 @@ class Picture:
     ----------
     name
         The name of its file.
-    caption
-        What it shows, which figure of the paper it is, and what in it is ours.
+    words
+        What it shows, in words that fit another paper.
     panels
         What is drawn, from left to right.
+    origin
+        Which figure of the paper it is, or that it is ours.
+    added
+        Which lines of a figure of the paper are not the paper's.
     ylabel
         The label of the leftmost axis.
     number
@@ -62,14 +66,21 @@ class Picture:
     """
 
     name: str
-    caption: str
+    words: str
     panels: tuple[Panel, ...]
+    origin: str = "Ours, not in the paper."
+    added: str = ""
     ylabel: str = ""
     number: str = ""
     width: float = 4.3
     height: float = 3.3
     apart: float = 1.25
     in_print: bool = True
+
+    @property
+    def caption(self) -> str:
+        """What it shows, which figure of the paper it is, and what in it is ours."""
+        return " ".join(filter(None, (self.origin, self.words, self.added)))
 
 
 def draw_all(results: Results, folder: Path) -> dict[str, str]:
@@ -138,23 +149,30 @@ def _of_the_paper(results: Results) -> Iterator[Picture]:
             continue
         for i, (name, ylabel, words) in enumerate(_PAPER):
             number = paper_number(spec, first + i)
-            whose = (
-                f"Figure {number} of the paper." if number else f"As Figure {first + i} of the paper, on other data."
-            )
             yield Picture(
                 f"{name}{suffix}",
-                f"{whose} {words} {_runs(results)}{_ours(policies)}",
+                f"{words} {_runs(results)}",
                 _panels(spec.task_names, curves.draw_curves, results, policies, _CURVES.get(name, name)),
+                f"Figure {number} of the paper." if number else f"As Figure {first + i} of the paper, on other data.",
+                _ours(policies),
                 ylabel,
                 number,
             )
+            if name == "regret" and not suffix:
+                yield Picture(
+                    "regret_growth",
+                    "Cumulative regret, both axes logarithmic: steeper than the dotted line is superlinear. "
+                    f"{_runs(results)}",
+                    _panels(spec.task_names, curves.draw_growth, results, policies),
+                    ylabel=ylabel,
+                )
 
 
 def _ours(policies: Sequence[str]) -> str:
     """Return which lines of a figure of the paper are not the paper's."""
     parts = ["AnytimeSPS (ours)"] if any(policy.startswith("anytime") for policy in policies) else []
     parts += [f"{label_of(policy)} (added)" for policy in policies if policy not in PAPER]
-    return f" Not in the paper: {', '.join(parts)}." if parts else ""
+    return f"Not in the paper: {', '.join(parts)}." if parts else ""
 
 
 def _others(results: Results) -> list[str]:
@@ -172,8 +190,7 @@ def _of_lists(results: Results) -> Iterator[Picture]:
     if spec.scores is None and "auto-all" in results.list_variants("retrieval"):
         yield Picture(
             "headline",
-            "Ours, not in the paper. Retrieval with two scorers: passages shown at the same guarantee, log scale. "
-            f"{runs}",
+            f"Retrieval with two scorers: passages shown at the same guarantee, log scale. {runs}",
             (Panel("retrieval", partial(_draw, curves.draw_headline, results)),),
             width=7.6,
             height=4.2,
@@ -183,16 +200,16 @@ def _of_lists(results: Results) -> Iterator[Picture]:
     if with_lists:
         yield Picture(
             "list_length",
-            f"Ours, not in the paper. Mean list length, log scale; the dashed line is the optimal threshold's. {runs}",
+            f"Mean list length, log scale; the dashed line is the optimal threshold's. {runs}",
             _panels(with_lists, curves.draw_lengths, results, _learners(results)),
-            "candidates shown",
+            ylabel="candidates shown",
         )
     if results.list_rows:
         tasks = list(results.optimal_lists)
         most = max(len(results.list_variants(task)) for task in tasks)
         yield Picture(
             "lists_compared",
-            "Ours, not in the paper. Mean list length over the last tenth of the rounds, with the coverage over all "
+            "Mean list length over the last tenth of the rounds, with the coverage over all "
             "rounds. Thresholds have the guarantee 1 - 2/T; a fixed top-k is the smallest that covers as much as auto "
             f"does in the same run; autocut has no target coverage. {runs}",
             _panels(tasks, curves.draw_compared, results),
@@ -202,11 +219,11 @@ def _of_lists(results: Results) -> Iterator[Picture]:
         )
         yield Picture(
             "shorter_lists",
-            "Ours, not in the paper. Mean list length round by round, log scale. Auto shows everything in the first "
+            "Mean list length round by round, log scale. Auto shows everything in the first "
             "rounds, from which it learns its score. The guarantee is 1 - 2/T for all but the fixed top-k, which is "
             f"chosen in hindsight. {runs}",
             _panels(tasks, curves.draw_shorter, results),
-            "candidates shown",
+            ylabel="candidates shown",
             width=4.9,
             height=3.6,
             in_print=False,
@@ -217,10 +234,9 @@ def _of_ours(results: Results) -> Iterator[Picture]:
     spec, runs = results.spec, _runs(results)
     yield Picture(
         "thresholds",
-        "Ours, not in the paper. Thresholds of all runs (thin) and their mean, from the first cut on; the dashed line "
-        "is the optimum.",
+        "Thresholds of all runs (thin) and their mean, from the first cut on; the dashed line is the optimum.",
         _panels(spec.task_names, curves.draw_thresholds, results, _learners(results)),
-        "threshold",
+        ylabel="threshold",
     )
     with_revenue = [name for name in spec.task_names if "revenue" in results.optimal.get((name, 0), {})]
     if with_revenue:
@@ -228,25 +244,25 @@ def _of_ours(results: Results) -> Iterator[Picture]:
         sellers = [p for p in chosen if p in spec.policies] + _others(results) or _learners(results)
         yield Picture(
             "revenue",
-            "Ours, not in the paper. Revenue per round so far, in excess of that without a reserve price; "
+            "Revenue per round so far, in excess of that without a reserve price; "
             f"the dashed line is the optimal reserve price for this coverage. {runs}",
             _panels(with_revenue, curves.draw_revenue, results, sellers),
-            "extra revenue per round",
+            ylabel="extra revenue per round",
             width=6.0,
         )
         yield Picture(
             "revenue_regret",
-            "Ours, not in the paper. Cumulative regret for another reward, price times probability of sale, "
+            "Cumulative regret for another reward, price times probability of sale, "
             f"relative to the optimal reserve price for this coverage. {runs}",
             _panels(with_revenue, curves.draw_curves, results, sellers, "revenue_regret"),
-            "cumulative revenue regret",
+            ylabel="cumulative revenue regret",
             width=6.0,
         )
     if results.horizons:
         yield Picture(
             "regret_vs_horizon",
-            "Ours, not in the paper. Regret against the horizon T at delta = 2/T, uniform scores, coverage 0.9, mean "
-            f"of {sweeps.RUNS} runs, with the slope fitted from 10,000 rounds on.",
+            "Regret against the horizon T at delta = 2/T, uniform scores, coverage 0.9, mean "
+            f"and 95 % band of {sweeps.RUNS} runs, with the slope fitted from 10,000 rounds on.",
             (Panel("horizon", partial(_draw, curves.draw_horizons, results)),),
             width=5.6,
             apart=2.3,
@@ -254,8 +270,8 @@ def _of_ours(results: Results) -> Iterator[Picture]:
     if results.coverages:
         yield Picture(
             "regret_vs_coverage",
-            f"Ours, not in the paper. Regret and the round of the first cut against coverage, at {spec.rounds:,} "
-            f"rounds and delta = 2/T, uniform scores, mean of {sweeps.RUNS} runs.",
+            f"Regret and the round of the first cut against coverage, at {spec.rounds:,} "
+            f"rounds and delta = 2/T, uniform scores, mean and 95 % band of {sweeps.RUNS} runs.",
             tuple(
                 Panel(column, partial(_draw, curves.draw_coverages, results, column, title))
                 for column, title in (

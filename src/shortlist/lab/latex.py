@@ -10,11 +10,11 @@ from typing import Final
 
 import numpy as np
 
-from shortlist.lab.claims import Claim, totals_in_words
 from shortlist.lab.drawing import label_of
 from shortlist.lab.printing import COLUMN, PAGE, Printed, print_figures
 from shortlist.lab.run import Results
 from shortlist.lab.statistics import half_width
+from shortlist.lab.verdicts import Verdict, totals
 
 __all__ = ["escape", "write_latex"]
 
@@ -57,7 +57,7 @@ def escape(text: str) -> str:
     return "".join(_SIGNS.get(sign, sign if ord(sign) < 256 else "?") for sign in text)
 
 
-def write_latex(results: Results, claims: Sequence[Claim], folder: Path) -> list[str]:
+def write_latex(results: Results, verdicts: Sequence[Verdict], folder: Path) -> list[str]:
     """Write tables, figures and a document into a folder; return the names of the files."""
     folder.mkdir(parents=True, exist_ok=True)
     printed = print_figures(results, folder)
@@ -65,10 +65,10 @@ def write_latex(results: Results, claims: Sequence[Claim], folder: Path) -> list
     texts = {f"table-{_file_name(name)}.tex": _task_table(results, name) for name in names}
     if len(names) > 1:
         texts["table-results.tex"] = _wide_table(results)
-    if claims:
-        texts["table-claims.tex"] = _claims_table(results, claims)
+    if verdicts:
+        texts["table-claims.tex"] = _claims_table(verdicts)
     texts |= {f"figure-{one.picture.name.replace('_', '-')}.tex": _figure(one) for one in printed}
-    texts["all.tex"] = _document(results, claims, list(texts))
+    texts["all.tex"] = _document(results, verdicts, list(texts))
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     return sorted([*texts, *(file for one in printed for file in one.files)])
@@ -161,29 +161,24 @@ def _wide_table(results: Results) -> str:
     return _table(lines, f"All tasks. {_parameters(results)}", "results", wide=True)
 
 
-def _claims_table(results: Results, claims: Sequence[Claim]) -> str:
-    """Return on which tasks each claim holds, a page wide."""
-    names = results.spec.task_names
-    marks: dict[tuple[str, str], dict[str, bool]] = {}
-    for claim in claims:
-        marks.setdefault((claim.by, claim.claim), {})[claim.task] = claim.holds
-    titles = " & ".join(escape(results.spec.task(name).title) for name in names)
-    lines = [rf"\begin{{tabular}}{{@{{}}l{'c' * len(names)}@{{}}}}", r"\toprule"]
-    lines += [rf"claim & {titles} \\", r"\midrule"]
+def _claims_table(verdicts: Sequence[Verdict]) -> str:
+    """Return one verdict a statement, a page wide."""
+    lines = [r"\begin{tabular}{@{}lll@{}}", r"\toprule", r"statement & verdict & holds where \\", r"\midrule"]
     before = "paper"
-    for (by, text), holds in marks.items():
-        if by != before:
+    for verdict in verdicts:
+        if verdict.by != before:
             lines.append(r"\midrule")
-        before = by
-        verdicts = [{True: "holds", False: r"\textbf{no}", None: "--"}[holds.get(name)] for name in names]
-        lines.append(" & ".join([_paragraph(("" if by == "paper" else "ours: ") + text), *verdicts]) + r" \\")
+        before = verdict.by
+        words = f"“{verdict.statement}”" if verdict.by == "paper" else f"ours: {verdict.statement}"
+        cells = [_paragraph(words, 2.9), _paragraph(verdict.verdict, 1.1), _paragraph(verdict.where, 2.4)]
+        lines.append(" & ".join(cells) + r" \\")
     lines += [r"\bottomrule", r"\end{tabular}"]
-    return _table(lines, " ".join(map(escape, totals_in_words(claims, results.spec))), "claims", wide=True)
+    return _table(lines, " ".join(map(escape, totals(verdicts))), "claims", wide=True)
 
 
-def _paragraph(text: str) -> str:
+def _paragraph(text: str, inches: float) -> str:
     """Return a text as LaTeX, in a paragraph that breaks where a line is full."""
-    return rf"\parbox[t]{{4.6in}}{{\raggedright {escape(text)}\strut}}"
+    return rf"\parbox[t]{{{inches}in}}{{\raggedright {escape(text)}\strut}}"
 
 
 def _figure(printed: Printed) -> str:
@@ -197,7 +192,7 @@ def _figure(printed: Printed) -> str:
         r"\centering",
         rf"\includegraphics[width=\{width}]{{{file}}}% drawn at {drawn} in",
         *([f"% a column wide: {', '.join(printed.panels.values())}"] if wide else []),
-        rf"\caption{{{escape(picture.caption)}}}",
+        rf"\caption{{{escape(picture.words)}}}",
         rf"\label{{fig:{picture.name.replace('_', '-')}}}",
         rf"\end{{{environment}}}",
         "",
@@ -205,10 +200,10 @@ def _figure(printed: Printed) -> str:
     return "\n".join(lines)
 
 
-def _document(results: Results, claims: Sequence[Claim], parts: Sequence[str]) -> str:
+def _document(results: Results, verdicts: Sequence[Verdict], parts: Sequence[str]) -> str:
     """Return a document that shows every table and figure, as a paper would."""
     inputs = "\n".join(rf"\input{{{part}}}" for part in parts)
-    totals = " ".join(map(escape, totals_in_words(claims, results.spec)))
+    judged = " ".join(map(escape, totals(verdicts)))
     return rf"""\documentclass[twocolumn]{{article}}
 \usepackage[T1]{{fontenc}}
 \usepackage{{mathptmx}}
@@ -217,7 +212,7 @@ def _document(results: Results, claims: Sequence[Claim], parts: Sequence[str]) -
 \usepackage[letterpaper, textwidth=6.75in, textheight=9in, columnsep=0.25in]{{geometry}}
 \begin{{document}}
 \section*{{Results}}
-{_parameters(results)} {totals}
+{_parameters(results)} {judged}
 Tables: {_references(parts, "table", "tab")}. Figures: {_references(parts, "figure", "fig")}.
 {inputs}
 \end{{document}}

@@ -20,12 +20,13 @@ from shortlist.lab.latex import write_latex
 from shortlist.lab.lists import ListRow
 from shortlist.lab.report import write_report
 from shortlist.lab.run import Results, Row
+from shortlist.lab.verdicts import Verdict, judge
 
 __all__ = ["write_results", "write_table"]
 
 
-def write_results(results: Results, folder: Path, *, latex: bool = False) -> list[Claim]:
-    """Write everything into a folder, and return the claims; of an interrupted experiment, what is finished.
+def write_results(results: Results, folder: Path, *, latex: bool = False) -> list[Verdict]:
+    """Write everything into a folder, and return the verdicts; of an interrupted experiment, what is finished.
 
     What an earlier experiment wrote there is removed first, as its manifest lists it.
     """
@@ -34,10 +35,15 @@ def write_results(results: Results, folder: Path, *, latex: bool = False) -> lis
     write_table(folder / "summary.csv", [field.name for field in dataclasses.fields(Row)], results.rows)
     if not results.complete:
         return []
-    written = ["summary.csv", "curves.npz", "claims.csv", "report.html"]
+    written = ["summary.csv", "curves.npz", "claims.csv", "verdicts.csv", "report.html"]
     _write_curves(results, folder / "curves.npz")
     measured = claims(results)
     write_table(folder / "claims.csv", [field.name for field in dataclasses.fields(Claim)], measured)
+    judged = judge(results, measured)
+    write_table(folder / "verdicts.csv", [field.name for field in dataclasses.fields(Verdict)], judged)
+    if results.readings:
+        _write_readings(results, folder / "readings.csv")
+        written.append("readings.csv")
     if _write_revenue(results, folder / "revenue.csv"):
         written.append("revenue.csv")
     if results.list_rows:
@@ -46,11 +52,11 @@ def write_results(results: Results, folder: Path, *, latex: bool = False) -> lis
         written.append("list_lengths.csv")
     figures = draw_all(results, folder / "figures")
     written += [f"figures/{name}.{kind}" for name in figures for kind in ("svg", "png")]
-    write_report(results, measured, figures, folder)
+    write_report(results, measured, judged, figures, folder)
     if latex:
-        written += [f"latex/{name}" for name in write_latex(results, measured, folder / "latex")]
+        written += [f"latex/{name}" for name in write_latex(results, judged, folder / "latex")]
     _write_manifest(results, folder, written)
-    return measured
+    return judged
 
 
 def _remove_earlier(folder: Path) -> None:
@@ -88,6 +94,19 @@ def _write_curves(results: Results, path: Path) -> None:
             arrays[f"{name}/{column.name}"] = np.array([getattr(row, column.name) for row in rows])
     with path.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def _write_readings(results: Results, path: Path) -> None:
+    """Write the runs of the other readings, with the item of an auction and the setting that was chosen."""
+    columns = ["task", "item", "policy", "setting", "run", "regret", "coverage", "undercoverage_count"]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        for reading in results.readings:
+            for row in reading.rows:
+                chosen = reading.settings.get((row.task, row.policy), "")
+                measured = [row.run, row.regret, row.coverage, row.undercoverage_count]
+                writer.writerow([row.task, reading.spec.item or "", row.policy, chosen, *measured])
 
 
 def _write_revenue(results: Results, path: Path) -> bool:

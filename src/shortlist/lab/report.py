@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 import shortlist
-from shortlist.lab.claims import Claim, totals_in_words
+from shortlist.lab.claims import Claim
 from shortlist.lab.comparison import label_of_variant
 from shortlist.lab.drawing import label_of
 from shortlist.lab.lists import lists_of
@@ -17,6 +17,7 @@ from shortlist.lab.run import Results
 from shortlist.lab.spec import PAPER_TASKS
 from shortlist.lab.statistics import half_width
 from shortlist.lab.tasks import AuctionTask
+from shortlist.lab.verdicts import HOLDS, Verdict, consistency, totals
 
 __all__ = ["write_report"]
 
@@ -34,13 +35,14 @@ td { border-bottom: 1px solid var(--line); padding: .32rem .8rem .32rem 0; verti
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .cards { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1.4rem 0; }
 .card { border: 1px solid var(--line); border-radius: 8px; padding: .9rem 1.1rem; min-width: 13rem; flex: 1; }
-.card b { display: block; font-size: 1.7rem; line-height: 1.2; color: var(--blue); } .yes { color: #1a6b3c; } .no { color: var(--red); font-weight: 600; } td:last-child { white-space: nowrap; }
+.card b { display: block; font-size: 1.7rem; line-height: 1.2; color: var(--blue); } summary { cursor: pointer; margin: .6rem 0; } .yes { color: #1a6b3c; } .no { color: var(--red); font-weight: 600; } td:last-child { white-space: nowrap; }
 code, pre { font: .88rem/1.5 ui-monospace, monospace; background: #f5f5f5; border-radius: 5px; } code { padding: .1em .35em; } pre { padding: .8rem 1rem; overflow-x: auto; }
 """
 
-_FEATURED: Final = tuple(
+_PAPER: Final = tuple(
     f"{name}{suffix}" for suffix in ("", "_appendix") for name in ("regret", "coverage", "undercoverage")
 )
+_FEATURED: Final = (*_PAPER, "regret_growth")
 _HIDDEN: Final = ("headline", "shorter_lists", "lists_compared")  # the README's, and those of a section of their own
 _NARROW: Final = ("regret_vs_horizon", "revenue", "revenue_regret")
 
@@ -52,13 +54,15 @@ _MODELS: Final = {
 }
 
 
-def write_report(results: Results, claims: Sequence[Claim], figures: dict[str, str], folder: Path) -> None:
+def write_report(
+    results: Results, claims: Sequence[Claim], verdicts: Sequence[Verdict], figures: dict[str, str], folder: Path
+) -> None:
     """Write ``report.html`` into the folder that the figures are in."""
     spec = results.spec
     parts = [
         f"<h1>{_title(results)}</h1>",
         f'<p class="soft">shortlist {shortlist.__version__} &middot; seed {spec.seed}</p>',
-        _reproduced(results, claims, figures),
+        _reproduced(results, verdicts, figures),
         _models(results),
         _what_was_run(results),
         f"<h2>{'The paper&#x27;s figures' if spec.scores is None else 'Figures'}</h2>",
@@ -66,8 +70,8 @@ def write_report(results: Results, claims: Sequence[Claim], figures: dict[str, s
         "<h2>Results</h2>",
         *(_table(results, name) for name in spec.task_names),
         _revenue_note(results),
-        "<h2>Claims</h2>",
-        _claims(claims),
+        "<h2>The paper's statements</h2>",
+        _verdicts(claims, verdicts),
         _headline(results),
         _shorter(results, folder, figures),
         "<h2>More figures: ours</h2>",
@@ -91,20 +95,20 @@ def _title(results: Results) -> str:
     return "Stochastic online conformal prediction with semi-bandit feedback, reproduced"
 
 
-def _reproduced(results: Results, claims: Sequence[Claim], figures: dict[str, str]) -> str:
-    """Say what of the paper was run, and how many claims hold."""
+def _reproduced(results: Results, verdicts: Sequence[Verdict], figures: dict[str, str]) -> str:
+    """Say what of the paper was run, and how many of its statements hold."""
     spec = results.spec
-    totals = " ".join(totals_in_words(claims, spec))
+    judged = " ".join(totals(verdicts))
     if spec.scores is not None or not set(spec.task_names) <= set(PAPER_TASKS):
-        return f"<p><b>The paper's experiments on other data.</b> {html.escape(totals)}</p>"
-    drawn = [i + 1 for i, name in enumerate(_FEATURED) if name in figures]
+        return f"<p><b>The paper's experiments on other data.</b> {html.escape(judged)}</p>"
+    drawn = [i + 1 for i, name in enumerate(_PAPER) if name in figures]
     titles = [html.escape(spec.task(name).title.lower()) for name in spec.task_names]
     whole = len(titles) == len(PAPER_TASKS)
     tasks = "all three tasks" if whole else f"{len(titles)} of three tasks ({', '.join(titles)})"
     numbers = f"Figures {drawn[0]} to {drawn[-1]}" if drawn else "No figure"
     return (
         f"<p><b>Reproduced: {numbers} of the paper's six, on {tasks}</b>, from Ge, Bastani and Bastani, <em>Stochastic "
-        f"Online Conformal Prediction with Semi-Bandit Feedback</em>, ICML 2025. {html.escape(totals)}</p>"
+        f"Online Conformal Prediction with Semi-Bandit Feedback</em>, ICML 2025. {html.escape(judged)}</p>"
     )
 
 
@@ -119,8 +123,9 @@ def _models(results: Results) -> str:
         how = f"<code>{command} ...</code>" if command else "&ndash;"
         rows += f"<tr><td>{html.escape(spec.task(name).title)}</td><td>{paper}</td><td>{here}</td><td>{how}</td></tr>"
     return (
-        "<p>Two of the paper's models are replaced by smaller ones, whose scores ship with the package. What does not hold "
-        "on their scores may hold on the paper's.</p>"
+        "<p>Two of the paper's models are replaced by smaller ones, whose scores ship with the package. Of the policies, "
+        "only DLR depends on the scale of the scores: all others make the same lists under any increasing transform of "
+        "them, so that without ties their regret, coverage and undercoverage have the same distribution for every model.</p>"
         '<div class="scroll"><table><tr><th>task</th><th>the paper</th><th>here</th><th>to run the paper\'s model</th></tr>'
         f"{rows}</table></div><p>The commands download the model, and read data that you have: "
         "<code>shortlist score images imagenet/val --out vit.npz</code>, then "
@@ -268,28 +273,49 @@ def _cell(values: np.ndarray, form: str) -> str:
     return f'<td class="n">{form.format(float(values.mean()))}{band}</td>'
 
 
-def _claims(claims: Sequence[Claim]) -> str:
-    if not claims:
+def _verdicts(claims: Sequence[Claim], verdicts: Sequence[Verdict]) -> str:
+    """Return one verdict a statement, and the claims they rest on."""
+    if not verdicts:
         return "<p>None of the paper's statements is about these policies alone.</p>"
+    sentences = totals(verdicts) + [words for policy in ("ACI", "DLR") if (words := consistency(claims, policy))]
     lines = []
-    words, before = None, None
-    for claim in claims:
-        stated = html.escape(f"“{claim.statement}”" if claim.by == "paper" else "ours")
-        cells = ("" if stated == words else stated, "" if claim.claim == before else html.escape(claim.claim))
-        words, before = stated, claim.claim
-        verdict = '<span class="yes">holds</span>' if claim.holds else '<span class="no">does not hold</span>'
+    for verdict in verdicts:
+        stated = html.escape(f"“{verdict.statement}”" if verdict.by == "paper" else f"ours: {verdict.statement}")
+        kind = "yes" if verdict.verdict == HOLDS else "no" if verdict.verdict.startswith("fails") else "soft"
         lines.append(
-            f"<tr><td>{cells[0]}</td><td>{cells[1]}</td><td>{html.escape(claim.task)}</td>"
-            f"<td>{html.escape(claim.measured)}</td><td>{verdict}</td></tr>"
+            f'<tr><td>{stated}</td><td><span class="{kind}">{verdict.verdict}</span></td>'
+            f"<td>{html.escape(verdict.where)}</td></tr>"
         )
-    sums = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in totals_in_words(claims))
     return (
-        f"<ul>{sums}</ul><p>Each empirical statement of the paper in its own words, how it is read here, and what was measured on these "
-        "scores. Where the words leave room, <em>comparable</em> is within a factor of 3 and <em>very high</em> beyond "
-        "it, <em>poor</em> and <em>much more slowly</em> are a factor of 2, <em>frequently</em> is more than a tenth of "
-        "the rounds. The settings of ACI and both ETCs were chosen by regret: ETC then explores for long, and covers more than asked for.</p>"
-        '<div class="scroll"><table><tr><th>the paper says</th><th>measured as</th><th>task</th><th>measured</th><th></th></tr>'
-        f"{''.join(lines)}</table></div>"
+        f"<ul>{''.join(f'<li>{html.escape(sentence)}</li>' for sentence in sentences)}</ul>"
+        "<p>Each empirical statement of the paper in its own words. Where the paper does not say which version of a baseline "
+        "it ran, every reading is tried: ACI's levels open, clipped, or moved on hits only; DLR from 0 or from -10; any "
+        "exploration of the grid for both ETCs; auctions pooled, or of one item. A statement <em>holds</em> if it does under "
+        "every reading on every task, and <em>fails</em> if there is no reading under which it holds on every task. "
+        "<em>Comparable</em> is within a factor of 3, <em>frequently</em> is more than a tenth of the rounds, <em>poor</em> and "
+        "<em>very high</em> are at least three quarters of the regret of never cutting, which a policy that never undercovers "
+        "cannot exceed.</p>"
+        '<div class="scroll"><table><tr><th>the paper says</th><th>verdict</th><th>holds where</th></tr>'
+        f"{''.join(lines)}</table></div>{_claims(claims)}"
+    )
+
+
+def _claims(claims: Sequence[Claim]) -> str:
+    """Return every claim with what was measured, folded away."""
+    lines = []
+    before: tuple[str, ...] = ()
+    for claim in claims:
+        stated = f"“{claim.statement}”" if claim.by == "paper" else "ours"
+        now = (stated, claim.claim, claim.reading)
+        cells = ["" if now[: i + 1] == before[: i + 1] else html.escape(text) for i, text in enumerate(now)]
+        before = now
+        verdict = '<span class="yes">holds</span>' if claim.holds else '<span class="no">does not hold</span>'
+        cells += [html.escape(claim.task), html.escape(claim.measured), verdict]
+        lines.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+    return (
+        f"<details><summary>What was measured: {len(claims)} claims, a reading and a task each</summary>"
+        '<div class="scroll"><table><tr><th>the paper says</th><th>measured as</th><th>reading</th><th>task</th>'
+        f"<th>measured</th><th></th></tr>{''.join(lines)}</table></div></details>"
     )
 
 

@@ -18,6 +18,7 @@ from shortlist._replay import replay
 from shortlist.lab import lists, sweeps
 from shortlist.lab.comparison import VARIANTS
 from shortlist.lab.executors import Progress, Submit, Unit, finish, workplace
+from shortlist.lab.readings import reading_specs
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import Task
 from shortlist.metrics import Law, Population, Uniform
@@ -61,6 +62,8 @@ class Results:
     list_rows: Rows[lists.ListRow] = field(default_factory=Rows)
     list_curves: dict[tuple[str, str, int], Array] = field(default_factory=dict)
     optimal_lists: dict[str, dict[str, float]] = field(default_factory=dict)
+    #: The same streams under other readings of the paper: what its claims are judged on.
+    readings: "list[Results]" = field(default_factory=list)
     complete: bool = False
 
     def stack(self, task: str, policy: str, curve: str) -> Array:
@@ -127,8 +130,8 @@ class _Finished:
     optimal: dict[tuple[str, int], dict[str, Array]]
 
 
-def measure(spec: Spec, name: str, run: int, settings: Settings) -> _Finished:
-    """Return the rows and curves of one run of one task."""
+def measure(spec: Spec, name: str, run: int, settings: Settings, sizes: bool = True) -> _Finished:
+    """Return the rows and curves of one run of one task; without list lengths and revenue if nobody reads them."""
     task = spec.task(name)
     law, stream = law_of(task), task.draw(spec.generator(task.name, "run", run), spec.rounds)
     at = grid(spec.rounds) - 1
@@ -144,7 +147,7 @@ def measure(spec: Spec, name: str, run: int, settings: Settings) -> _Finished:
             "undercoverage_count": metrics.undercoverage_count(thresholds, law, spec.coverage).astype(float),
             "threshold": thresholds,
         }
-        kept |= dict(_sums(stream, thresholds))
+        kept |= dict(_sums(stream, thresholds)) if sizes else {}
         if "revenue" in kept:
             kept["revenue_regret"] = metrics.regret(thresholds, law, spec.coverage, reward=metrics.revenue)
         rows.append(
@@ -160,6 +163,8 @@ def measure(spec: Spec, name: str, run: int, settings: Settings) -> _Finished:
             )
         )
         curves[task.name, policy, run] = {curve: values[at] for curve, values in kept.items()}
+    if not sizes:
+        return _Finished(rows, curves, {})
     best = np.full(spec.rounds, law.optimal_threshold(spec.coverage))
     optimal = {curve: values[at] for curve, values in _sums(stream, best)}
     for curve, values in _sums(stream, np.full(spec.rounds, -np.inf)):
@@ -185,22 +190,17 @@ def run(
     scheduler: str | None = None,
     with_sweeps: bool = True,
     with_lists: bool = True,
+    with_readings: bool = False,
     progress: Progress | None = None,
 ) -> Results:
     """Run an experiment, here or on a Dask cluster. If interrupted with Ctrl-C, return what is finished."""
     results = Results(spec, grid(spec.rounds))
-    tell = progress or (lambda _what, _done, _of: None)
+    tell = progress or _silent
     try:
         with workplace(jobs, scheduler) as submit:
-            units: list[Unit]
-            if spec.grids:
-                units = [(tune, (spec, name, i)) for name in spec.task_names for i in range(spec.tuning_runs)]
-                _choose(results, finish(submit, units, "choosing settings", tell))
-            units = [(measure, (spec, name, i, results.settings)) for name in spec.task_names for i in range(spec.runs)]
-            for _, done in finish(submit, units, "replaying", tell):
-                results.rows += done.rows
-                results.curves |= done.curves
-                results.optimal |= done.optimal
+            _replay_all(results, submit, tell, ("choosing settings", "replaying"), sizes=True)
+            if with_readings:
+                _read(results, submit, tell)
             if with_sweeps:
                 units = sweeps.units(spec)
                 for (work, _), row in finish(submit, units, "sweeping", tell):
@@ -210,12 +210,47 @@ def run(
         results.complete = True
     except KeyboardInterrupt:
         pass
-    results.curves = dict(sorted(results.curves.items()))
-    results.rows.sort(key=lambda row: (spec.task_names.index(row.task), spec.policies.index(row.policy), row.run))
+    _sort(results)
     results.horizons.sort(key=lambda row: (row.policy, row.rounds, row.run))
     results.coverages.sort(key=lambda row: (row.policy, row.coverage, row.run))
     results.list_rows.sort(key=lambda row: (spec.list_task_names.index(row.task), VARIANTS.index(row.variant), row.run))
     return results
+
+
+def _replay_all(results: Results, submit: Submit, tell: Progress, stages: tuple[str, str], *, sizes: bool) -> None:
+    """Choose the settings of tuned policies, then replay every policy on every stream."""
+    spec = results.spec
+    if spec.grids:
+        units: list[Unit] = [(tune, (spec, name, i)) for name in spec.task_names for i in range(spec.tuning_runs)]
+        _choose(results, finish(submit, units, stages[0], tell))
+    units = [(measure, (spec, name, i, results.settings, sizes)) for name in spec.task_names for i in range(spec.runs)]
+    for _, done in finish(submit, units, stages[1], tell):
+        results.rows += done.rows
+        results.curves |= done.curves
+        results.optimal |= done.optimal
+
+
+def _read(results: Results, submit: Submit, tell: Progress) -> None:
+    """Replay the other readings of the paper."""
+    specs = list(reading_specs(results.spec))
+    tell("other readings", 0, len(specs))
+    for number, spec in enumerate(specs):
+        reading = Results(spec, results.rounds)
+        _replay_all(reading, submit, _silent, ("", ""), sizes=False)
+        _sort(reading)
+        results.readings.append(reading)
+        tell("other readings", number + 1, len(specs))
+
+
+def _silent(_what: str, _done: int, _of: int) -> None:
+    """Tell nothing."""
+
+
+def _sort(results: Results) -> None:
+    """Put curves and rows in the order of the spec, whichever was finished first."""
+    spec = results.spec
+    results.curves = dict(sorted(results.curves.items()))
+    results.rows.sort(key=lambda row: (spec.task_names.index(row.task), spec.policies.index(row.policy), row.run))
 
 
 def _compare_lists(results: Results, submit: Submit, tell: Progress) -> None:

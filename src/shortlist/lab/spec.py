@@ -11,7 +11,7 @@ import numpy as np
 from shortlist._validation import check_count, check_number, check_probability
 from shortlist.errors import InvalidParameter
 from shortlist.lab.tasks import TASKS, AuctionTask, Task, load_task, task_from_file
-from shortlist.policies import PAPER, REGISTRY, Entry, Policy, make_policy, policy_entry, policy_name
+from shortlist.policies import PAPER, REGISTRY, Entry, Policy, given_settings, make_policy, policy_entry, policy_name
 
 __all__ = ["PAPER_TASKS", "POLICIES", "Spec"]
 
@@ -49,6 +49,8 @@ class Spec:
         The weight of under-coverage.
     bidders
         Bidders in each auction; the paper does not say how many.
+    item
+        Auctions of one item: cartier, palm or xbox. By default all bids are pooled.
     aci_steps
         The grid that ACI's step is chosen from, by regret on separate streams.
     etc_shares
@@ -68,6 +70,7 @@ class Spec:
     lambda1: float = 0.1
     lambda2: float = 10.0
     bidders: int = 5
+    item: str | None = None
     aci_steps: tuple[float, ...] = REGISTRY["aci"].grid
     etc_shares: tuple[float, ...] = REGISTRY["etc"].grid
     sources: tuple[tuple[str, str], ...] = ()
@@ -95,6 +98,8 @@ class Spec:
         for kind, chosen in (("task", self.tasks), ("policy", self.policies)):
             if len(set(chosen)) < len(chosen):
                 raise InvalidParameter(f"a {kind} is named twice: {', '.join(chosen)}")
+        if self.item is not None:
+            load_task("auctions", self.item)  # refuses an item that there is not
         for name in self.policies:
             self.policy(name)  # refuses a name that nobody knows before anything is run
         self._check_that_all_is_used()
@@ -103,17 +108,22 @@ class Spec:
         """Refuse settings of what is not run."""
         fields = type(self).__dataclass_fields__
         tasks = [self.task(name) for name in self.task_names] if self.bidders != fields["bidders"].default else []
+        pooled = self.scores is None and "auctions" in self.tasks
+        keys = {name.partition("@")[0] for name in self.policies}
         for name, used, needs in (
             ("bidders", not tasks or any(isinstance(task, AuctionTask) for task in tasks), "the task auctions"),
-            ("aci_steps", "aci" in self.policies, "the policy aci"),
-            ("etc_shares", {"etc", "conservative-etc"} & set(self.policies), "the policies etc or conservative-etc"),
+            ("item", pooled, "the task auctions"),
+            ("aci_steps", "aci" in keys, "the policy aci"),
+            ("etc_shares", {"etc", "conservative-etc"} & keys, "the policies etc or conservative-etc"),
         ):
             if getattr(self, name) != fields[name].default and not used:
                 raise InvalidParameter(f"{name} is given, for {needs}, which is not run: add it, or drop {name}")
 
-    def policy(self, name: str, setting: float | None = None) -> Policy:
-        """Return a policy of this experiment, with a setting from its grid."""
-        return make_policy(self._text(name), self.coverage, self.rounds, setting)
+    def policy(
+        self, name: str, setting: float | None = None, *, coverage: float | None = None, rounds: int | None = None
+    ) -> Policy:
+        """Return a policy of this experiment, with a setting from its grid; by default at its coverage and rounds."""
+        return make_policy(self._text(name), coverage or self.coverage, rounds or self.rounds, setting)
 
     def entry(self, name: str) -> Entry:
         """Return the entry of a policy of this experiment."""
@@ -126,8 +136,12 @@ class Spec:
     def grids(self) -> dict[str, tuple[float, ...]]:
         """The policies whose setting is chosen by regret on separate streams, with their grids."""
         chosen = {"aci": self.aci_steps, "etc": self.etc_shares, "conservative-etc": self.etc_shares}
-        grids = {name: chosen.get(name, self.entry(name).grid) for name in self.policies if "@" not in name}
-        return {name: grid for name, grid in grids.items() if grid}
+        grids = {name: chosen.get(name.partition("@")[0], self.entry(name).grid) for name in self.policies}
+        return {
+            name: grid
+            for name, grid in grids.items()
+            if grid and self.entry(name).setting not in given_settings(self._text(name))
+        }
 
     @property
     def task_names(self) -> tuple[str, ...]:
@@ -141,7 +155,8 @@ class Spec:
 
     def task(self, name: str) -> Task:
         """Return a task of this experiment."""
-        task = load_task(name) if self.scores is None else task_from_file(self.scores)
+        item = self.item if name == "auctions" else None
+        task = load_task(name, item) if self.scores is None else task_from_file(self.scores)
         return dataclasses.replace(task, bidders=self.bidders) if isinstance(task, AuctionTask) else task
 
     def generator(self, task: str, kind: str, run: int) -> np.random.Generator:

@@ -1,33 +1,33 @@
 """What the paper does not show: regret against the horizon, and against the coverage.
 
-Scores are uniform here: an order-statistic policy's regret depends on ranks alone, so the figures
-hold for every distribution without ties.
+Scores are uniform here: the regret of policies that depend on ranks alone is the same for every distribution without
+ties. Swept are the paper's policy, ours and the user's own, of those that are run.
 """
 
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist import metrics
 from shortlist._replay import replay
 from shortlist.lab.executors import Unit
 from shortlist.lab.spec import Spec
-from shortlist.policies import OrderStatistic, Policy, make_policy
+from shortlist.policies import PAPER, Policy
 
 __all__ = [
     "COVERAGES",
     "HORIZONS",
-    "SWEPT",
     "CoverageRow",
     "HorizonRow",
     "coverage_row",
     "fitted_slope",
     "horizon_row",
+    "swept",
     "units",
 ]
 
-SWEPT: Final = ("sps", "anytime@2/T")
 HORIZONS: Final = (1_000, 3_162, 10_000, 31_623, 100_000, 316_228, 1_000_000)
 COVERAGES: Final = (0.8, 0.9, 0.95, 0.99)
 RUNS: Final = 5
@@ -54,18 +54,27 @@ class CoverageRow:
     first_cut: int
 
 
+def swept(spec: Spec) -> tuple[str, ...]:
+    """Return the policies of the sweeps: ours and the paper's, of those that are run, and the user's own.
+
+    >>> swept(Spec()), swept(Spec(policies=("greedy",)))
+    (('anytime@2/T', 'sps'), ())
+    """
+    return tuple(name for name in spec.policies if name in ("sps", "anytime@2/T") or name not in PAPER)
+
+
 def units(spec: Spec) -> list[Unit]:
     """Return the units of both sweeps, the longest first."""
     horizons: list[Unit] = [
         (horizon_row, (spec, policy, rounds, run))
         for rounds in reversed(HORIZONS)
-        for policy in SWEPT
+        for policy in swept(spec)
         for run in range(RUNS)
     ]
     coverages: list[Unit] = [
         (coverage_row, (spec, policy, coverage, run))
         for coverage in COVERAGES
-        for policy in SWEPT
+        for policy in swept(spec)
         for run in range(RUNS)
     ]
     return horizons + coverages
@@ -73,22 +82,26 @@ def units(spec: Spec) -> list[Unit]:
 
 def horizon_row(spec: Spec, policy: str, rounds: int, run: int) -> HorizonRow:
     """Return one run of the sweep over horizons."""
-    regret = _regret(spec, make_policy(policy, 0.9, rounds), 0.9, rounds, [spec.seed, 1, rounds, run])
-    return HorizonRow(policy, rounds, run, regret)
+    rule = spec.policy(policy, coverage=0.9, rounds=rounds)
+    return HorizonRow(policy, rounds, run, _regret(spec, _thresholds(rule, rounds, [spec.seed, 1, rounds, run]), 0.9))
 
 
 def coverage_row(spec: Spec, policy: str, coverage: float, run: int) -> CoverageRow:
     """Return one run of the sweep over coverages."""
-    rule = make_policy(policy, coverage, spec.rounds)
-    assert isinstance(rule, OrderStatistic)  # noqa: S101 - for the type checker
-    cuts = np.flatnonzero(rule.boundary.limits(coverage, spec.rounds) >= 0)
-    regret = _regret(spec, rule, coverage, spec.rounds, [spec.seed, 2, round(coverage * 1000), run])
-    return CoverageRow(policy, coverage, run, regret, int(cuts[0]) + 1 if cuts.size else 0)
+    thresholds = _thresholds(
+        spec.policy(policy, coverage=coverage), spec.rounds, [spec.seed, 2, round(coverage * 1000), run]
+    )
+    cuts = np.flatnonzero(thresholds > -np.inf)  # the threshold in force at the next round
+    return CoverageRow(
+        policy, coverage, run, _regret(spec, thresholds, coverage), max(1, int(cuts[0])) if cuts.size else 0
+    )
 
 
-def _regret(spec: Spec, policy: Policy, coverage: float, rounds: int, entropy: list[int]) -> float:
-    scores = np.random.default_rng(np.random.SeedSequence(entropy)).random(rounds)
-    thresholds = replay(policy, scores)
+def _thresholds(policy: Policy, rounds: int, entropy: list[int]) -> NDArray[np.float64]:
+    return replay(policy, np.random.default_rng(np.random.SeedSequence(entropy)).random(rounds))
+
+
+def _regret(spec: Spec, thresholds: NDArray[np.float64], coverage: float) -> float:
     regrets = metrics.regret(thresholds, metrics.Uniform(), coverage, lambda1=spec.lambda1, lambda2=spec.lambda2)
     return float(regrets[-1])
 

@@ -2,12 +2,16 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from shortlist._validation import check_number, check_probability, miss_rate
+from shortlist.errors import InvalidParameter
 from shortlist.policies.base import MISS, Policy, State
 
 __all__ = ["ACI"]
+
+_LEVELS: Final = ("open", "clipped", "hits")
+_CLIPPED, _HITS = 1, 2
 
 
 def insert(values: list[float], value: float) -> None:
@@ -23,18 +27,21 @@ def insert(values: list[float], value: float) -> None:
 
 
 def step(
-    carry: tuple[float, float], hits: list[float], constants: tuple[float, float], seen: float, missed: bool
+    carry: tuple[float, float], hits: list[float], constants: tuple[float, float, int], seen: float, missed: bool
 ) -> tuple[float, float]:
     """Move the level up a little after a hit, down a lot after a miss; read off its quantile."""
     _, beta = carry
-    p0, step_size = constants
-    beta += step_size * (p0 - (1.0 if missed else 0.0))
+    p0, step_size, levels = constants
+    if levels != _HITS or not missed:
+        beta += step_size * (p0 - (1.0 if missed else 0.0))
+    if levels == _CLIPPED:
+        beta = min(max(beta, 0.0), 1.0)
     if seen != MISS:
         insert(hits, seen)
     n = len(hits)
-    if beta <= 0.0 or n == 0:
+    if n == 0 or (beta <= 0.0 and levels != _CLIPPED):
         return -math.inf, beta
-    if beta >= 1.0:
+    if beta >= 1.0 and levels != _CLIPPED:
         return math.inf, beta
     return hits[min(math.floor(n * beta), n - 1)], beta
 
@@ -50,12 +57,18 @@ class ACI(Policy):
     \tau_{t+1} = \text{element } \lfloor n \beta_{t+1} \rfloor \text{ of the } n
     \text{ sorted hits}$$
 
-    with -inf for beta <= 0 (or no hits yet) and +inf for beta >= 1.
+    with -inf while there are no hits. The paper does not say what happens at the ends, and it decides how ACI fares
+    here, so it is a setting:
 
-    Guarantees that the long-run share of misses tends to 1 - coverage, for any sequence of scores; it does so
-    by alternating between lists that are too long and too short. The quantile is of the hits only,
-    and is biased upward. Cost: one insertion into a sorted list per round, a microsecond or two up to
-    10^5 rounds, growing with n beyond that.
+    - ``levels="open"``: the threshold is -inf for beta <= 0 and +inf for beta >= 1, as Gibbs and Candès define it;
+    - ``levels="clipped"``: beta stays in [0, 1], so the threshold stays between the lowest and the highest hit. A
+      score below the lowest hit is never seen again, and the threshold only drifts up;
+    - ``levels="hits"``: as open, but beta is updated on hits only, so it never falls.
+
+    With open levels it guarantees that the long-run share of misses tends to 1 - coverage, for any sequence of
+    scores; it does so by alternating between lists that are too long and too short. The other two guarantee nothing.
+    The quantile is of the hits only, and is biased upward. Cost: one insertion into a sorted list per round, a
+    microsecond or two up to 10^5 rounds, growing with n beyond that.
 
     Parameters
     ----------
@@ -63,6 +76,8 @@ class ACI(Policy):
         The share of rounds in which the right answer should be in the list.
     step
         The step size, gamma in the paper: how far one answer moves the level.
+    levels
+        ``"open"``, ``"clipped"`` or ``"hits"``.
 
     Examples
     --------
@@ -83,10 +98,13 @@ class ACI(Policy):
     rule = staticmethod(step)
     coverage: float
     step: float
+    levels: str = "open"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "coverage", check_probability("coverage", self.coverage, 0.9))
         object.__setattr__(self, "step", check_number("step", self.step, "a number above 0", above=0.0))
+        if self.levels not in _LEVELS:
+            raise InvalidParameter(f"levels is {self.levels!r}; it must be one of {', '.join(_LEVELS)}")
 
     def init(self) -> State:
         """Return a fresh state: no hits, everything is shown.
@@ -97,4 +115,4 @@ class ACI(Policy):
             The state before the first round.
         """
         p0 = float(miss_rate(self.coverage))
-        return State((-math.inf, p0), [], (p0, self.step))
+        return State((-math.inf, p0), [], (p0, self.step, _LEVELS.index(self.levels)))

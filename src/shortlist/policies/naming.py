@@ -1,20 +1,23 @@
 """What a policy is called, and how it is built from its name.
 
-A policy's name is its key, with a setting after an @ where it has one: ``sps``, ``aci@0.008``, ``anytime@2/T``, where T
-is the number of rounds. A policy outside the package is named by its file and class: ``my_policy.py:MyPolicy``, or
-``my_policy.py:MyPolicy@50``; its class names the parameter that is its `setting`, and the `grid` to choose it from.
+A policy's name is its key, with settings after an @: ``sps``, ``aci@0.008``, ``anytime@2/T``, where T is the number of
+rounds, ``dlr@start=-10``, ``aci@step=0.008,levels=clipped``, ``etc@explore=0.01``, where a number of rounds below 1 is
+a share of them. A bare number is the first setting. A policy outside the package is named by its file and class:
+``my_policy.py:MyPolicy``, or ``my_policy.py:MyPolicy@50``; its class names the parameter that is its `setting`, and the
+`grid` to choose it from.
 """
 
 import inspect
 import math
+from typing import Any
 
 from shortlist._validation import check_number
 from shortlist.errors import InvalidParameter, ShortlistError
 from shortlist.policies.base import Policy, State
 from shortlist.policies.loading import is_reference, load_policy_class
-from shortlist.policies.registry import PAPER, REGISTRY, Entry
+from shortlist.policies.registry import PAPER, REGISTRY, Entry, share_of
 
-__all__ = ["make_policy", "policy_entry", "policy_label", "policy_name"]
+__all__ = ["given_settings", "make_policy", "policy_entry", "policy_label", "policy_name"]
 
 
 def policy_name(text: str) -> str:
@@ -55,6 +58,8 @@ def policy_label(name: str) -> str:
     --------
     >>> policy_label("sps"), policy_label("aci@0.008"), policy_label("MyPolicy")
     ('SPS', 'ACI, step = 0.008', 'MyPolicy')
+    >>> policy_label("aci@0.008,levels=clipped")
+    'ACI, step = 0.008, levels = clipped'
     """
     if name in PAPER:
         return PAPER[name].label
@@ -62,7 +67,25 @@ def policy_label(name: str) -> str:
     if key not in REGISTRY:
         return policy_name(name)
     entry = REGISTRY[key]
-    return f"{entry.policy.__name__}, {entry.setting} = {setting}" if at else entry.policy.__name__
+    base = PAPER[key].label if key in PAPER else entry.policy.__name__
+    return f"{base}, {', '.join(_in_words(entry, part) for part in setting.split(','))}" if at else base
+
+
+def _in_words(entry: Entry, part: str) -> str:
+    name, equals, value = part.strip().partition("=")
+    return f"{name} = {value}" if equals else f"{entry.setting} = {name}"
+
+
+def given_settings(text: str) -> tuple[str, ...]:
+    """Return the names of the settings that a policy's name gives.
+
+    >>> given_settings("aci@0.008,levels=clipped"), given_settings("aci")
+    (('step', 'levels'), ())
+    """
+    entry = policy_entry(text)
+    _, at, given = _parts(text)
+    parts = [part.strip().partition("=") for part in given.split(",")] if at else []
+    return tuple(name if equals else str(entry.setting) for name, equals, _ in parts)
 
 
 def policy_entry(text: str) -> Entry:
@@ -94,8 +117,8 @@ def policy_entry(text: str) -> Entry:
     if key not in REGISTRY:
         names = ", ".join(key for key, entry in REGISTRY.items() if entry.nameable)
         raise InvalidParameter(
-            f"policy is {text!r}; it must be one of {names}, optionally with a setting after an @: "
-            "anytime@0.01 (delta), aci@0.008 (step), etc@500 (rounds); or a class in a file: my_policy.py:MyPolicy"
+            f"policy is {text!r}; it must be one of {names}, optionally with settings after an @: "
+            "anytime@0.01, dlr@start=-10, aci@step=0.008,levels=clipped; or a class in a file: my_policy.py:MyPolicy"
         )
     return REGISTRY[key]
 
@@ -132,19 +155,18 @@ def make_policy(text: str, coverage: float, rounds: int, setting: float | None =
     ExploreThenCommit(coverage=0.9, window=True, explore=1000)
     """
     entry = policy_entry(text)
-    key, at, number = _parts(text)
-    value = None if setting is None else entry.from_grid(setting, rounds)
-    if value is None and at:
-        value = _setting(text, number, entry, rounds)
+    settings = _settings(text, entry, rounds)
+    if setting is not None:
+        settings[str(entry.setting)] = entry.from_grid(setting, rounds)
     if is_reference(text):
-        return _own_policy(text, entry, coverage, rounds, value)
-    if entry.needed == [entry.setting] and value is None:
-        raise InvalidParameter(f"policy is {text!r}; it needs its {entry.setting}: {key}@0.5")
+        return _own_policy(text, entry, coverage, rounds, settings)
+    if entry.needed == [entry.setting] and entry.setting not in settings:
+        raise InvalidParameter(f"policy is {text!r}; it needs its {entry.setting}: {_parts(text)[0]}@0.5")
     if not entry.nameable:
         raise InvalidParameter(
             f"policy is {text!r}; it needs a {entry.needed[0]}, which a name cannot give: use it in Python"
         )
-    return entry.build(coverage, rounds, value)
+    return entry.build(coverage, rounds, settings)
 
 
 def _parts(text: str) -> tuple[str, str, str]:
@@ -154,20 +176,40 @@ def _parts(text: str) -> tuple[str, str, str]:
     return f"{folder}{colon}{key}", at, number
 
 
-def _setting(text: str, number: str, entry: Entry, rounds: int) -> float:
-    """Return the setting after the @ of a name."""
-    if entry.setting is None:
-        name = getattr(entry.policy, "key", entry.policy.__name__)
-        raise InvalidParameter(f"policy is {text!r}; {name} has no setting")
+def _settings(text: str, entry: Entry, rounds: int) -> dict[str, Any]:
+    """Return the settings after the @ of a name."""
+    _, at, given = _parts(text)
+    settings: dict[str, Any] = {}
+    for part in given.split(",") if at else ():
+        name, equals, value = part.strip().partition("=")
+        if not equals:
+            name, value = entry.setting or "", name
+        if name not in entry.parameters:
+            kind = getattr(entry.policy, "key", entry.policy.__name__)
+            has = f"it has {', '.join(entry.parameters)}" if entry.parameters else "it has none"
+            raise InvalidParameter(f"policy is {text!r}; {kind} has no setting {name or value!r}; {has}")
+        settings[name] = _value(text, entry, name, value.strip(), rounds)
+    return settings
+
+
+def _value(text: str, entry: Entry, name: str, value: str, rounds: int) -> Any:
+    """Return the value of one setting, as its parameter's type asks for."""
+    kind = entry.kind(name)
+    if kind == "str":
+        return value
+    if kind not in ("int", "float"):
+        raise InvalidParameter(f"policy is {text!r}; its {name} cannot be given in a name: use it in Python")
     try:
-        value = min(float(number.removesuffix("/T")) / rounds, 0.5) if number.endswith("/T") else float(number)
+        number = min(float(value.removesuffix("/T")) / rounds, 0.5) if value.endswith("/T") else float(value)
     except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise InvalidParameter(f"policy is {text!r}; what follows the @ must be a number")
-    if entry.whole and value != int(value):
-        raise InvalidParameter(f"policy is {text!r}; what follows the @ must be a number of rounds")
-    return value
+        number = math.nan
+    if not math.isfinite(number):
+        raise InvalidParameter(f"policy is {text!r}; its {name} must be a number")
+    if kind == "float":
+        return number
+    if number >= 1 and number != int(number):
+        raise InvalidParameter(f"policy is {text!r}; its {name} must be a number of rounds, or a share of them below 1")
+    return share_of(number, rounds)
 
 
 def _own_entry(text: str) -> Entry:
@@ -188,10 +230,10 @@ def _own_entry(text: str) -> Entry:
     return Entry(policy, setting=setting, grid=values)
 
 
-def _own_policy(reference: str, entry: Entry, coverage: float, rounds: int, setting: float | None) -> Policy:
+def _own_policy(reference: str, entry: Entry, coverage: float, rounds: int, settings: dict[str, Any]) -> Policy:
     """Return a policy of the user's own, from a file."""
     try:
-        policy = entry.build(coverage, rounds, setting)
+        policy = entry.build(coverage, rounds, settings)
         state = policy.init()
     except ShortlistError:
         raise

@@ -14,7 +14,7 @@ All other parameters keep their defaults.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -56,6 +56,7 @@ __all__ = [
     "ThresholdTracking",
     "Variant",
     "order_statistic_kinds",
+    "share_of",
 ]
 
 
@@ -84,6 +85,15 @@ class Variant:
     horizon: str = "none"
 
 
+def share_of(value: float, rounds: int) -> int:
+    """Return a number of rounds; below 1 it is a share of all of them.
+
+    >>> share_of(0.01, 10_000), share_of(500, 10_000)
+    (100, 500)
+    """
+    return max(1, round(value * rounds)) if value < 1 else int(value)
+
+
 @dataclass(frozen=True)
 class Entry:
     """One policy of the registry.
@@ -93,7 +103,7 @@ class Entry:
     policy
         The class.
     setting
-        The parameter that a number after an @ sets.
+        The parameter that a bare number after an @ sets, and that `grid` is for; others are set by name.
     default
         The setting without an @, given the number of rounds; by default the class's own.
     grid
@@ -124,13 +134,26 @@ class Entry:
             if parameter.name not in ("coverage", "window")
         }
 
+    def kind(self, parameter: str) -> str:
+        """Return the name of a parameter's type.
+
+        Parameters
+        ----------
+        parameter
+            The name of a parameter.
+
+        Returns
+        -------
+        str
+            For example ``float``.
+        """
+        annotation = inspect.signature(self.policy).parameters[parameter].annotation
+        return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+
     @property
     def whole(self) -> bool:
         """Whether the setting is a whole number: a number of rounds."""
-        return self.setting is not None and inspect.signature(self.policy).parameters[self.setting].annotation in (
-            int,
-            "int",  # in a module with postponed annotations
-        )
+        return self.setting is not None and self.kind(self.setting) == "int"
 
     @property
     def needed(self) -> list[str]:
@@ -158,15 +181,13 @@ class Entry:
         float
             The value itself; where the setting is a number of rounds and the value is below 1, that share of them.
         """
-        if not self.whole:
-            return value
-        return max(1, round(value * rounds)) if value < 1 else int(value)
+        return share_of(value, rounds) if self.whole else value
 
     def build(
         self,
         coverage: float,
         rounds: int,
-        setting: float | None = None,
+        settings: Mapping[str, Any] | None = None,
         score_range: tuple[float, float] | None = None,
     ) -> Policy:
         """Return the policy for a number of rounds.
@@ -177,8 +198,8 @@ class Entry:
             The share of rounds in which the right answer should be in the list.
         rounds
             The number of rounds for which it will run.
-        setting
-            The value of `setting`; by default `default`.
+        settings
+            Parameters by name, instead of what is known or the default.
         score_range
             The highest score, and the length of the range of scores below it, if known.
 
@@ -194,15 +215,14 @@ class Entry:
             values |= {name: self.parameters[name] * scale for name in self.scaled}
         if self.default is not None:
             values[str(self.setting)] = self.default(rounds)
-        if setting is not None:
-            values[str(self.setting)] = int(setting) if self.whole else setting
+        values |= settings or {}
         parameters = inspect.signature(self.policy).parameters
         return self.policy(**{name: values[name] for name in parameters if name in values})
 
 
 #: ACI's grid holds the step sizes of Gibbs and Candès (2022).
 _STEPS: Final = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128)
-_SHARES: Final = (0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8)
+_SHARES: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8)
 
 REGISTRY: Final[dict[str, Entry]] = {
     entry.policy.key: entry
@@ -251,7 +271,7 @@ REGISTRY: Final[dict[str, Entry]] = {
             field=True,
             paper=(Variant("aci", "ACI", "`ACI`", "none for single lists"),),
         ),
-        Entry(DLR, field=True, paper=(Variant("dlr", "DLR", "`DLR`", "none for single lists"),)),
+        Entry(DLR, setting="start", field=True, paper=(Variant("dlr", "DLR", "`DLR`", "none for single lists"),)),
         Entry(Oracle, setting="threshold"),
         Entry(OrderStatistic),
         Entry(ThresholdTracking, setting="step", scaled=("step",), field=True),

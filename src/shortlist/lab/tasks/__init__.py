@@ -14,6 +14,7 @@ from shortlist.lab.tasks.scorefile import ScoreSet, read_scores, write_scores
 from shortlist.lab.tasks.synthetic import UniformTask
 
 __all__ = [
+    "AUCTION_ITEMS",
     "TASKS",
     "AuctionTask",
     "BidTable",
@@ -32,6 +33,9 @@ __all__ = [
 
 TASKS: Final = ("images", "retrieval", "auctions", "uniform", "tools")
 """The tasks that ship with the package; the first three are the paper's. Retrieval and tools have two scorers."""
+
+AUCTION_ITEMS: Final = ("cartier", "palm", "xbox")
+"""What the auctions that ship are about; ``load_task("auctions", item)`` has one of them."""
 
 _TITLES: Final = {"images": "Images", "retrieval": "Retrieval", "tools": "Tools"}
 
@@ -55,18 +59,20 @@ def data_file(name: str) -> Path:
 @overload
 def load_task(name: Literal["images", "retrieval", "tools"]) -> ScoredTask: ...
 @overload
-def load_task(name: Literal["auctions"]) -> AuctionTask: ...
+def load_task(name: Literal["auctions"], item: str | None = None) -> AuctionTask: ...
 @overload
 def load_task(name: Literal["uniform"]) -> UniformTask: ...
 @overload
-def load_task(name: str) -> Task: ...
-def load_task(name: str) -> Task:
+def load_task(name: str, item: str | None = None) -> Task: ...
+def load_task(name: str, item: str | None = None) -> Task:
     """Return a task that ships with the package.
 
     Parameters
     ----------
     name
         ``images``, ``retrieval``, ``auctions``, ``uniform`` or ``tools``.
+    item
+        For ``auctions``: only the bids on ``cartier`` wristwatches, ``palm`` Pilots or ``xbox`` consoles.
 
     Returns
     -------
@@ -78,17 +84,25 @@ def load_task(name: str) -> Task:
     >>> load_task("images").title
     'Images'
     """
-    return _load_task(name)
+    return _load_task(name, item)
 
 
 @functools.cache
-def _load_task(name: str) -> Task:
+def _load_task(name: str, item: str | None) -> Task:
+    if item is not None and (name != "auctions" or item not in AUCTION_ITEMS):
+        raise InvalidParameter(
+            f"item is {item!r}; it must be one of {', '.join(AUCTION_ITEMS)}, for the task auctions, not {name}"
+        )
     if name in _TITLES:
         return ScoredTask(read_scores(data_file(f"{name}.npz")), _TITLES[name])
     if name == "auctions":
         path = data_file("auctions.csv")
         source = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
-        return AuctionTask(read_bids(path), source)
+        if item is None:
+            return AuctionTask(read_bids(path), source)
+        kind = next(row for row in path.read_text(encoding="utf-8").splitlines() if row.lower().startswith(item))
+        kind = kind.partition(",")[0]
+        return AuctionTask(read_bids(path, kind), f"{source}; the bids on one item, {kind}", title=f"{kind} auctions")
     if name == "uniform":
         return UniformTask()
     raise InvalidParameter(f"task is {name!r}; it must be one of {', '.join(TASKS)}")
