@@ -117,10 +117,10 @@ def test_knobs_latex_and_totals(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     out = tmp_path / "results"
-    with (out / "claims.csv").open() as file:
-        found = [row for row in csv.DictReader(file) if row["by"] == "paper"]
-    held = sum(row["holds"] == "yes" for row in found)
-    assert f"({held} of {len(found)}, counted task by task)" in done.stdout
+    with (out / "verdicts.csv").open() as file:
+        assert {row["verdict"] for row in csv.DictReader(file)} == {"not judged"}
+    assert "These are 2 runs of 300 rounds; the paper has 10 of 10,000" in done.stdout
+    assert "hold and" not in done.stdout  # a short run prints no totals
     manifest = json.loads((out / "manifest.json").read_text())
     options = manifest["options"]
     assert [options[name] for name in ("lambda1", "lambda2", "bidders")] == [0.2, 5.0, 3]

@@ -9,4 +9,4 @@ from tests.lab.small import SMALL
 @pytest.fixture(scope="session")
 def small():
     """The results of a small experiment; tests must not change them."""
-    return run(SMALL, with_sweeps=False)
+    return run(SMALL, with_sweeps=False, with_readings=True)

@@ -1,9 +1,11 @@
 """How figures look: lines told apart, names that do not overlap, the same file twice."""
 
+import itertools
+
 import numpy as np
 import pytest
 
-from shortlist.lab.drawing import finish, label, label_of, line, line_style, panels, plain, save, style
+from shortlist.lab.drawing import finish, label, label_of, line, line_style, panels, plain, save, spread, style
 from shortlist.policies import PAPER, REGISTRY
 
 
@@ -41,12 +43,33 @@ def test_names_at_the_ends_of_lines_are_pushed_apart():
     figure, (axes,) = panels(1)
     axes.set_ylim(0, 1)
     label(figure, axes, [(0.5, "a", "red"), (0.5, "b", "red"), (0.51, "c", "red"), (2.0, "d", "red")])
-    heights = [text.xy[1] for text in axes.texts]
+    heights = [text.xyann[1] for text in axes.texts]
     gaps = np.diff(heights)
     assert (gaps > 0.05).all()
     assert max(heights) == 1.0
+    assert [text.xy[1] for text in axes.texts] == [0.5, 0.5, 0.51, 1.0]  # a leader points at where the line ends
+    assert all(text.arrow_patch is not None for text in axes.texts)
     label(figure, axes, [])
     assert len(axes.texts) == 4
+
+
+def test_names_that_have_room_stay_where_their_lines_end():
+    figure, (axes,) = panels(1)
+    axes.set_ylim(0, 1)
+    label(figure, axes, [(0.2, "a", "red"), (0.8, "b", "red")])
+    assert [text.xyann[1] for text in axes.texts] == [0.2, 0.8]
+    assert [text.arrow_patch for text in axes.texts] == [None, None]
+
+
+def test_spread_moves_as_little_as_possible_and_stays_inside():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        heights = np.sort(rng.random(rng.integers(1, 8))).tolist()
+        placed = spread(heights, 0.1)
+        assert all(b - a >= 0.1 - 1e-9 for a, b in itertools.pairwise(placed))
+        assert placed[0] >= -1e-9
+        assert placed[-1] <= 1 + 1e-9
+    assert spread([0.2, 0.5], 0.1) == [0.2, 0.5]
 
 
 def test_a_dollar_is_a_dollar():

@@ -17,7 +17,7 @@ def results():
 def test_only_what_there_is_data_for_is_drawn(results, tmp_path):
     """Uniform scores have no candidates, no revenue and no sweeps; two policies need no appendix."""
     drawn = draw_all(results, tmp_path / "figures")
-    assert list(drawn) == ["regret", "coverage", "undercoverage", "thresholds"]
+    assert list(drawn) == ["regret", "regret_growth", "coverage", "undercoverage", "thresholds"]
     written = sorted(path.name for path in (tmp_path / "figures").iterdir())
     assert written == sorted(f"{name}.{kind}" for name in drawn for kind in ("png", "svg"))
     assert all("2 runs" in drawn[name] for name in ("regret", "coverage", "undercoverage"))

@@ -13,17 +13,20 @@ from shortlist.lab.claims import claims
 from shortlist.lab.output import write_results
 from shortlist.lab.run import run
 from shortlist.lab.spec import POLICIES, Spec
+from shortlist.lab.verdicts import judge
 from tests.lab.small import SMALL
 
 
 def test_every_promised_file_is_written(small, tmp_path):
     results = dataclasses.replace(small)
     results.horizons = [
-        sweeps.HorizonRow(policy, rounds, 0, rounds**0.55) for policy in sweeps.SWEPT for rounds in sweeps.HORIZONS
+        sweeps.HorizonRow(policy, rounds, 0, rounds**0.55)
+        for policy in sweeps.swept(SMALL)
+        for rounds in sweeps.HORIZONS
     ]
     results.coverages = [
         sweeps.CoverageRow(policy, coverage, 0, 5.0, 10 * (coverage < 0.99))
-        for policy in sweeps.SWEPT
+        for policy in sweeps.swept(SMALL)
         for coverage in sweeps.COVERAGES
     ]
     write_results(results, tmp_path)
@@ -37,11 +40,20 @@ def test_every_promised_file_is_written(small, tmp_path):
     assert float(rows[0]["regret"]) == small.rows[0].regret  # all digits
     with (tmp_path / "claims.csv").open() as file:
         found = list(csv.DictReader(file))
-    assert list(found[0]) == ["by", "statement", "claim", "task", "measured", "holds"]
+    assert list(found[0]) == ["by", "statement", "claim", "reading", "task", "measured", "holds"]
     assert {row["holds"] for row in found} <= {"yes", "no"}
+    with (tmp_path / "verdicts.csv").open() as file:
+        verdicts = list(csv.DictReader(file))
+    assert list(verdicts[0]) == ["by", "statement", "verdict", "where"]
+    assert {row["verdict"] for row in verdicts} == {"not judged"}  # two runs of 1,500 rounds
+    with (tmp_path / "readings.csv").open() as file:
+        readings = list(csv.DictReader(file))
+    assert {row["item"] for row in readings} == {"", "cartier", "palm", "xbox"}
+    assert {"aci@levels=clipped", "dlr@start=-10", "etc@explore=0.005"} <= {row["policy"] for row in readings}
     figures = {path.name for path in (tmp_path / "figures").iterdir()}
     for name in [
         "regret",
+        "regret_growth",
         "coverage",
         "undercoverage",
         "regret_appendix",
@@ -82,14 +94,14 @@ def test_every_promised_file_is_written(small, tmp_path):
     for name, digest in manifest["sha256"].items():
         assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == digest
     page = (tmp_path / "report.html").read_text()
-    assert page.count("<figure") == 14
+    assert page.count("<figure") == 15
     for outside in ("http://", "https://", "<script", 'src="/'):
         assert outside not in page.replace("http://www.w3.org", "")
 
 
 def test_latex_is_written_where_it_is_asked_for_and_removed_with_the_rest(tmp_path):
     results = run(Spec(tasks=("uniform",), policies=("sps",), rounds=100, runs=1), with_sweeps=False)
-    assert write_results(results, tmp_path, latex=True) == claims(results)
+    assert write_results(results, tmp_path, latex=True) == judge(results, claims(results))
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     files = {f"latex/{path.name}" for path in (tmp_path / "latex").iterdir()}
     assert {"latex/all.tex", "latex/table-uniform.tex", "latex/regret-uniform.pdf"} <= files

@@ -10,6 +10,7 @@ from shortlist.lab.figures import draw_all
 from shortlist.lab.report import write_report
 from shortlist.lab.run import run
 from shortlist.lab.spec import Spec
+from shortlist.lab.verdicts import verdicts
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,8 @@ def results():
 
 def page_of(results, folder, found=None):
     figures = draw_all(results, folder / "figures")
-    write_report(results, claims(results) if found is None else found, figures, folder)
+    found = claims(results) if found is None else found
+    write_report(results, found, verdicts(found), figures, folder)
     return (folder / "report.html").read_text()
 
 
@@ -48,15 +50,17 @@ def test_figures_are_inside_and_nothing_else_is_fetched(results, tmp_path):
 
 def test_a_claim_that_fails_is_said_to_fail_and_text_stays_text(results, tmp_path):
     found = [
-        Claim("paper", "b & c", "a < b & c", "auctions", "<b>1</b>", holds=False),
-        Claim("ours", "", "d", "auctions", "2", holds=True),
+        Claim("paper", "b & c", "a < b & c", "", "auctions", "<b>1</b>", holds=False),
+        Claim("ours", "d", "d", "", "auctions", "2", holds=True),
     ]
     page = page_of(results, tmp_path, found)
-    assert "<td>“b &amp; c”</td><td>a &lt; b &amp; c</td><td>auctions</td><td>&lt;b&gt;1&lt;/b&gt;</td>" in page
-    assert "The paper&#x27;s claims: of 1, 0 hold" in page.split("<h2>")[0]  # what the report opens with
-    assert "The paper&#x27;s claims: of 1, 0 hold" in page.split("<h2>Claims</h2>")[1][:200]
-    assert page.count("does not hold</span>") == 1
-    assert page.count('"yes">holds</span>') == 1
+    measured = "<td>auctions</td><td>&lt;b&gt;1&lt;/b&gt;</td>"
+    assert f"<td>“b &amp; c”</td><td>a &lt; b &amp; c</td><td></td>{measured}" in page
+    total = "Of the paper&#x27;s 1 statements, 0 hold and 1 fail under every reading tried; 0 depend"
+    assert total in page.split("<h2>")[0]  # what the report opens with
+    assert total in page.split("<h2>The paper's statements</h2>")[1][:200]
+    assert page.count("does not hold</span>") == page.count('"no">fails under every reading tried</span>') == 1
+    assert page.count('"yes">holds</span>') == 2  # the verdict, and the claim it rests on
 
 
 def test_scores_of_ones_own_are_named_in_the_title(tmp_path):

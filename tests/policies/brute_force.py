@@ -97,8 +97,8 @@ def greedy(scores, coverage):
     yield tau
 
 
-def aci(scores, coverage, step):
-    """Beta += step (p0 - miss); element floor(n beta) of the sorted hits."""
+def aci(scores, coverage, step, levels="open"):
+    """Beta += step (p0 - miss); element floor(n beta) of the sorted hits; levels as the paper leaves them open."""
     p0 = float(1 - Fraction(str(coverage)))
     tau, beta, hits = -INF, p0, []
     for score in scores:
@@ -106,9 +106,16 @@ def aci(scores, coverage, step):
         hit = score >= tau and score > -INF
         if hit:
             hits.append(score)
-        beta += step * (p0 - (not hit))
+        if hit or levels != "hits":
+            beta += step * (p0 - (not hit))
+        if levels == "clipped":
+            beta = min(1.0, max(0.0, beta))
         n = len(hits)
-        if beta <= 0 or n == 0:
+        if n == 0:
+            tau = -INF
+        elif levels == "clipped":
+            tau = sorted(hits)[min(math.floor(n * beta), n - 1)]
+        elif beta <= 0:
             tau = -INF
         elif beta >= 1:
             tau = INF

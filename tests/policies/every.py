@@ -33,6 +33,8 @@ _CHOSEN = [
     AnytimeSPS(coverage=0.8, delta=0.2),
     Greedy(coverage=0.9),
     ACI(coverage=0.9, step=0.05),
+    ACI(coverage=0.9, step=0.05, levels="clipped"),
+    ACI(coverage=0.9, step=0.05, levels="hits"),
     DLR(coverage=0.9),
     ExploreThenCommit(coverage=0.9, explore=30),
     ConservativeETC(coverage=0.5, explore=60, horizon=100),

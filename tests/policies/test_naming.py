@@ -94,6 +94,12 @@ def own(tmp_path):
         ("conservative-etc@7", ConservativeETC(0.9, 7, 1234)),
         ("oracle@0.25", Oracle(0.25)),
         ("dlr", DLR(0.9)),
+        ("dlr@-10", DLR(0.9, start=-10.0)),
+        ("dlr@start=-10,exponent=0.5", DLR(0.9, start=-10.0, exponent=0.5)),
+        ("aci@step=0.5,levels=clipped", ACI(0.9, 0.5, "clipped")),
+        ("aci@0.5,levels=hits", ACI(0.9, 0.5, "hits")),
+        ("etc@explore=0.01", ExploreThenCommit(0.9, 12)),
+        ("conservative-etc@explore=0.1,horizon=99", ConservativeETC(0.9, 123, 99)),
         ("tracking", ThresholdTracking(0.9)),
         ("tracking@0.2", ThresholdTracking(0.9, 0.2)),
     ],
@@ -108,8 +114,12 @@ def test_names(text, expected):
         ("spss", "it must be one of anytime, sps"),
         ("order-statistic", "it needs a boundary, which a name cannot give"),
         ("oracle", "it needs its threshold: oracle@0.5"),
-        ("dlr@1", "dlr has no setting"),
-        ("anytime@x/T", "what follows the @ must be a number"),
+        ("greedy@1", "greedy has no setting '1'; it has none"),
+        ("dlr@speed=1", "dlr has no setting 'speed'; it has start, exponent"),
+        ("dlr@start=low", "its start must be a number"),
+        ("anytime@x/T", "its delta must be a number"),
+        ("aci@levels=shut", "levels is 'shut'; it must be one of open, clipped, hits"),
+        ("etc@explore=1.5", "its explore must be a number of rounds, or a share of them below 1"),
     ],
 )
 def test_names_that_mean_nothing(text, message):
@@ -143,8 +153,8 @@ def test_a_policy_of_ones_own_has_a_setting_and_a_grid(own):
         ("Words", "its grid is ('short', 'long'); it must hold different positive numbers"),
         ("Twice", "its grid is (50, 50); it must hold different positive numbers"),
         ("Number", "its grid is 5; it must hold different positive numbers"),
-        ("Plain@3", "Plain has no setting"),
-        ("Mine@0.5", "what follows the @ must be a number of rounds"),
+        ("Plain@3", "Plain has no setting '3'"),
+        ("Mine@1.5", "its window must be a number of rounds, or a share of them below 1"),
     ],
 )
 def test_settings_and_grids_that_will_not_do(own, name, message):

@@ -34,7 +34,7 @@ def test_the_range_of_scores_reaches_the_policies_that_ask_for_it():
 
 def test_order_statistic_policies_are_given_with_their_parameters():
     kinds = order_statistic_kinds()
-    assert kinds["anytime"] == (AnytimeSPS, {"delta": 0.05})
+    assert kinds["anytime"] == (AnytimeSPS, {"delta": 0.01})
     assert kinds["sps"] == (SPS, {"horizon": None})
     assert all(issubclass(kind, OrderStatistic) for kind, _ in kinds.values())
     assert "order-statistic" not in kinds

@@ -27,7 +27,7 @@ class Verdict:
 
 
 def judge(results: Results, claims: Sequence[Claim]) -> list[Verdict]:
-    """Return the verdicts of a run as large as the paper's, with what it could not judge; a shorter one judges nothing."""
+    """Return the verdicts of a run, and what it could not judge: everything, if it is smaller than the paper's."""
     note = size_note(results.spec)
     if note:
         return [Verdict("paper", statement, UNJUDGED, note) for statement in dict.fromkeys(c.statement for c in claims)]

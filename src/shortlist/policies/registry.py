@@ -126,12 +126,12 @@ class Entry:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters by name with their defaults, None if there is none; without `coverage` and `window`."""
+        """Parameters by name with their defaults, None if there is none; without `coverage` and switches."""
         parameters = inspect.signature(self.policy).parameters.values()
         return {
             parameter.name: None if parameter.default is parameter.empty else parameter.default
             for parameter in parameters
-            if parameter.name not in ("coverage", "window")
+            if parameter.name != "coverage" and parameter.annotation not in (bool, "bool")
         }
 
     def kind(self, parameter: str) -> str:
