@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from shortlist.service.demo import ASKED, SIMULATED, Corpus, create_demo
 from shortlist.service.engine import Engine, Settings
+from shortlist.service.engine.commands import Author
 from shortlist.service.engine.items import Item
 
 OUT = Path(__file__).parent / "figures"
@@ -76,7 +77,7 @@ async def fill_queue(engine: Engine) -> None:
         shown, _, _ = await engine.history.round("pictures", held.round_id)
         if right not in shown.members:
             await engine.more("pictures", held.round_id)
-        await engine.answer("pictures", held.round_id, "hit", right, ("ann", "bob", "cem")[number % 3])
+        await engine.answer("pictures", held.round_id, "hit", right, Author(("ann", "bob", "cem")[number % 3]))
 
 
 def draw_fish() -> bytes:

@@ -107,9 +107,17 @@ def test_what_is_refused():
         ShortlistFilter().hit(Document(content="x"))
 
 
-def test_a_file_that_was_learned_for_another_coverage_is_refused(tmp_path):
+def test_a_file_that_was_learned_with_other_settings_is_refused(tmp_path):
     path = str(tmp_path / "lister.json")
     ShortlistFilter(coverage=0.9, path=path).save()
-    with pytest.raises(InvalidParameter, match=r"was learned with coverage 0\.9, and coverage is 0\.95"):
-        ShortlistFilter(coverage=0.95, path=path)
+    for asked, message in (
+        ({"coverage": 0.95}, r"was learned with coverage 0\.9, and this component has coverage 0\.95"),
+        (
+            {"delta": 0.2, "score": "rank"},
+            r"with delta 0\.01, score auto, and this component has delta 0\.2, score Rank",
+        ),
+        ({"score": "raw"}, r"with score auto, and this component has score Raw"),
+    ):
+        with pytest.raises(InvalidParameter, match=message):
+            ShortlistFilter(**{"coverage": 0.9, "path": path, **asked})
     assert ShortlistFilter(coverage=0.9, path=path).lister.summary().rounds == 0

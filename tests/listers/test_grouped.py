@@ -174,4 +174,4 @@ def test_a_list_that_is_refused_spends_nothing_of_delta():
             lister.propose([2.0, 0.1], group=group)
     assert lister.groups == ()
     lister.propose([0.5, 0.1], group="first")
-    assert lister.summary("first").policy["delta"] == 0.025
+    assert lister.summary("first").policy["delta"] == 0.005

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import itertools
+import os
 import socket
 import subprocess
 import sys
@@ -52,23 +54,42 @@ class Running:
             assert self.answer(shown["round_id"], {"hit": "b"}, stream=stream).status_code == 200
 
 
+#: Ports below those that the system gives out by itself, a block for each worker: what binds one a moment later must
+#: not find it taken.
+_PORTS = itertools.cycle(
+    range(start := 20_000 + 1_500 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")), start + 1_500)
+)
+
+
 def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+    """Return a port that nobody else is given, for a process that binds it later."""
+    for port in _PORTS:
+        with socket.socket() as free, contextlib.suppress(OSError):
+            free.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("there is always another one")
+
+
+def bound(port):
+    """Return a socket that listens: there is no moment in which somebody else could take its port."""
+    listening = socket.socket()
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening.bind(("127.0.0.1", port or 0))
+    return listening
 
 
 @contextlib.contextmanager
 def running(address, port=None, app=None, **settings):
     """Run an app in a thread: the one given, or a new one."""
     app = app or create_app(address, **settings)
-    port = port or free_port()
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", timeout_graceful_shutdown=5))
+    listening = bound(port)
+    port = listening.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5))
     started = {}
 
     def run():
         started["loop"] = asyncio.new_event_loop()
-        started["loop"].run_until_complete(server.serve())
+        started["loop"].run_until_complete(server.serve(sockets=[listening]))
         started["loop"].close()
 
     thread = threading.Thread(target=run)
@@ -85,6 +106,7 @@ def running(address, port=None, app=None, **settings):
             service.loop.call_soon_threadsafe(service.engine.hurry)
         server.should_exit = True
         thread.join()
+        listening.close()
 
 
 @contextlib.contextmanager

@@ -12,7 +12,6 @@ import json
 import random
 import shutil
 import subprocess
-import threading
 import time
 
 import pytest
@@ -70,10 +69,24 @@ class Person:
 
     async def work(self):
         """Go on until the service is gone."""
-        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
-        with contextlib.suppress(OSError, asyncio.IncompleteReadError), contextlib.closing(self.writer):
-            for count in itertools.count():  # until the connection breaks
-                await self.play(count)
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+            with contextlib.closing(self.writer):
+                for count in itertools.count():  # until the connection breaks
+                    await self.play(count)
+
+
+async def work_until(people, answers, end):
+    """Let everybody work; end the service once so many answers are acknowledged."""
+
+    async def watch():
+        while sum(len(person.answered) for person in people) < answers:
+            await asyncio.sleep(0.002)
+        end()
+
+    watching = asyncio.create_task(watch())
+    await asyncio.gather(*(person.work() for person in people))
+    watching.cancel()
 
 
 def kill_under_load(address, kills, variant="durable", seed=0, clients=16):
@@ -86,12 +99,7 @@ def kill_under_load(address, kills, variant="durable", seed=0, clients=16):
 
             httpx.post(f"http://127.0.0.1:{port}/v1/streams", json={"name": "load", "coverage": 0.9}, timeout=30)
             people = [Person(port, f"k{turn}-{i}") for i in range(clients)]
-            threading.Timer(rng.uniform(0.1, 0.9), child.kill).start()
-
-            async def all_work(people=people):
-                await asyncio.gather(*(person.work() for person in people))
-
-            asyncio.run(all_work())
+            asyncio.run(work_until(people, rng.randint(20, 250), child.kill))
             child.wait()
         lost += missing(address, people)
         acknowledged += sum(len(person.shown) + len(person.answered) for person in people)
@@ -105,6 +113,8 @@ def missing(address, people):
             store = Store(address, read_only=True)
             break
         time.sleep(0.05)
+    else:
+        raise AssertionError("the log cannot be read")
     lost = []
     with store.reading() as reader:
         row = reader.stream("load")

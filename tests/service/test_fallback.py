@@ -10,7 +10,8 @@ import pytest
 
 from shortlist import AsyncClient, Client
 from shortlist.client import _fallback
-from shortlist.errors import InvalidParameter, ServiceUnavailable, ShortlistError
+from shortlist.errors import InvalidParameter, NotAllowed, ServiceUnavailable, ShortlistError
+from shortlist.service.keys import KeyFile
 from tests.service.running import free_port, process, running
 
 SCORES, IDS = [0.2, 0.9, 0.5], ["a", "b", "c"]
@@ -21,10 +22,11 @@ def test_a_service_that_hangs_and_comes_back(sqlite, monkeypatch):
     monkeypatch.setattr(_fallback, "_PAUSE", 0.0)
     with (
         process(sqlite) as (server, port),
-        Client(f"http://127.0.0.1:{port}", "docs", deadline=1.0, fallback="everything") as client,
+        Client(f"http://127.0.0.1:{port}", "docs", deadline=60.0, fallback="everything") as client,
     ):
         client.create(0.8, score="raw")
         assert not client.propose(SCORES, IDS).fallback
+        client._deadline = 1.0  # short where the service hangs, and nowhere else
         os.kill(server.pid, signal.SIGSTOP)
         began = time.monotonic()
         late = client.propose(SCORES, IDS, round_id="late")
@@ -33,6 +35,7 @@ def test_a_service_that_hangs_and_comes_back(sqlite, monkeypatch):
         client.hit(late.round_id, "b")  # goes nowhere
         assert client.more(late.round_id).members == ()
         os.kill(server.pid, signal.SIGCONT)
+        client._deadline = 60.0
         for _ in range(50):
             assert not client.propose(SCORES, IDS).fallback
             told = client.summary()
@@ -43,6 +46,17 @@ def test_a_service_that_hangs_and_comes_back(sqlite, monkeypatch):
         assert ("late" in stored) is (told["withdrawn"] == 1)
         assert told["hits"] == 0
     print(f"everything was there after {spent:.2f} s of a deadline of 1 s")
+
+
+def test_a_key_that_is_refused_is_an_error_and_not_a_reason_to_show_everything(sqlite, keys):
+    """A wrong or revoked key: complete lists for ever, and nothing learned, would look like a service that works."""
+    with running(sqlite, keys=KeyFile(keys["file"].path)) as service:
+        for key in (None, "sl_000000000000_" + "x" * 43, keys["read"]):
+            with Client(service.url, "docs", key, fallback="everything") as client:
+                with pytest.raises(NotAllowed):
+                    client.propose(SCORES, IDS)
+                with pytest.raises(NotAllowed):
+                    client.propose_many([{"scores": SCORES, "ids": IDS}])
 
 
 def test_a_service_that_is_down():

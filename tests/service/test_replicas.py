@@ -38,6 +38,8 @@ class Trial:
     """What the clients go through: the distribution shifts once, and in the end it is over."""
 
     shifted = over = False
+    #: What went wrong with the trouble itself: then nobody waits for an answer any more.
+    problem = None
 
 
 class Patient(Person):
@@ -52,6 +54,7 @@ class Patient(Person):
     async def ask(self, method, path, body):
         start = time.perf_counter()
         for turn in range(10_000):
+            assert self.trial.problem is None
             try:
                 if self.writer is None:
                     self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
@@ -128,6 +131,8 @@ def chaos(server, *, clients, kills, kill_every, stopped_for):
             time.sleep(stopped_for)
             server.start()
             time.sleep(kill_every)
+        except BaseException as error:  # noqa: BLE001 - raised below, in the thread of the test
+            trial.problem = error
         finally:
             trial.over = True
 
@@ -138,6 +143,8 @@ def chaos(server, *, clients, kills, kill_every, stopped_for):
     troubled.start()
     asyncio.run(all_work())
     troubled.join()
+    if trial.problem is not None:
+        raise trial.problem
     summaries = [replica.summary() for replica in replicas]
     for replica in replicas:
         replica.kill()

@@ -10,7 +10,7 @@ import httpx
 from shortlist.service.engine import verify
 from shortlist.service.store import Store
 from tests.service.running import process
-from tests.service.test_crash import Person, missing
+from tests.service.test_crash import Person, missing, work_until
 
 
 def test_stopped_under_load_with_a_listener_nothing_acknowledged_is_lost(address):
@@ -22,7 +22,9 @@ def test_stopped_under_load_with_a_listener_nothing_acknowledged_is_lost(address
 
         def listen():
             with httpx.stream("GET", f"{url}/v1/streams/load/live", timeout=60) as answer:
-                heard.extend(line for line in answer.iter_lines() if line.startswith("event:"))
+                for line in answer.iter_lines():
+                    if line.startswith("event:"):
+                        heard.append(line)
 
         listener = threading.Thread(target=listen)
         listener.start()
@@ -30,15 +32,12 @@ def test_stopped_under_load_with_a_listener_nothing_acknowledged_is_lost(address
         stopped = []
 
         def stop():
+            while not heard:  # the listener has its first event
+                time.sleep(0.01)
             stopped.append(time.monotonic())
             child.send_signal(signal.SIGTERM)
 
-        threading.Timer(1.5, stop).start()
-
-        async def all_work():
-            await asyncio.gather(*(person.work() for person in people))
-
-        asyncio.run(all_work())
+        asyncio.run(work_until(people, 200, stop))
         assert child.wait(60) in (0, -signal.SIGTERM)
         print(f"stopped after {time.monotonic() - stopped[0]:.1f} s")
         listener.join()

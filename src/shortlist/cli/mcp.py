@@ -1,5 +1,6 @@
 """The command `mcp`: a gateway for agents that have too many tools."""
 
+import asyncio
 import logging
 import signal
 import sys
@@ -64,17 +65,28 @@ def mcp(
 
 @contextmanager
 def _ended_as_by_ctrl_c() -> Iterator[None]:
-    """Let SIGTERM, by which clients and service managers end a gateway, end its servers too."""
+    """Let SIGTERM, by which clients and service managers end a gateway, end its servers too.
+
+    However it is ended, once or twice, and whatever that interrupts, the outcome is one KeyboardInterrupt.
+    """
     ended = False
 
     def end(*_: object) -> None:
         nonlocal ended
-        ended = True
-        signal.raise_signal(signal.SIGINT)
+        if not ended:
+            ended = True
+            signal.raise_signal(signal.SIGINT)
 
     before = signal.signal(signal.SIGTERM, end)
     try:
         yield
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+    except BaseExceptionGroup as group:
+        interrupted = group.subgroup((KeyboardInterrupt, asyncio.CancelledError)) is not None
+        if not ended and not interrupted:
+            raise
+        raise KeyboardInterrupt from None
     finally:
         signal.signal(signal.SIGTERM, before)
     if ended:  # whoever closes the servers may have taken the cancellation for its own

@@ -1,7 +1,7 @@
 """Calls about items that annotators answer, without I/O: adding them, and taking them one by one."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from shortlist.client._drafts import Draft, in_parts
 from shortlist.client._exchange import Call, Request, error_of, results_of
@@ -9,6 +9,9 @@ from shortlist.errors import InvalidParameter, ShortlistError
 
 if TYPE_CHECKING:
     from shortlist.client._protocol import Calls
+
+#: The most rounds whose holders are remembered.
+_HELD: Final = 1_000
 
 __all__ = ["add_items", "give_back", "next_round", "queue", "renew"]
 
@@ -39,6 +42,10 @@ def next_round(calls: "Calls", lease: float | None, annotator: str | None) -> Ca
     body = {name: value for name, value in (("lease", lease), ("annotator", annotator)) if value is not None}
     # Not sent again: what was given out and not received comes back when its lease ends.
     reply: dict[str, Any] | None = yield from calls._send(Request("POST", calls._path("next"), body), repeatable=False)
+    if reply is not None and "holder" in reply:
+        calls.held[reply["round_id"]] = reply["holder"]
+        while len(calls.held) > _HELD:
+            calls.held.popitem(last=False)
     return reply
 
 
@@ -51,8 +58,10 @@ def renew(calls: "Calls", round_id: str, holder: str, lease: float | None) -> Ca
 
 def give_back(calls: "Calls", round_id: str, holder: str) -> Call[None]:
     """Give a round back."""
+    holder = holder or calls.held.get(round_id, "")
     parameters = {"holder": holder} if holder else None
     yield from calls._send(Request("DELETE", calls._path("rounds", round_id, "lease"), parameters=parameters))
+    calls.held.pop(round_id, None)
 
 
 def queue(calls: "Calls") -> Call[dict[str, Any]]:

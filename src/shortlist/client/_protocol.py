@@ -8,6 +8,7 @@ import dataclasses
 import math
 import random
 import time
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 from urllib.parse import quote
@@ -30,6 +31,7 @@ from shortlist.client._fallback import LateRounds, everything
 from shortlist.errors import (
     ConflictingAnswer,
     InvalidParameter,
+    NotAllowed,
     NotShown,
     ServiceError,
     ServiceUnavailable,
@@ -70,6 +72,8 @@ class Calls:
             raise InvalidParameter(f"deadline is {deadline!r}; it must be a number of seconds above 0")
         self._fallback, self._timeout = fallback, timeout
         self._late = LateRounds()
+        #: The holders of rounds that `next` gave, for the answers to them.
+        self.held: OrderedDict[str, str] = OrderedDict()
         self.url, self.stream = url.rstrip("/"), stream
         self._retries = retries
         self._scorer_version = scorer_version
@@ -136,6 +140,8 @@ class Calls:
             try:
                 reply = yield from self._send(request, deadline=self._deadline)
                 shown = draft.shown(reply)
+            except NotAllowed:
+                raise  # a wrong key is not a service that is away: complete lists would hide it for good
             except ServiceError:
                 return self._everything(draft)
             yield from self._take_back()
@@ -160,8 +166,8 @@ class Calls:
                     error_of(each["problem"]) if each.get("problem") else draft.shown(each)
                     for draft, each in zip(mine, results_of(reply, len(part)), strict=True)
                 ]
-            except ServiceError:
-                if self._fallback is None:
+            except ServiceError as error:
+                if self._fallback is None or isinstance(error, NotAllowed):
                     raise
                 # The others are not sent: each part would take just as long to fail.
                 return results + [self._everything(draft) for draft in drafts[len(results) :]]
@@ -187,7 +193,8 @@ class Calls:
         _check_round(round_id)
         if round_id in self._late:
             return More(round_id, (), (), 0, truncated=False)  # all of it was shown
-        body = {name: value for name, value in (("count", count), ("shown", shown)) if value is not None}
+        given = (("count", count), ("shown", shown), ("holder", self.held.get(round_id)))
+        body = {name: value for name, value in given if value is not None}
         request = Request("POST", self._path("rounds", round_id, "more"), body)
         reply = yield from self._send(request, repeatable=shown is not None)
         return More(reply["round_id"], tuple(reply["members"]), (), reply["left"], reply["truncated"])
@@ -219,7 +226,12 @@ class Calls:
         if round_id in self._late:
             yield from self._take_back()
             return  # the service does not know it
-        yield from self._send(Request("PUT", self._path("rounds", round_id, "feedback"), answer))
+        yield from self._send(Request("PUT", self._path("rounds", round_id, "feedback"), self._held(round_id) | answer))
+        self.held.pop(round_id, None)
+
+    def _held(self, round_id: Any) -> dict[str, str]:
+        """Return the holder of a round, as a field of a request, if `next` gave the round."""
+        return {"holder": self.held[round_id]} if round_id in self.held else {}
 
     def _reveal(self, round_id: Any, right: Member | None) -> Call[None]:
         if right is not None:
@@ -233,14 +245,18 @@ class Calls:
 
     def _answer_many(self, answers: Iterable[tuple[Any, Mapping[str, Any]]]) -> Call[list[ShortlistError | None]]:
         listed = [
-            {"round_id": round_id, **{kind: plain_members(value) for kind, value in answer.items()}}
+            {"round_id": round_id, **self._held(round_id)}
+            | {kind: plain_members(value) for kind, value in answer.items()}
             for round_id, answer in answers
         ]
         outcomes: list[ShortlistError | None] = []
         for part in in_parts(listed):
             reply = yield from self._send(Request("POST", self._path("feedback"), {"answers": part}))
             results = results_of(reply, len(part))
-            outcomes += [error_of(each["problem"]) if each.get("problem") else None for each in results]
+            for each, result in zip(part, results, strict=True):
+                outcomes.append(error_of(result["problem"]) if result.get("problem") else None)
+                if outcomes[-1] is None:
+                    self.held.pop(each["round_id"], None)
         return outcomes
 
     def _summary(self) -> Call[dict[str, Any]]:

@@ -374,7 +374,7 @@ class Client(Calls):
         -------
         dict or None
             ``round_id``, ``question``, ``image``, ``members``, ``texts``, ``holder``, ``lease_until`` and more; None
-            if nothing waits.
+            if nothing waits. The client sends the holder with its answer.
         """
         return self._do(next_round(self, lease, annotator))
 
@@ -410,8 +410,8 @@ class Client(Calls):
         round_id
             As `next` returned it.
         holder
-            As `next` returned it: the request is then refused if the lease was lost. By default it does
-            not matter who holds it.
+            As `next` returned it: the request is then refused if the lease was lost. By default that of this
+            client's `next`; without one, a key that may show lists takes the round from whoever holds it.
         """
         self._do(give_back(self, round_id, holder))
 

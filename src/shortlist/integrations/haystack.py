@@ -72,11 +72,14 @@ class _Learning(FeedbackMixin):
         if self.path is None or not Path(self.path).exists():
             return new
         lister = Shortlister.load(self.path)
-        learned = getattr(lister.policy, "coverage", self.coverage)
-        if learned != self.coverage:
+        asked, learned = _described(new), _described(lister)
+        differing = [name for name in asked if asked[name] != learned[name]]
+        if differing:
+            before = ", ".join(f"{name} {learned[name]}" for name in differing)
+            now = ", ".join(f"{name} {asked[name]}" for name in differing)
             raise InvalidParameter(
-                f"{self.path} was learned with coverage {learned:g}, and coverage is {self.coverage:g}: change that "
-                "back, or name another path"
+                f"{self.path} was learned with {before}, and this component has {now}: change that back, or name "
+                "another path"
             )
         return lister
 
@@ -153,6 +156,17 @@ class _Learning(FeedbackMixin):
         return item.id, item.content
 
 
+def _described(lister: Shortlister) -> dict[str, Any]:
+    """Return the settings that a component gives its lister, for comparing."""
+    settings = lister.settings
+    return {
+        "policy": type(lister.policy).__name__,
+        "coverage": getattr(lister.policy, "coverage", None),
+        "delta": getattr(lister.policy, "delta", None),
+        "score": settings.score if isinstance(settings.score, str) else repr(settings.score),
+    }
+
+
 @component
 class ShortlistFilter(_Learning):
     """Keeps the documents that reach the learned threshold.
@@ -165,7 +179,7 @@ class ShortlistFilter(_Learning):
     Parameters
     ----------
     coverage, delta, score
-        Settings of a new lister, if there is none at `path`; an existing one must have the same `coverage`.
+        Settings of a new lister, if there is none at `path`; an existing one must have the same.
     path
         A file for the lister: read if it exists, and written by `save` and when the pipeline is saved.
     url, stream, api_key
@@ -242,7 +256,7 @@ class ShortlistJoiner(_Learning):
     searches
         The names of its inputs: ``["bm25", "dense"]`` are connected as ``"shortlist.bm25"`` and ``"shortlist.dense"``.
     coverage, delta, score
-        Settings of a new lister, if there is none at `path`; an existing one must have the same `coverage`.
+        Settings of a new lister, if there is none at `path`; an existing one must have the same.
     path
         A file for the lister: read if it exists, and written by `save` and when the pipeline is saved.
     url, stream, api_key

@@ -107,7 +107,7 @@ class GroupedShortlister(BaseLister[GroupShown]):
         self._streams[listed.group].fold(event)
 
     def _seed(self, key: Group) -> str:
-        return str(key)
+        return repr(key)  # 1 and "1" are two groups
 
     def _stream_of(self, listed: Listed) -> Stream:
         return self._streams[listed.group]

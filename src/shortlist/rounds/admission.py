@@ -26,7 +26,7 @@ from shortlist.rounds.events import (
 )
 from shortlist.rounds.shown import RoundName
 
-__all__ = ["Given", "admit", "answer_of", "needed"]
+__all__ = ["Given", "admit", "answer_of", "is_same_answer", "needed"]
 
 
 #: An answer: a member for a hit, several if all of them are needed, or an answer that names no member.
@@ -68,7 +68,7 @@ def admit(
         If the member was not in the list.
     """
     if given is not None:
-        if not held or _is_same(answer, given) or answer in _NO_ANSWERS:
+        if not held or is_same_answer(answer, given) or answer in _NO_ANSWERS:
             _check_again(name if listed is None else listed.round_id, answer, given)
             return None
         event = admit(listed, answer)
@@ -130,7 +130,7 @@ def _rank(listed: Listed, shown: Sequence[Member], member: Any) -> int:
 
 def _check_again(name: RoundName, answer: Given, given: Given) -> None:
     """Refuse an answer that differs from the first; an expiry after an answer does not matter."""
-    if answer is Answer.EXPIRED or _is_same(answer, given):
+    if answer is Answer.EXPIRED or is_same_answer(answer, given):
         return
     if given is Answer.EXPIRED:
         raise RoundClosed(f"round {name} is closed: it expired before its answer arrived")
@@ -144,7 +144,8 @@ def _check_again(name: RoundName, answer: Given, given: Given) -> None:
     )
 
 
-def _is_same(answer: Given, given: Given) -> bool:
+def is_same_answer(answer: Given, given: Given) -> bool:
+    """Return whether an answer is the one that was given."""
     if isinstance(answer, All) and isinstance(given, All):
         return sorted(map(repr, answer.members)) == sorted(map(repr, given.members))  # 1 is not "1"
     return type(answer) is type(given) and answer == given

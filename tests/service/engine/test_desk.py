@@ -16,6 +16,7 @@ from shortlist.errors import (
     UnknownStream,
 )
 from shortlist.service.engine import Engine, Settings, verify
+from shortlist.service.engine.commands import Author
 from shortlist.service.engine.desk import REST
 from shortlist.service.engine.items import Item
 from shortlist.service.store import Store
@@ -267,11 +268,11 @@ def test_who_answered_is_recorded_where_the_stream_says_so(address):
         await engine.desk.add("a", items(4))
         for who in ("ann", "bob", "ann"):
             held = await engine.desk.take("a")
-            await engine.answer("a", held.round_id, "hit", "c0", who)
+            await engine.answer("a", held.round_id, "hit", "c0", Author(who))
         before = await engine.desk.view("a", "ann")
         await engine.configure("a", {"record_annotators": False})
         held = await engine.desk.take("a")
-        await engine.answer("a", held.round_id, "miss", None, "ann")
+        await engine.answer("a", held.round_id, "miss", None, Author("ann"))
         _, signers = await engine.history.classes("a")
         await engine.retention.erase_texts("a", time.time() + 1)
         _, erased = await engine.history.classes("a")

@@ -273,20 +273,13 @@ class Gateway:
         return await self._source.call(tool, given)
 
     def _tool(self, name: str) -> Tool:
-        """Return the tool with this name, or the only one with this last part of a name."""
-        tools = self._source.tools()
-        for tool in tools:
+        """Return the tool with this name, and no other: a server must not receive what was meant for another."""
+        for tool in self._source.tools():
             if tool.name == name:
                 return tool
-        alike = [tool for tool in tools if tool.tool == name]
-        if len(alike) == 1:
-            return alike[0]
-        if alike:
-            named = ", ".join(tool.name for tool in alike)
-            raise InvalidParameter(f"several servers have a tool {name!r}; call one of {named}")
         raise InvalidParameter(
             f"there is no tool {name!r} at the moment: its server is unavailable, or the tool does not exist; call "
-            "find_tools again"
+            "find_tools again, and pass on a name exactly as it returns it"
         )
 
     async def _count(self, round_text: str, name: str) -> Counted:
@@ -301,6 +294,8 @@ class Gateway:
         try:
             return await self._answer(self._id(round_text), name, None if logged is None else logged.first)
         except UnknownRound:
+            if logged is not None:
+                logged.called = None
             raise _unknown(round_text) from None
         except ConflictingAnswer:
             return "again"

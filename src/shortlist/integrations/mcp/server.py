@@ -236,7 +236,10 @@ async def serve_http(config: Config, port: int, announce: Callable[[str], None] 
     with listening:
         async with opened(config) as server:
             app = server.streamable_http_app(host=_HOST)
-            settings = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
+            # log_config=None: its lines go through our handlers, which leave tracebacks out.
+            settings = uvicorn.Config(
+                app, log_config=None, log_level="warning", access_log=False, timeout_graceful_shutdown=3
+            )
             announce(f"http://{_HOST}:{port}/mcp")
             await uvicorn.Server(settings).serve(sockets=[listening])
             await anyio.lowlevel.checkpoint()  # a signal cancels here, and not while servers are being closed

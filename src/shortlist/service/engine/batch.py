@@ -1,4 +1,4 @@
-"""Checking requests, and turning them into events. Nothing here waits, and nothing is changed.
+"""Checking requests, and turning them into events. Nothing here waits; only the batch itself is changed.
 
 A batch is judged against the state before it: every list in it is cut with the thresholds that are
 on disk. Those may be a little old when the list's event is folded, which is safe (within an epoch
@@ -12,6 +12,7 @@ import secrets
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 
@@ -20,12 +21,13 @@ from shortlist.errors import (
     ConflictingRound,
     InvalidInput,
     InvalidParameter,
+    LeaseLost,
     RoundClosed,
     ScorerChanged,
     ShortlistError,
     UnknownRound,
 )
-from shortlist.rounds.admission import Given, admit
+from shortlist.rounds.admission import Given, admit, is_same_answer
 from shortlist.rounds.events import Answer, Configured, Event, Expired, Fitted, Listed, Restarted, Seen
 from shortlist.service.engine.commands import Close, Command, Configure, Expand, Propose
 from shortlist.service.engine.examples import WarmStart, check_warm_start
@@ -37,6 +39,9 @@ from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Entry, Lease, Signature, Text
 
 __all__ = ["Batch"]
+
+_LEASED: Final = "round {} is now leased to somebody else: your lease has ended; request the next one"
+_NO_HOLDER: Final = "round {} is leased: send its `holder`, as `next` returned it, or request the next one"
 
 
 @dataclass
@@ -51,6 +56,9 @@ class Batch:
     others: dict[str, LoggedStream | None] = field(default_factory=dict)
     #: What the digests of texts are made with, of rounds that are sent again and whose texts are not erased.
     salts: dict[Key, str] = field(default_factory=dict)
+    #: The leases of rounds that somebody answers whom they bind, and who gave the answers that such rounds have.
+    leases: dict[Key, Lease] = field(default_factory=dict)
+    signers: dict[Key, str] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
     texts: list[Text] = field(default_factory=list)
     signatures: list[Signature] = field(default_factory=list)
@@ -236,10 +244,26 @@ class Batch:
             raise UnknownRound(f"round {new.round_id} of stream {stream.name} was never shown")
         if new.answer is not Answer.EXPIRED:
             check_own(logged.listed)
-        if not self._answer(stream, logged, new.answer, new.annotator):
+        self._check_author(key, logged, new)
+        if not self._answer(stream, logged, new.answer, new.author.annotator):
             return logged, False
         self._carry(logged.listed, new.answer)
         return self.rounds[key], True
+
+    def _check_author(self, key: Key, logged: Round, new: Close | Expand) -> None:
+        """Refuse an answer to a round, or more of one, that is leased to somebody else, or that another has answered.
+
+        The same answer again is nobody's business. Programs that show lists answer for others, and are not bound.
+        """
+        author, given = new.author, logged.given
+        if not author.is_bound or (isinstance(new, Close) and given is not None and is_same_answer(new.answer, given)):
+            return
+        if given is None:
+            lease = self.leases.get(key)
+            if lease is not None and lease.holder and lease.until > self.at and lease.holder != author.holder:
+                raise LeaseLost(_LEASED.format(key[1]) if author.holder else _NO_HOLDER.format(key[1]))
+        elif author.holder is not None or self.signers.get(key, author.annotator) != author.annotator:
+            raise LeaseLost(f"round {key[1]} was answered by another annotator, and only they can correct it")
 
     def _answer(self, stream: LoggedStream, logged: Round, answer: Given, annotator: str | None = None) -> bool:
         """Add a round's answer, and return whether it changes it."""
@@ -257,6 +281,7 @@ class Batch:
             self.unsigned.append((stream.id, logged.closed.number))  # who corrects an answer takes it over
         if annotator is not None and stream.settings.record_annotators:
             self.signatures.append(Signature(stream.id, entry.number, annotator))
+            self.signers[stream.id, round_id] = annotator
         if logged.closed is None:
             self._grown[stream.id] -= 1
             if answer is not Answer.EXPIRED:  # it waits for nothing, so it makes no other answer final
@@ -293,6 +318,7 @@ class Batch:
             raise UnknownRound(f"round {new.round_id} of stream {stream.name} was never shown")
         listed = logged.listed
         check_own(listed)
+        self._check_author(key, logged, new)
         shown = len(listed.positions)
         if new.seen is not None and new.seen > shown:
             raise InvalidParameter(f"shown is {new.seen}, and {shown} candidates of round {new.round_id} are shown")

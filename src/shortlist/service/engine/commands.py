@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from shortlist._validation import UNNAMED, Array, Member, Scorers, align_table, check_below
 from shortlist.rounds.admission import Given
@@ -13,7 +13,7 @@ from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import text_digest
 
-__all__ = ["Close", "Command", "Configure", "Expand", "Propose", "Take"]
+__all__ = ["UNBOUND", "Author", "Close", "Command", "Configure", "Expand", "Propose", "Take"]
 
 
 @dataclass(slots=True)
@@ -64,6 +64,26 @@ class Propose:
         return text_digest(salt, self.question, self.texts, self.image)
 
 
+class Author(NamedTuple):
+    """Who answers a round, or asks for more of its list."""
+
+    #: A name, to be recorded with the answer.
+    annotator: str | None = None
+    #: The secret of their lease, as `next` gave it: this is their first answer.
+    holder: str | None = None
+    #: Whether their key can only answer: what is leased to others is not theirs.
+    only_answers: bool = False
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether leases bind them."""
+        return self.only_answers or self.holder is not None
+
+
+#: Somebody whom no lease binds: a program that shows lists itself.
+UNBOUND: Final = Author()
+
+
 @dataclass(slots=True)
 class Close:
     """A round's answer, or the end of waiting for one."""
@@ -72,8 +92,7 @@ class Close:
     round_id: str
     #: A member for a hit, or several.
     answer: Given
-    #: Who gave it.
-    annotator: str | None = None
+    author: Author = UNBOUND
 
 
 @dataclass(slots=True)
@@ -86,6 +105,7 @@ class Expand:
     count: int | None = None
     #: How many were seen; all that are shown if not given. So asking twice is asking once.
     seen: int | None = None
+    author: Author = UNBOUND
 
 
 @dataclass(slots=True)
@@ -106,6 +126,9 @@ class Take:
     #: A secret of whoever asks, and for how many seconds nobody else is given it.
     holder: str
     seconds: float
+    #: How the holders of the same key begin, and how many leases it may have at a time; None for any number.
+    same_key: str = ""
+    most: int | None = None
     #: What was given: its round, and until when. There is none before, nor where nothing waits.
     round_id: str = ""
     until: float = 0.0

@@ -22,10 +22,12 @@ from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.engine.writer import Writer
 from shortlist.service.store import Lease, QueueCounts, Reader, Store
 
-__all__ = ["Desk", "Held"]
+__all__ = ["MOST_LEASES", "Desk", "Held"]
 
 #: Seconds of a lease, if the request does not say.
 LEASE: Final = 120.0
+#: How many leases a key may have at a time: a page has two or three.
+MOST_LEASES: Final = 20
 #: After how many more rounds one that was given back is offered again, where there is anything else.
 REST: Final = 20
 #: How many items are compared at a time with the rounds that they have become.
@@ -97,14 +99,21 @@ class Desk:
                 outcomes.append(judged if isinstance(judged, ShortlistError) else False)
         return outcomes
 
-    async def take(self, name: str, seconds: float | None = None) -> Held | None:
-        """Give out a round that nobody holds, or the next item, drawn at random; None if nothing waits."""
-        holder, seconds = secrets.token_hex(8), LEASE if seconds is None else seconds
-        take = Take(await self._shelf.stream(name), holder, seconds)
+    async def take(self, name: str, seconds: float | None = None, key_id: str | None = None) -> Held | None:
+        """Give out a round that nobody holds, or the next item, drawn at random; None if nothing waits.
+
+        Raises
+        ------
+        LeaseLost
+            The key has as many leases as one may have.
+        """
+        same_key, most = ("", None) if key_id is None else (f"{key_id}-", MOST_LEASES)
+        holder, seconds = same_key + secrets.token_hex(8), LEASE if seconds is None else seconds
+        take = Take(await self._shelf.stream(name), holder, seconds, same_key, most)
         try:
             await self._writer.submit(take)
         except UnknownStream:  # another process may have deleted the stream that we knew, and made it again
-            take = Take(await self._shelf.stream(name), holder, seconds)
+            take = Take(await self._shelf.stream(name), holder, seconds, same_key, most)
             await self._writer.submit(take)
         return Held(take.round_id, holder, take.until) if take.round_id else None
 
@@ -127,9 +136,14 @@ class Desk:
             raise _lost(round_id)
         return Held(round_id, holder, until)
 
-    async def give_back(self, name: str, round_id: str, holder: str = "") -> None:
-        """Let others have a round: it stays open, with the same list. The same again changes nothing."""
+    async def give_back(self, name: str, round_id: str, holder: str = "", *, only_answers: bool = False) -> None:
+        """Let others have a round: it stays open, with the same list. The same again changes nothing.
+
+        Without its holder, a program takes it from whoever has it; who can only answer needs the holder.
+        """
         stream = await self._open(name, round_id)
+        if only_answers and not holder:
+            raise LeaseLost(f"round {round_id} is given back by its `holder` alone: send it, as `next` returned it")
         lease = Lease(stream.id, round_id, holder, 0.0, stream.rounds.tally.rounds + REST)
         async with self._writer.lock:
             given = await self._writer.do(self._store.queue.give_back, lease)
@@ -166,29 +180,6 @@ class Desk:
             "yours": yours,
         }
 
-    async def check_answer(
-        self, name: str, round_id: str, outcome: tuple[str, Any], *, holder: str | None, who: str | None
-    ) -> None:
-        """Refuse an answer to a round that another annotator holds or, with `grace`, has answered.
-
-        `holder` is that of a first answer, `who` an annotator who speaks for themselves alone. Without either, nothing
-        is refused here.
-        """
-        stream = await self._shelf.stream(name)
-        corrects = who is not None and stream.settings.grace > 0 and stream.settings.record_annotators
-        if holder is None and (not corrects or round_id in stream.open):
-            return
-        rounds, queue, signed = await self._shelf.read_of(stream, lambda reader: _answered(reader, stream.id, round_id))
-        logged = rounds.get(round_id)
-        if logged is None or (logged.closed is not None and _is_same(logged, outcome)):
-            return
-        if logged.closed is None:
-            lease = next((each for each in queue.leases if each.round_id == round_id), None)
-            if holder is not None and lease is not None and lease.holder != holder and lease.until > time.time():
-                raise _lost(round_id)
-        elif holder is not None or (corrects and signed not in (None, who)):
-            raise LeaseLost(f"round {round_id} was answered by another annotator, and only they can correct it")
-
     async def remove(self, name: str, item_id: str) -> None:
         """Remove an item that nobody has opened yet."""
         self._writer.check()
@@ -220,25 +211,12 @@ class Desk:
         raise UnknownRound(f"round {round_id} of stream {name} was never shown")
 
 
-def _answered(reader: Reader, stream_id: int, round_id: str) -> tuple[dict[str, Round], QueueCounts, str | None]:
-    """Return a round, the leases of its stream, and who gave its answer."""
-    rounds = Round.of(reader.rounds(stream_id, [round_id]))
-    closed = rounds[round_id].closed if round_id in rounds else None
-    signed = None if closed is None else reader.annotators(stream_id, [closed.number]).get(closed.number)
-    return rounds, reader.queue(stream_id), signed
-
-
 def _with_salts(reader: Reader, stream_id: int, ids: list[str]) -> tuple[dict[str, Round], dict[str, str]]:
     """Return rounds, and the salts of their texts, by their ids."""
     rounds = Round.of(reader.rounds(stream_id, ids))
     texts = reader.texts(stream_id, [round_.shown.number for round_ in rounds.values()])
     numbers = {round_id: round_.shown.number for round_id, round_ in rounds.items()}
     return rounds, {round_id: texts[number].salt for round_id, number in numbers.items() if number in texts}
-
-
-def _is_same(logged: Round, outcome: tuple[str, Any]) -> bool:
-    kind, member = outcome
-    return logged.answer() == {kind: True if member is None else member}
 
 
 def _checked(draft: Batch, stream: LoggedStream, item: Item) -> Any:

@@ -28,7 +28,7 @@ from shortlist.rounds.admission import Given, needed
 from shortlist.rounds.events import Answer
 from shortlist.rounds.settings import CONFIGURABLE
 from shortlist.rounds.subgroups import check_tags
-from shortlist.service.engine.commands import Close, Command, Configure, Expand, Propose
+from shortlist.service.engine.commands import UNBOUND, Author, Close, Command, Configure, Expand, Propose
 from shortlist.service.engine.desk import Desk
 from shortlist.service.engine.examples import WarmStart, check_warm_start, labeled, warm_start_events
 from shortlist.service.engine.history import History
@@ -303,11 +303,11 @@ class Engine:
         round_id: str,
         kind: str,
         member: Member | list[Member] | None = None,
-        annotator: str | None = None,
+        author: Author = UNBOUND,
     ) -> tuple[Round, bool]:
         """Take a round's answer (hit, miss, skip or absent); return the round and whether it is new."""
         given: Given = Answer(kind) if kind != "hit" or member is None else needed(member)
-        return await self._submit(name, lambda stream: Close(stream, round_id, given, annotator))
+        return await self._submit(name, lambda stream: Close(stream, round_id, given, author))
 
     async def answer_all(
         self, name: str, answers: Sequence[tuple[str, tuple[Any, ...]]]
@@ -354,10 +354,10 @@ class Engine:
         return await self.summary(name)
 
     async def more(
-        self, name: str, round_id: str, count: int | None = None, seen: int | None = None
+        self, name: str, round_id: str, count: int | None = None, seen: int | None = None, author: Author = UNBOUND
     ) -> tuple[Round, bool]:
         """Show more of a list: `count` more than were `seen`; return the round and whether more of it is shown now."""
-        return await self._submit(name, lambda stream: Expand(stream, round_id, count, seen))
+        return await self._submit(name, lambda stream: Expand(stream, round_id, count, seen, author))
 
     # Watching.
 

@@ -66,6 +66,8 @@ class Settings(settings.Options):
         if unknown:
             raise InvalidParameter(f"policy {kind} has no setting {min(unknown)!r}; it has {', '.join(defaults)}")
         put(self, "policy", {"kind": kind, **defaults, **self.policy})
+        if self.keep != settings.Options.keep:
+            raise InvalidParameter(f"keep is {self.keep}, which is for listers in memory: a stream keeps all rounds")
         _, *values = self.policy.values()
         options = {each.name: getattr(self, each.name) for each in dataclasses.fields(settings.Options)}
         if isinstance(self.score, dict):

@@ -25,9 +25,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from shortlist.errors import ServiceUnavailable, ShortlistError, UnknownStream
+from shortlist.errors import LeaseLost, ServiceUnavailable, ShortlistError, UnknownStream
 from shortlist.service.engine.batch import Batch
-from shortlist.service.engine.commands import Command, Configure, Take
+from shortlist.service.engine.commands import Close, Command, Configure, Expand, Take
 from shortlist.service.engine.items import drawn_position, proposed
 from shortlist.service.engine.lookup import Busy, Lookup, Sight
 from shortlist.service.engine.memory import Memory
@@ -247,6 +247,7 @@ class Writer:
         """Return the result of each request, and how many events were written."""
         sight = await self._settled(commands, streams)
         draft = Batch(sight.known, time.time(), self._open_limit, sight.others, sight.salts)
+        await self._look_up_authors(draft, commands)
         judged = dict[int, Outcome | ShortlistError]()
         for i in _in_order(commands):
             command = commands[i]
@@ -261,6 +262,16 @@ class Writer:
         else:
             await self.do(self._store.release)
         return outcomes, len(draft.entries)
+
+    async def _look_up_authors(self, draft: Batch, commands: Sequence[Command]) -> None:
+        """Look up whose the rounds are that somebody answers whom leases bind: in the transaction that answers them."""
+        bound = [command for command in commands if isinstance(command, (Close, Expand)) and command.author.is_bound]
+        if not bound:
+            return
+        queue, keys = self._store.queue, {(command.stream.id, command.round_id) for command in bound}
+        draft.leases |= await self.do(queue.leases_of, keys)
+        answers = {key: logged.closed.number for key in keys if (logged := draft.rounds.get(key)) and logged.closed}
+        draft.signers |= await self.do(queue.signers_of, answers) if answers else {}
 
     def _known(self, streams: Streams) -> list[LoggedStream]:
         """Return those streams that are neither gone nor must be read again."""
@@ -301,6 +312,12 @@ class Writer:
         if refusal is not None:
             return refusal
         leases, waiting = await self.do(queue.leases, stream.id), await self.do(queue.waiting, stream.id)
+        mine = [lease for lease in leases if lease.until > draft.at and lease.holder.startswith(take.same_key)]
+        if take.most is not None and sum(not draft.is_closed(stream, lease.round_id) for lease in mine) >= take.most:
+            return LeaseLost(
+                f"this key already holds {take.most} rounds, which is the most: answer them, give them back, or wait "
+                "until their leases end"
+            )
         round_id, last = draft.unheld(stream, leases, waiting), max(0, waiting - _DRAWS)
         while round_id is None and waiting > last:
             position = drawn_position(stream.name, draft.shown(stream), waiting)
@@ -322,7 +339,9 @@ class Writer:
             draft.touched = True
             take.round_id, take.until = round_id, draft.at + take.seconds
             closed = [lease.round_id for lease in leases if draft.is_closed(stream, lease.round_id)]
-            await self.do(queue.lease, Lease(stream.id, round_id, take.holder, take.until), closed)
+            lease = Lease(stream.id, round_id, take.holder, take.until)
+            draft.leases[stream.id, round_id] = lease
+            await self.do(queue.lease, lease, closed)
         return None, round_id is not None
 
     def _judge(self, draft: Batch, command: Command) -> Outcome | ShortlistError:

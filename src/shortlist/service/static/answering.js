@@ -162,7 +162,7 @@ export class Answering {
   }
 
   async expand(name, round) {
-    const more = await ask(path(name, "rounds", encodeURIComponent(round.round_id), "more"), { method: "POST", body: { shown: round.members.length } });
+    const more = await ask(path(name, "rounds", encodeURIComponent(round.round_id), "more"), { method: "POST", body: { shown: round.members.length, ...(round.holder && { holder: round.holder }) } });
     round.first ??= round.members.length;
     round.members.push(...more.members);
     round.texts.push(...more.texts);

@@ -7,13 +7,13 @@ Items have dense positions, from 0. Drawing takes the item at a position out and
 costs the same however many wait, and every set of items is drawn from uniformly, whatever the order they came in.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import sqlalchemy as sa
 
 from shortlist.service.store.rows import ItemRow, Lease, QueueCounts
-from shortlist.service.store.tables import events, items, leases
+from shortlist.service.store.tables import annotators, events, items, leases
 
 if TYPE_CHECKING:
     from shortlist.service.store.log import Store
@@ -103,6 +103,30 @@ class Queue:
         with self._store._or_rollback():
             return _leases(self._store._begun(), stream_id)
 
+    def leases_of(self, rounds: Collection[tuple[int, str]]) -> dict[tuple[int, str], Lease]:
+        """Return who holds some rounds, by stream and round."""
+        held = dict[tuple[int, str], Lease]()
+        with self._store._or_rollback():
+            connection = self._store._begun()
+            for stream_id, ids in _by_stream(rounds).items():
+                for start in range(0, len(ids), _CHUNK):
+                    mine = leases.c.stream_id == stream_id, leases.c.round_id.in_(ids[start : start + _CHUNK])
+                    rows = connection.execute(sa.select(leases).where(*mine))
+                    held |= {(row.stream_id, row.round_id): Lease(*row) for row in rows}
+        return held
+
+    def signers_of(self, answers: Mapping[tuple[int, str], int]) -> dict[tuple[int, str], str]:
+        """Return who gave some answers, by stream and round, as far as that is recorded; they are given by number."""
+        signed = dict[tuple[int, str], str]()
+        with self._store._or_rollback():
+            connection = self._store._begun()
+            for key, number in answers.items():
+                mine = annotators.c.stream_id == key[0], annotators.c.number == number
+                row = connection.execute(sa.select(annotators.c.annotator).where(*mine)).one_or_none()
+                if row is not None:
+                    signed[key] = row.annotator
+        return signed
+
     def waiting(self, stream_id: int) -> int:
         """Return how many items wait."""
         with self._store._or_rollback():
@@ -171,6 +195,13 @@ def queue_counts(connection: sa.Connection, stream_id: int) -> QueueCounts:
     query = sa.select(items.c.item_id, items.c.problem).where(*refused).order_by(items.c.added.desc()).limit(_TOLD)
     problems = [(row.item_id, row.problem) for row in connection.execute(query)] if count else []
     return QueueCounts(_waiting(connection, stream_id), count, problems, _leases(connection, stream_id))
+
+
+def _by_stream(rounds: Collection[tuple[int, str]]) -> dict[int, list[str]]:
+    ids = dict[int, list[str]]()
+    for stream_id, round_id in rounds:
+        ids.setdefault(stream_id, []).append(round_id)
+    return ids
 
 
 def _waiting(connection: sa.Connection, stream_id: int) -> int:

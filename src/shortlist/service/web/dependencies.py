@@ -4,11 +4,22 @@ from typing import Annotated, Final
 
 from fastapi import Depends, Request
 
+from shortlist.errors import ConflictingAnswer, ShortlistError
 from shortlist.service.engine import Engine
+from shortlist.service.engine.commands import Author
 from shortlist.service.keys import Key
 from shortlist.service.web.metrics import Metrics
 
-__all__ = ["KEY", "CurrentEngine", "CurrentKey", "CurrentMetrics", "annotator_of"]
+__all__ = [
+    "KEY",
+    "CurrentEngine",
+    "CurrentKey",
+    "CurrentMetrics",
+    "annotator_of",
+    "author_of",
+    "only_answers",
+    "unnamed",
+]
 
 #: Where the gate leaves the key of a request.
 KEY: Final = "shortlist.key"
@@ -37,6 +48,23 @@ def annotator_of(key: Key | None, given: str | None) -> str | None:
     'ann'
     """
     return given if key is None or (given is not None and key.may("propose")) else key.name
+
+
+def only_answers(key: Key | None) -> bool:
+    """Return whether a key can only answer: it is an annotator's, not a program's."""
+    return key is not None and not key.may("propose")
+
+
+def author_of(key: Key | None, annotator: str | None, holder: str | None) -> Author:
+    """Return who answers, and what binds them."""
+    return Author(annotator_of(key, annotator), holder, only_answers(key))
+
+
+def unnamed(key: Key | None, error: ShortlistError) -> ShortlistError:
+    """Return an error as a key may see it: what others have answered is for keys that may read."""
+    if key is None or key.may("read") or not isinstance(error, ConflictingAnswer):
+        return error
+    return ConflictingAnswer("this round already has another answer, which is final")
 
 
 CurrentEngine = Annotated[Engine, Depends(_engine)]

@@ -59,6 +59,8 @@ class MoreAsked(Body):
     """How many more; null: all the rest."""
     shown: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), Whole()] | None = None
     """How many candidates you already have; then a repeated request gets the same response. Null: all shown so far."""
+    holder: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    """As `next` returned it; a key that can only answer needs it for a round that is leased."""
 
 
 class Candidate(Body):
@@ -204,7 +206,8 @@ class Answer(Body):
     """Who gave it; stored if the stream has `record_annotators`. With keys, it is the name of the key, unless this is
     given and the key may also show lists (scope `propose`): then a program answers for several annotators."""
     holder: Annotated[str, Field(min_length=1, max_length=100)] | None = None
-    """As `next` returned it, for a first answer: refused if another annotator holds the round, or has answered it."""
+    """As `next` returned it, for a first answer: refused if another annotator holds the round, or has answered it. A
+    key that can only answer needs it for a round that is leased."""
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:

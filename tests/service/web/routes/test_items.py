@@ -1,8 +1,12 @@
 """Items over HTTP: added, given out one by one, kept and given back."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
 
+import pytest
+
+from shortlist.service.engine.desk import MOST_LEASES
 from shortlist.service.keys import KeyFile
 from shortlist.service.web import item_replies
 from tests.service.running import running
@@ -150,9 +154,9 @@ def test_an_annotator_needs_no_more_than_feedback(sqlite, keys):
         assert call("POST", "/docs/items", keys["propose"], json=body).status_code == 207
         for who, given in ((ann, {"hit": "a", "annotator": "bob"}), (keys["admin"], {"hit": "a", "annotator": "bob"})):
             taken = call("POST", "/docs/next", who, json={}).json()
-            path = f"/docs/rounds/{taken['round_id']}"
-            assert call("POST", f"{path}/more", who, json={}).status_code == 200
-            assert call("PUT", f"{path}/feedback", who, json=given).status_code == 200
+            path, holder = f"/docs/rounds/{taken['round_id']}", {"holder": taken["holder"]}
+            assert call("POST", f"{path}/more", who, json=holder).status_code == 200
+            assert call("PUT", f"{path}/feedback", who, json=given | holder).status_code == 200
         assert call("GET", "/docs/items", ann).json()["yours"] == 1
         assert call("GET", "/docs/items?annotator=%00", keys["admin"]).status_code == 422
         signers = call("GET", "/docs/classes", keys["read"]).json()["annotators"]
@@ -174,12 +178,107 @@ def test_only_who_gave_an_answer_corrects_it(sqlite, keys):
         made = {"name": "docs", "coverage": 0.9, "record_annotators": True, "grace": 5}
         assert call("POST", "", keys["admin"], json=made).status_code == 201
         assert call("POST", "/docs/items", keys["admin"], json={"items": [item("i1")]}).status_code == 207
-        call("POST", "/docs/next", ann, json={})
+        holder = call("POST", "/docs/next", ann, json={}).json()["holder"]
         answer = "/docs/rounds/i1/feedback"
-        assert call("PUT", answer, ann, json={"hit": "a"}).status_code == 200
+        assert call("PUT", answer, ann, json={"hit": "a", "holder": holder}).status_code == 200
         assert call("GET", "/docs/items", ann).json()["correctable"] == ["i1"]
         assert call("GET", "/docs/items", bob).json()["correctable"] == []
         problem(call("PUT", answer, bob, json={"skip": True}), 409, "lease-lost")
+        many = {"answers": [{"round_id": "i1", "skip": True}]}
+        (result,) = call("POST", "/docs/feedback", bob, json=many).json()["results"]
+        assert (result["status"], result["problem"]["type"]) == (409, "urn:shortlist:problem:lease-lost")
         assert call("PUT", answer, ann, json={"hit": "b"}).status_code == 200
         assert call("PUT", answer, keys["admin"], json={"hit": "a", "annotator": "lead"}).status_code == 200
         assert call("GET", "/docs/classes", keys["read"]).json()["annotators"] == [{"annotator": "lead", "answers": 1}]
+
+
+class Team:
+    """A service with keys, and annotators who can only answer."""
+
+    def __init__(self, service, keys):
+        self.service, self.keys = service, keys
+        made = {"name": "docs", "coverage": 0.9}
+        assert self.call("POST", "", "admin", json=made).status_code == 201
+
+    def call(self, method, path, who, **more):
+        headers = {"Authorization": f"Bearer {self.keys[who]}"}
+        return self.service.http.request(method, f"/v1/streams{path}", headers=headers, **more)
+
+    def add(self, count):
+        body = {"items": [item(f"i{number}") for number in range(count)]}
+        assert self.call("POST", "/docs/items", "admin", json=body).status_code == 207
+
+    def take(self, who):
+        return self.call("POST", "/docs/next", who, json={})
+
+    def answer(self, who, round_id, many=False, **body):
+        if not many:
+            return self.call("PUT", f"/docs/rounds/{round_id}/feedback", who, json=body)
+        return self.call("POST", "/docs/feedback", who, json={"answers": [{"round_id": round_id, **body}]})
+
+
+@pytest.fixture
+def team(sqlite, keys):
+    file = KeyFile(keys["file"].path)
+    people = {name: file.create(name, ["feedback"]) for name in ("ann", "bob")}
+    with running(sqlite, keys=KeyFile(keys["file"].path)) as service:
+        yield Team(service, {name: keys[name] for name in ("admin", "propose", "read")} | people)
+
+
+def test_what_is_leased_to_another_can_neither_be_answered_nor_expanded_nor_given_back(team):
+    """By a key that can only answer, on every route, with no holder or another's; a program is not bound."""
+    team.add(2)
+    mine, other = team.take("ann").json(), team.take("bob").json()
+    path = f"/docs/rounds/{mine['round_id']}"
+    for holder in ({}, {"holder": other["holder"]}):
+        problem(team.answer("bob", mine["round_id"], hit="b", **holder), 409, "lease-lost")
+        (result,) = team.answer("bob", mine["round_id"], many=True, hit="b", **holder).json()["results"]
+        assert result["problem"]["type"].endswith("lease-lost")
+        problem(team.call("POST", f"{path}/more", "bob", json=holder), 409, "lease-lost")
+        problem(team.call("DELETE", f"{path}/lease", "bob", params=holder), 409, "lease-lost")
+    assert team.take("bob").status_code == 204  # it is still Ann's
+    assert team.answer("ann", mine["round_id"], hit="a", holder=mine["holder"]).status_code == 200
+    assert team.answer("propose", other["round_id"], hit="a").status_code == 403  # it may not answer at all
+    assert team.answer("admin", other["round_id"], hit="a").status_code == 200
+
+
+def test_of_two_annotators_at_once_the_one_with_the_lease_is_counted(team):
+    """200 races, half of them by the batch route: the answer that counts is that of the holder, and only that."""
+    team.add(200)
+    with ThreadPoolExecutor(2) as pool:
+        for number in range(200):
+            given = team.take("ann").json()
+            many = bool(number % 2)
+            rival = pool.submit(team.answer, "bob", given["round_id"], many, hit="b")
+            own = pool.submit(team.answer, "ann", given["round_id"], many, hit="a", holder=given["holder"])
+            statuses = [
+                each.result().json()["results"][0]["status"] if many else each.result().status_code
+                for each in (own, rival)
+            ]
+            assert statuses == [200, 409]
+            shown = team.call("GET", f"/docs/rounds/{given['round_id']}", "read").json()
+            assert shown["answer"] == {"hit": "a"}
+
+
+def test_a_key_that_may_not_read_is_not_told_what_others_answered(team):
+    team.add(1)
+    given = team.take("ann").json()
+    assert team.answer("ann", given["round_id"], hit="a", holder=given["holder"]).status_code == 200
+    refusals = [
+        team.answer("bob", given["round_id"], hit="b").json(),
+        team.answer("bob", given["round_id"], many=True, hit="b").json()["results"][0]["problem"],
+    ]
+    for refusal in refusals:
+        assert refusal["detail"] == "this round already has another answer, which is final"
+    told = team.answer("admin", given["round_id"], hit="b").json()
+    assert "was already answered hit 'a'" in told["detail"]
+
+
+def test_a_key_holds_so_many_rounds_and_no_more(team):
+    team.add(MOST_LEASES + 2)
+    held = [team.take("ann").json() for _ in range(MOST_LEASES)]
+    told = problem(team.take("ann"), 409, "lease-lost")
+    assert "already holds 20 rounds" in told["detail"]
+    assert team.take("bob").status_code == 200  # others are not concerned
+    assert team.answer("ann", held[0]["round_id"], hit="a", holder=held[0]["holder"]).status_code == 200
+    assert team.take("ann").status_code == 200

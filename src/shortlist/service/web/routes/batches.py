@@ -14,7 +14,7 @@ from shortlist.service.engine.rounds import Round
 from shortlist.service.keys import Key
 from shortlist.service.web import replies, requests
 from shortlist.service.web.bodies import BodyRoute, is_lines, path_reader_of, reader_of
-from shortlist.service.web.dependencies import KEY, CurrentEngine, CurrentKey, annotator_of
+from shortlist.service.web.dependencies import KEY, CurrentEngine, CurrentKey, author_of, unnamed
 from shortlist.service.web.fields import StreamPath
 from shortlist.service.web.lines import LINES_TYPE, LinesResponse
 from shortlist.service.web.problems import EVERYWHERE, problem, responses
@@ -46,10 +46,10 @@ async def _answer(
     engine: Engine, name: str, key: Key | None, answers: Sequence[requests.RoundAnswer]
 ) -> list[dict[str, Any]]:
     """Take answers; return the result of each."""
-    given = [(each.round_id, (*each.outcome(), annotator_of(key, each.annotator))) for each in answers]
+    given = [(each.round_id, (*each.outcome(), author_of(key, each.annotator, each.holder))) for each in answers]
     outcomes = await engine.answer_all(name, given)
     return [
-        refused(outcome, round_id=each.round_id)
+        refused(unnamed(key, outcome), round_id=each.round_id)
         if isinstance(outcome, ShortlistError)
         else {"round_id": each.round_id, "status": 200, "answer": outcome[0]}
         for each, outcome in zip(answers, outcomes, strict=True)

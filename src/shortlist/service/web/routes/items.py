@@ -10,7 +10,7 @@ from shortlist.service.engine import Engine
 from shortlist.service.engine.items import Item
 from shortlist.service.keys import Key
 from shortlist.service.web import item_replies, item_requests
-from shortlist.service.web.dependencies import CurrentEngine, CurrentKey, annotator_of
+from shortlist.service.web.dependencies import CurrentEngine, CurrentKey, annotator_of, only_answers
 from shortlist.service.web.fields import ANNOTATOR, RoundPath, StreamPath
 from shortlist.service.web.problems import EVERYWHERE, responses
 from shortlist.service.web.routes.batches import LinesRoute, refused, with_lines
@@ -112,13 +112,15 @@ async def remove_item(engine: CurrentEngine, name: StreamPath, round_id: RoundPa
     response_model=item_replies.NextRound,
     responses={**responses(404, 409), 204: {"description": "Nothing waits."}},
 )
-async def take_next(engine: CurrentEngine, name: StreamPath, body: item_requests.NextAsked) -> Response:
+async def take_next(
+    engine: CurrentEngine, key: CurrentKey, name: StreamPath, body: item_requests.NextAsked
+) -> Response:
     """Lease something to answer: nobody else is given it until the lease ends.
 
     A round that somebody has left open comes first, with the list that it had; otherwise the next item is drawn at
-    random from those that wait, and its list is cut now.
+    random from those that wait, and its list is cut now. A key may hold 20 rounds at a time.
     """
-    held = await engine.desk.take(name, body.lease)
+    held = await engine.desk.take(name, body.lease, None if key is None else key.id)
     if held is None:
         return Response(status_code=204)
     shown, text, _ = await engine.history.round(name, held.round_id)
@@ -147,12 +149,18 @@ async def renew_lease(
 )
 async def give_back(
     engine: CurrentEngine,
+    key: CurrentKey,
     name: StreamPath,
     round_id: RoundPath,
     holder: Annotated[
-        str, Query(max_length=100, description="As `next` returned it: refused if you no longer hold the round.")
+        str,
+        Query(
+            max_length=100,
+            description="As `next` returned it: refused if you no longer hold the round. A key that can only answer "
+            "needs it.",
+        ),
     ] = "",
 ) -> Response:
     """Give a round back: it stays open with the same list, for somebody else, or for later."""
-    await engine.desk.give_back(name, round_id, holder)
+    await engine.desk.give_back(name, round_id, holder, only_answers=only_answers(key))
     return Response(status_code=204)

@@ -4,10 +4,11 @@ from typing import Final
 
 from fastapi import APIRouter, Response
 
+from shortlist.errors import ConflictingAnswer
 from shortlist.rounds.shown import to_null
 from shortlist.service.web import replies, requests
 from shortlist.service.web.bodies import BodyRoute
-from shortlist.service.web.dependencies import CurrentEngine, CurrentKey, annotator_of
+from shortlist.service.web.dependencies import CurrentEngine, CurrentKey, author_of, unnamed
 from shortlist.service.web.fields import RoundPath, StreamPath
 from shortlist.service.web.problems import EVERYWHERE, responses
 from shortlist.service.web.routes.batches import propose_one
@@ -51,13 +52,15 @@ async def propose(engine: CurrentEngine, name: StreamPath, body: requests.NewRou
     response_model=replies.MoreShown,
     responses=responses(404, 409, 410),
 )
-async def more(engine: CurrentEngine, name: StreamPath, round_id: RoundPath, body: requests.MoreAsked) -> Response:
+async def more(
+    engine: CurrentEngine, key: CurrentKey, name: StreamPath, round_id: RoundPath, body: requests.MoreAsked
+) -> Response:
     """Show more of a list: the next candidates, best first. Any of them may then be picked.
 
     A pick from these was missed by the list, but its score is known. If you say how many candidates you have (`shown`),
     a repeated request changes nothing.
     """
-    shown, new = await engine.more(name, round_id, body.count, body.shown)
+    shown, new = await engine.more(name, round_id, body.count, body.shown, author_of(key, None, body.holder))
     return as_json(more_view(shown, await engine.history.text(name, shown), new, body.shown, body.count))
 
 
@@ -71,11 +74,11 @@ async def answer(
     engine: CurrentEngine, key: CurrentKey, name: StreamPath, round_id: RoundPath, body: requests.Answer
 ) -> Response:
     """Take a round's answer; the same one again changes nothing; a different one is refused, except within `grace`."""
-    who = annotator_of(key, body.annotator)
-    alone = who if key is not None and not key.may("propose") else None
-    if body.holder is not None or alone is not None:
-        await engine.desk.check_answer(name, round_id, body.outcome(), holder=body.holder, who=alone)
-    closed, _ = await engine.answer(name, round_id, *body.outcome(), who)
+    author = author_of(key, body.annotator, body.holder)
+    try:
+        closed, _ = await engine.answer(name, round_id, *body.outcome(), author)
+    except ConflictingAnswer as error:
+        raise unnamed(key, error) from None
     threshold = await engine.threshold(name)
     return as_json(
         {
