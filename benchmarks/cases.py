@@ -25,7 +25,7 @@ import pyperf
 
 sys.path.insert(0, __file__.rpartition("/")[0])
 from frameworks import FRAMEWORKS, WAYS, framework_round
-from peers import COVERAGE, PEERS, Ours
+from peers import COVERAGE, OURS, PEERS
 
 from shortlist import ACI, AnytimeSPS, Policy, Shortlister, replay
 from shortlist.policies import REGISTRY, make_policy
@@ -204,15 +204,15 @@ def heap_push() -> Timed:
 
 
 def peer_round(name: str, count: int, size: int = 1) -> Timed:
-    """Time a library's own round: ask for the limit, report the score; or `size` rounds known beforehand."""
-    subject: Any = Ours(scores(count)) if name == "shortlist" else PEERS[name].grown(scores(count))
-    rounds = scores(BLOCK if name in ("shortlist", "river") else 20, seed=1).tolist()
+    """Time a library's own round: ask whether it covers, report the score; or `size` rounds known beforehand."""
+    subject: Any = OURS[name](scores(count)) if name in OURS else PEERS[name].grown(scores(count))
+    rounds = scores(BLOCK if name in (*OURS, "river") else 20, seed=1).tolist()
 
     def one_by_one() -> tuple[float, int]:
         copied = copy.deepcopy(subject) if count <= 10_000 else subject  # a large n hardly changes
         start = pyperf.perf_counter()
         for score in rounds:
-            copied.limit()
+            copied.covers(score)
             copied.learn(score)
         return pyperf.perf_counter() - start, len(rounds)
 
@@ -346,8 +346,8 @@ def cases() -> Iterator[tuple[str, Callable[[], Timed]]]:
         yield f"softmax {candidates}", partial(bare_softmax, candidates)
     yield "fit", fit_score
     yield "heap push", heap_push
-    for name in ("shortlist", *PEERS):
-        for size in SIZES if name in ("shortlist", "river") else SIZES[:2]:
+    for name in (*OURS, *PEERS):
+        for size in SIZES if name in ("shortlist, AnytimeSPS", "river") else SIZES[:2]:
             yield f"peer {name} {size}", partial(peer_round, name, size)
     for framework in FRAMEWORKS:
         for way in WAYS:

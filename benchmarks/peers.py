@@ -1,8 +1,9 @@
 """Other libraries, each on its own natural update, behind one small protocol.
 
-All see the same thing: a stream of true scores in [0, 1], and want a *lower limit* that nine of ten
-scores reach. What differs is each library's own idea of an update; where it wants residuals, the
-forecast is 1, and the residual is how far the score is below it.
+All see the same thing: a stream of true scores in [0, 1], of which nine in ten are to be covered. What differs is each
+library's own idea of an update; where it wants residuals, the forecast is 1, and the residual is how far the score is
+below it; where it classifies, the right class has the score, and another the rest. Each is really called, for its
+coverage as for its time: `covers` asks its own interval or prediction set, `learn` is its own update.
 
 None of these libraries was designed for semi-bandit feedback, and none claims to be: they are given the
 right answer in every round. ``exact`` says whether the limit is the quantile of everything reported
@@ -17,23 +18,40 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PEERS", "Ours", "Peer", "Subject"]
+__all__ = ["OURS", "PEERS", "Peer", "Subject"]
 
 COVERAGE = 0.9
 GAMMA = 0.005  # the step of the adaptive methods: the middle of the range their papers use
 
 
 class Subject(Protocol):
-    """Something that has a limit and learns from scores."""
+    """Something that covers scores and learns from them."""
+
+    def covers(self, score: float) -> bool:
+        """Return whether the next round covers a right answer with this score."""
+
+    def learn(self, score: float) -> None:
+        """Take the score of the right answer, or the one that is put in its place."""
+
+    def drop(self) -> None:
+        """Forget the round: it had no answer."""
+
+
+class Limited:
+    """A subject with a lower limit."""
 
     def limit(self) -> float:
         """Return the lower limit for the next round."""
+        raise NotImplementedError
 
-    def learn(self, score: float) -> None:
-        """Take the score of the right answer."""
+    def covers(self, score: float) -> bool:
+        return score >= self.limit()
+
+    def drop(self) -> None:
+        """Nothing was kept of the round."""
 
 
-class Ours:
+class Ours(Limited):
     """AnytimeSPS, as a bare policy."""
 
     def __init__(self, scores: NDArray[np.float64]) -> None:
@@ -49,7 +67,31 @@ class Ours:
         return self.state.threshold
 
 
-class River:
+class Lister:
+    """A Shortlister with raw scores and lists of one candidate: what makes silence safe by itself."""
+
+    def __init__(self, scores: NDArray[np.float64]) -> None:
+        from shortlist import Shortlister
+
+        self.lister = Shortlister(COVERAGE, score="raw")
+        if scores.size:
+            self.lister.warm_start(scores)
+
+    def covers(self, score: float) -> bool:
+        self.shown = self.lister.propose([score])
+        return bool(self.shown.members)
+
+    def learn(self, score: float) -> None:
+        if self.shown.members and score >= self.shown.threshold:
+            self.lister.hit(self.shown.round_id, 0)
+        else:
+            self.lister.miss(self.shown.round_id)
+
+    def drop(self) -> None:
+        self.lister.withdraw(self.shown.round_id)
+
+
+class River(Limited):
     def __init__(self, scores: NDArray[np.float64]) -> None:
         from river import conf, dummy, stats
 
@@ -65,26 +107,50 @@ class River:
 
 
 class Mapie:
+    """Its prediction sets of classes: calibrated again after every answer, as it has no update of its own."""
+
     def __init__(self, scores: NDArray[np.float64]) -> None:
-        from mapie.regression import TimeSeriesRegressor
-        from sklearn.dummy import DummyRegressor
+        self.scores = scores
+        self._calibrate()
 
-        # Its intervals have two sides, so residuals are given signs in turn, around a forecast of 0.
-        self.row, self.sign = np.zeros((1, 1)), 1.0
-        signs = np.where(np.arange(scores.size) % 2, -1.0, 1.0)
-        features, residuals = np.zeros((scores.size, 1)), signs * (1.0 - scores)
-        estimator = DummyRegressor(strategy="constant", constant=0.0).fit(features, residuals)
-        self.model = TimeSeriesRegressor(estimator, method="aci", cv="prefit")
-        self.model.fit(features, residuals)
+    def _calibrate(self) -> None:
+        from mapie.classification import SplitConformalClassifier
 
-    def limit(self) -> float:
-        _, bounds = self.model.predict(self.row, confidence_level=COVERAGE, allow_infinite_bounds=True)
-        return 1.0 - float(bounds[0, 1, 0] - bounds[0, 0, 0]) / 2
+        self.model = SplitConformalClassifier(_two_classes(), confidence_level=COVERAGE, conformity_score="lac")
+        self.model.conformalize(self.scores[:, None], np.zeros(self.scores.size, dtype=int))
+
+    def covers(self, score: float) -> bool:
+        return bool(self.model.predict_set(np.array([[score]]))[1][0, 0, 0])
 
     def learn(self, score: float) -> None:
-        self.sign = -self.sign
-        residual = np.array([self.sign * (1.0 - score)])
-        self.model.adapt_conformal_inference(self.row, residual, gamma=GAMMA, confidence_level=COVERAGE)
+        self.scores = np.append(self.scores, score)
+        self._calibrate()
+
+    def drop(self) -> None:
+        """Nothing was kept of the round."""
+
+
+def _two_classes() -> Any:
+    """Return a fitted classifier whose first class, the right one, has the probability that it is given."""
+    from sklearn.base import BaseEstimator, ClassifierMixin
+
+    class Given(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+        classes_ = np.array([0, 1])
+
+        def fit(self, _features: Any, _labels: Any) -> "Given":
+            return self
+
+        def __sklearn_is_fitted__(self) -> bool:
+            return True
+
+        def predict_proba(self, features: Any) -> NDArray[np.float64]:
+            given = np.asarray(features, dtype=float)[:, 0]
+            return np.column_stack([given, 1.0 - given])
+
+        def predict(self, features: Any) -> NDArray[np.intp]:
+            return self.predict_proba(features).argmax(axis=1)
+
+    return Given()
 
 
 class Crepes:
@@ -95,13 +161,16 @@ class Crepes:
         self.distances = 1.0 - scores
         self.classes = np.array([0])
 
-    def limit(self) -> float:
-        # predict_set_online wants the right answers beforehand; between rounds, this is its limit.
-        allowed = int((1.0 - COVERAGE) * (len(self.distances) + 1))
-        return 1.0 - float(np.sort(self.distances)[-allowed]) if allowed else -np.inf
+    def covers(self, score: float) -> bool:
+        self.classifier.fit(self.distances)
+        distance = np.array([[1.0 - score]])
+        return bool(self.classifier.predict_set(distance, confidence=COVERAGE, smoothing=False)[0, 0])
 
     def learn(self, score: float) -> None:
         self.distances = np.append(self.distances, 1.0 - score)
+
+    def drop(self) -> None:
+        """Nothing was kept of the round."""
 
     def online(self, scores: NDArray[np.float64]) -> None:
         """Take a block of rounds, all answers revealed: its own online call, which keeps nothing for the next."""
@@ -115,7 +184,7 @@ class Crepes:
         )
 
 
-class OnlineCP:
+class OnlineCP(Limited):
     def __init__(self, scores: NDArray[np.float64]) -> None:
         from online_cp import ConformalRidgeRegressor
 
@@ -131,7 +200,7 @@ class OnlineCP:
         self.model.learn_one(self.row, score)
 
 
-class AdaptiveConformalInference:
+class AdaptiveConformalInference(Limited):
     def __init__(self, scores: NDArray[np.float64]) -> None:
         from aci import ACI
 
@@ -155,7 +224,7 @@ class AdaptiveConformalInference:
         self.model.observe(score)
 
 
-class OnlineConformal:
+class OnlineConformal(Limited):
     """Salesforce's library; one of its predictors."""
 
     def __init__(self, predictor: str, scores: NDArray[np.float64]) -> None:
@@ -197,22 +266,29 @@ class Peer:
 PEERS = {
     peer.name: peer
     for peer in (
-        Peer("river", "`conf.RegressionJackknife`", "river", River, False, "quantile approximated by P² markers"),
+        Peer(
+            "river",
+            "`conf.RegressionJackknife`, two-sided at 0.8",
+            "river",
+            River,
+            False,
+            "quantile approximated by P² markers; a tenth lies below its interval",
+        ),
         Peer(
             "MAPIE",
-            "`TimeSeriesRegressor.adapt_conformal_inference`",
+            "`SplitConformalClassifier.predict_set`",
             "mapie",
             Mapie,
             True,
-            "scores are refitted in batches; only the level moves online",
+            "calibrated in one batch: every answer calibrates it again",
         ),
         Peer(
             "crepes",
-            "`ConformalClassifier.predict_set_online`",
+            "`ConformalClassifier.predict_set`",
             "crepes",
             Crepes,
             True,
-            "wants the right answers of all its rounds beforehand; here it gets one round at a time",
+            "calibrated in one batch, cheaply; its `predict_set_online` wants the right answers beforehand",
         ),
         Peer(
             "online-cp",
@@ -255,4 +331,10 @@ PEERS = {
             "gradient steps; no quantile",
         ),
     )
+}
+
+#: Ours: the bare policy, and the object that users hold.
+OURS = {
+    "shortlist, AnytimeSPS": Ours,
+    "shortlist, Shortlister": Lister,
 }

@@ -48,7 +48,7 @@ def rules(rounds: int) -> dict[str, shortlist.Boundary]:
     return {
         "SPS": shortlist.DKW(rounds),
         "AnytimeSPS, 2/T": shortlist.BetaBinomial(2 / rounds),
-        "AnytimeSPS, 0.05": shortlist.BetaBinomial(0.05),
+        "AnytimeSPS, 0.01": shortlist.BetaBinomial(0.01),
         "Calibrated, 2/T": shortlist.Calibrated(2 / rounds, rounds),
         "Calibrated, 0.05": shortlist.Calibrated(0.05, rounds),
     }

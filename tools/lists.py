@@ -79,6 +79,16 @@ def top_k(lists: Lists, score: Any, runs: Rows, ours: Measured) -> tuple[Array, 
     return np.array(last, dtype=float), np.array(everything, dtype=float)
 
 
+def top_k_learned(lists: Lists, runs: Rows, ours: Measured) -> tuple[Array, Array]:
+    """Return the same for a top-k by the score that each run learns: what its threshold adds."""
+    pairs = []
+    for rows, last, over_all in zip(runs, ours.coverage_last, ours.coverage, strict=True):
+        scored = score_lists(lists, learned(lists, rows, POLICY)[0])
+        pairs.append((smallest_k(scored, rows[-LAST:], last)[0], smallest_k(scored, rows, over_all)[0]))
+    lengths = np.array(pairs, dtype=float)
+    return lengths[:, 0], lengths[:, 1]
+
+
 def disturbed(lists: Lists) -> dict[str, Lists]:
     """Return two good scorers with useless ones beside them."""
     rng = np.random.default_rng(22)
@@ -174,6 +184,7 @@ def main() -> None:
             line(f"{words}, last and all rounds", "", value)
             line(f"{words}, last: beside RRF's {rrf.last.mean():.2f}", "", f"{ratio:.3f}")
         beside_top_k(f"{words}, beside top-k of RRF", every, top_k(lists, ReciprocalRankFusion(), runs, every))
+        beside_top_k(f"{words}, beside top-k of the learned score", every, top_k_learned(lists, runs, every))
         beside_top_k(f"{words}, beside top-k of the first scorer", every, top_k(lists.first, Raw(), runs, every))
         safe(words, every)
         if name == "retrieval":

@@ -121,7 +121,7 @@ def compute() -> dict[str, Any]:
     for coverage, rounds in GRID:
         parts = in_parts(f"coverage {coverage}, {rounds:,} rounds", GRID_RUNS, uniform_regret, coverage, rounds)
         sps, anytime = np.concatenate([np.array(part) for part in parts]).T
-        boundaries = (shortlist.DKW(rounds), shortlist.BetaBinomial(2 / rounds), shortlist.BetaBinomial(0.05))
+        boundaries = (shortlist.DKW(rounds), shortlist.BetaBinomial(2 / rounds), shortlist.BetaBinomial(0.01))
         grid.append(
             {
                 "coverage": coverage,
@@ -166,7 +166,7 @@ def readme_table(figures: dict[str, Any]) -> str:
 def theory_table(figures: dict[str, Any]) -> str:
     """Return the theory's table of coverages and horizons."""
     lines = [
-        "| $c$ | $T$ | first cut: SPS / anytime 2/T / 0.05 | mean regret: SPS / anytime 2/T | ratio | medians "
+        "| $c$ | $T$ | first cut: SPS / anytime 2/T / 0.01 | mean regret: SPS / anytime 2/T | ratio | medians "
         "| exact crossing: SPS / anytime |",
         "|---|---|---|---|---|---|---|",
     ]

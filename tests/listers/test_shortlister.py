@@ -18,7 +18,7 @@ from tests.listers.playing import answer, both_scores, teach
 
 def test_the_contracts_example():
     lister = Shortlister(coverage=0.9)
-    assert lister.policy == AnytimeSPS(coverage=0.9, delta=0.05)
+    assert lister.policy == AnytimeSPS(coverage=0.9, delta=0.01)
     shown = lister.propose([0.2, 0.9, 0.4])
     assert (shown.round_id, shown.threshold, shown.members) == (0, -math.inf, (1, 2, 0))
     assert (shown.scores, shown.reached) == ((0.9, 0.4, 0.2), 3)
