@@ -148,7 +148,7 @@ def _two_classes() -> Any:
             return np.column_stack([given, 1.0 - given])
 
         def predict(self, features: Any) -> NDArray[np.intp]:
-            return self.predict_proba(features).argmax(axis=1)
+            return np.argmax(self.predict_proba(features), axis=1)
 
     return Given()
 
@@ -334,7 +334,7 @@ PEERS = {
 }
 
 #: Ours: the bare policy, and the object that users hold.
-OURS = {
+OURS: dict[str, Callable[[NDArray[np.float64]], Subject]] = {
     "shortlist, AnytimeSPS": Ours,
     "shortlist, Shortlister": Lister,
 }

@@ -240,7 +240,9 @@ def draw_coverage() -> None:
             for silence, (mark, color) in marks.items():
                 edge = GRAY if color == "white" else color
                 label = SILENCE[silence] if row == 0 else None
-                axes.scatter(values[silence], row, marker=mark, facecolor=color, edgecolor=edge, s=38, zorder=3, label=label)
+                axes.scatter(
+                    values[silence], row, marker=mark, facecolor=color, edgecolor=edge, s=38, zorder=3, label=label
+                )
             text = (values["dropped"], row)
             axes.annotate(f"{text[0]:.0%}", text, (0, 7), textcoords="offset points", ha="center", fontsize=8.5)
         axes.axvline(COVERAGE, color="#333333", linewidth=1, linestyle=(0, (4, 3)))

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 sys.path.insert(0, __file__.rpartition("/")[0])
-from peers import OURS, PEERS
+from peers import OURS, PEERS, Subject
 
 from shortlist.lab.tasks import load_task
 
@@ -38,7 +38,7 @@ Array = NDArray[np.float64]
 
 def covered(method: str, examples: Array, stream: Array, silence: str) -> NDArray[np.bool_]:
     """Return which rounds a method covers, given what is done with those that it does not."""
-    subject = OURS[method](examples) if method in OURS else PEERS[method].grown(examples)
+    subject: Subject = OURS[method](examples) if method in OURS else PEERS[method].grown(examples)
     hits = np.zeros(stream.size, dtype=bool)
     for i, score in enumerate(stream.tolist()):
         hits[i] = subject.covers(score)

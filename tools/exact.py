@@ -47,8 +47,8 @@ def rules(rounds: int) -> dict[str, shortlist.Boundary]:
     """Return the boundaries of the table, by name."""
     return {
         "SPS": shortlist.DKW(rounds),
-        "AnytimeSPS, 2/T": shortlist.BetaBinomial(2 / rounds),
-        "AnytimeSPS, 0.01": shortlist.BetaBinomial(0.01),
+        "beta-binomial, 2/T": shortlist.BetaBinomial(2 / rounds, first_cut=0.0),
+        "beta-binomial, 0.05": shortlist.BetaBinomial(0.05, first_cut=0.0),
         "Calibrated, 2/T": shortlist.Calibrated(2 / rounds, rounds),
         "Calibrated, 0.05": shortlist.Calibrated(0.05, rounds),
     }

@@ -50,7 +50,7 @@ def measure(names: Sequence[str], seed: int) -> list[tuple[int, bool, int, int]]
     scores = load_task("images").scores
     table, right = scores.lists, scores.true_columns
     classes = list(range(len(names)))
-    lister, rows = shortlist.Shortlister(0.9), []
+    lister, rows = shortlist.Shortlister(0.9, 0.05), []
     order = np.random.default_rng(seed).permutation(len(table))
     for number, image in enumerate(order):
         shown, label = lister.propose(table[image]), int(right[image])

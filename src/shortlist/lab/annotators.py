@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.lab.comparison import Lists, score_lists
+from shortlist.lab.people import DELTA
 from shortlist.listers import Shortlister
 from shortlist.metrics import optimal_threshold
 from shortlist.scores import Raw, Score
@@ -128,7 +129,7 @@ class Images:
 
     def pilot(self, seed: int = 1_000) -> Score:
         """Return the score after a pilot in which all classes are shown; wrong picks are counted with it."""
-        lister = Shortlister(score=self.score)
+        lister = Shortlister(delta=DELTA, score=self.score)
         rows, picks, _ = self.draw(1_000, seed)
         for row, pick in zip(rows, picks, strict=True):
             if self.score == "raw" or lister.learned is not None:
@@ -176,7 +177,7 @@ def annotate(
         The number of rounds; the run; the number of last rounds.
     """
     rows, picks, moods = images.draw(rounds, seed)
-    lister = Shortlister(coverage + more, score=images.score)
+    lister = Shortlister(coverage + more, DELTA, score=images.score)
     lengths, highest = np.zeros(rounds, dtype=np.int64), -np.inf
     for number, (row, pick, mood) in enumerate(zip(rows, picks, moods, strict=True)):
         shown = lister.propose(images.values[row])

@@ -38,6 +38,8 @@ Flags = NDArray[np.bool_]
 
 #: The candidate that is right.
 RIGHT: Final = 0
+#: The probability with which a stream may pass the optimum: large enough that one can see it happen.
+DELTA: Final = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +147,7 @@ class _Run:
         self.rows = rng.integers(len(questions.values), size=rounds)
         #: One number in [0, 1) per round: what the user makes up their mind by.
         self.moods = rng.random(rounds)
-        self.lister = Shortlister(coverage, **options)
+        self.lister = Shortlister(coverage, DELTA, **options)
         self.score = options.get("score")
         self.thresholds = np.full(rounds + 1, -np.inf)
         self.lengths = np.zeros(rounds, dtype=np.int64)
