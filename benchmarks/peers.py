@@ -147,7 +147,7 @@ def _two_classes() -> Any:
             given = np.asarray(features, dtype=float)[:, 0]
             return np.column_stack([given, 1.0 - given])
 
-        def predict(self, features: Any) -> NDArray[np.intp]:
+        def predict(self, features: Any) -> Any:
             return np.argmax(self.predict_proba(features), axis=1)
 
     return Given()
