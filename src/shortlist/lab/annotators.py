@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.lab.comparison import Lists, score_lists
-from shortlist.lab.people import DELTA
 from shortlist.listers import Shortlister
 from shortlist.metrics import optimal_threshold
 from shortlist.scores import Raw, Score
@@ -24,6 +23,8 @@ __all__ = ["NETWORKS", "Annotated", "Errors", "Images", "annotate"]
 
 Array = NDArray[np.float64]
 
+#: As for the users of the same page.
+DELTA: Final = 0.05
 #: The networks of the file.
 NETWORKS: Final = ("resnet", "preresnet", "densenet")
 

@@ -39,7 +39,7 @@ def verdicts(claims: Sequence[Claim]) -> list[Verdict]:
     by_statement: dict[tuple[str, str], list[Claim]] = {}
     for claim in claims:
         by_statement.setdefault((claim.by, claim.statement), []).append(claim)
-    return [Verdict(by, statement, _verdict(found), _where(found)) for (by, statement), found in by_statement.items()]
+    return [Verdict(by, statement, _verdict(own), _where(own)) for (by, statement), own in by_statement.items()]
 
 
 def _outcomes(claims: Sequence[Claim]) -> dict[str, dict[str, bool]]:
@@ -121,20 +121,20 @@ def _tasks_in_words(tasks: dict[str, bool]) -> str:
     return f"on {', '.join(held)}" if held else "nowhere"
 
 
-def totals(found: Sequence[Verdict]) -> list[str]:
+def totals(judged: Sequence[Verdict]) -> list[str]:
     """Return sentences that say how many statements hold, depend on the reading, fail, and how many were not judged."""
     sentences = []
-    if found and all(verdict.verdict == UNJUDGED for verdict in found):
-        return list(dict.fromkeys(verdict.where for verdict in found))
+    if judged and all(verdict.verdict == UNJUDGED for verdict in judged):
+        return list(dict.fromkeys(verdict.where for verdict in judged))
     for by, whose in (("paper", "Of the paper's"), ("ours", "Of our own")):
-        given = [verdict.verdict for verdict in found if verdict.by == by and verdict.verdict != UNJUDGED]
+        given = [verdict.verdict for verdict in judged if verdict.by == by and verdict.verdict != UNJUDGED]
         if given:
             held, depending, failed = (given.count(verdict) for verdict in (HOLDS, DEPENDS, FAILS))
             sentences.append(
                 f"{whose} {len(given)} statements, {held} hold and {failed} fail under every reading tried; "
                 f"{depending} depend on the reading."
             )
-    missing = sum(verdict.verdict == UNJUDGED for verdict in found)
+    missing = sum(verdict.verdict == UNJUDGED for verdict in judged)
     return sentences + (
         [f"{missing} of the paper's could not be judged by this run: see verdicts.csv."] * bool(missing)
     )
@@ -155,8 +155,8 @@ def consistency(claims: Sequence[Claim], policy: str) -> str:
         by_statement.setdefault(claim.statement, []).append(claim)
     held: dict[str, int] = {}
     about = 0
-    for found in by_statement.values():
-        outcomes = _outcomes(found)
+    for own in by_statement.values():
+        outcomes = _outcomes(own)
         if all(reading.startswith(policy) and ";" not in reading for reading in outcomes):
             about += 1
             for reading, tasks in outcomes.items():

@@ -65,7 +65,7 @@ class Propose:
 
 
 class Author(NamedTuple):
-    """Who answers a round, or asks for more of its list."""
+    """The author of an answer, or of a request for more of a list."""
 
     #: A name, to be recorded with the answer.
     annotator: str | None = None
