@@ -148,7 +148,7 @@ class _Task:
         return float(np.polyfit(np.log(rounds[late]), np.log(regret), 1)[0])
 
     def distance(self, policy: str) -> float:
-        """Return how far the miscoverage is from the optimal one in the last tenth of the rounds, as a share.
+        """Return how far the miscoverage is from the allowed one in the last tenth of the rounds, as a share.
 
         Of the distance that a policy that never cuts has.
         """
@@ -247,7 +247,7 @@ def _regret_statements(target: float) -> Iterator[_Statement]:
         ),
     )
     yield _Statement(
-        "ACI attains a regret level comparable to the greedy algorithm",
+        "The ACI algorithm attains a regret level comparable to the greedy algorithm",
         "ACI's regret is within a factor of 3 of Greedy's",
         ("aci", "greedy"),
         lambda t: (_times(t, "aci", "greedy"), 1 / 3 <= t.ratio("aci", "greedy") <= 3),
@@ -275,7 +275,10 @@ def _regret_statements(target: float) -> Iterator[_Statement]:
             where=_logits,
         )
     yield _Statement(
-        "our algorithm achieves sublinear regret", "SPS's regret has a log-log slope below 1", ("sps",), _slope("sps")
+        "our algorithm achieves [the coverage rate] while achieving sublinear regret",
+        "SPS's regret has a log-log slope below 1",
+        ("sps",),
+        _slope("sps"),
     )
 
 
@@ -314,7 +317,7 @@ def _coverage_statements(target: float) -> Iterator[_Statement]:
         )
     yield _Statement(
         "our algorithm achieves (and converges to) the desired coverage rate",
-        "in the last tenth of the rounds, SPS is at most half as far from the optimal miscoverage as a policy that "
+        "in the last tenth of the rounds, SPS is at most half as far from the allowed miscoverage as a policy that "
         "never cuts",
         ("sps",),
         lambda t: (f"{t.distance('sps'):.2f} of that distance", t.distance("sps") <= 0.5),
@@ -322,12 +325,12 @@ def _coverage_statements(target: float) -> Iterator[_Statement]:
     for words, claim, farther in (
         (
             "DLR and SPS both achieve the desired coverage rate; however, SPS converges more quickly",
-            "in the last tenth of the rounds, SPS is nearer to the optimal miscoverage than DLR",
+            "in the last tenth of the rounds, SPS is nearer to the allowed miscoverage than DLR",
             0.0,
         ),
         (
             "DLR converges much more slowly than our algorithm",
-            "in the last tenth of the rounds, DLR is farther from the optimal miscoverage than SPS by at least "
+            "in the last tenth of the rounds, DLR is farther from the allowed miscoverage than SPS by at least "
             f"{_QUARTER:g} of the distance of a policy that never cuts",
             _QUARTER,
         ),

@@ -3,8 +3,10 @@
 A statement about a baseline is about one reading of it. Where the paper does not say which one it ran, every reading is
 run here, and a verdict says under which of them a statement holds:
 
-- ACI's levels: what happens at the levels 0 and 1 (`shortlist.ACI`);
-- DLR's start: "a conservative threshold" in the paper, which is 0, or -10, below every score that ships but bids;
+- ACI's levels: what happens at the levels 0 and 1 (`shortlist.ACI`); and its step: chosen by regret, or either end of
+  its grid;
+- DLR's start: "a conservative threshold" in the paper, which is 0, or -1, or -10, from where its steps do not lead to 0
+  within 10,000 rounds;
 - the exploration m of both ETCs: chosen by regret from a grid, or any value of that grid;
 - auctions of "the same type of items": all bids pooled, or those on one item.
 """
@@ -22,7 +24,7 @@ __all__ = ["OPEN", "reading_label", "reading_specs", "readings_of"]
 #: The policies that can be read in several ways: their names, the first as elsewhere in the results.
 OPEN: Final[dict[str, tuple[str, ...]]] = {
     "aci": ("aci", "aci@levels=clipped", "aci@levels=hits"),
-    "dlr": ("dlr", "dlr@start=-10"),
+    "dlr": ("dlr", "dlr@start=-1", "dlr@start=-10"),
     "etc": ("etc",),
     "conservative-etc": ("conservative-etc",),
 }
@@ -37,20 +39,23 @@ _FIRST: Final = {
 _OTHERS: Final = {
     "aci@levels=clipped": "ACI's levels clipped",
     "aci@levels=hits": "ACI's level moved on hits only",
+    "dlr@start=-1": "DLR from -1",
     "dlr@start=-10": "DLR from -10",
 }
 
 
 def _all(spec: Spec, key: str) -> tuple[str, ...]:
     explored = spec.etc_shares if key in ("etc", "conservative-etc") else ()
-    return (*OPEN.get(key, (key,)), *(f"{key}@explore={share:g}" for share in explored))
+    steps = dict.fromkeys((min(spec.aci_steps), max(spec.aci_steps))) if key == "aci" else ()
+    further = [f"{key}@explore={share:g}" for share in explored] + [f"{key}@step={step:g}" for step in steps]
+    return (*OPEN.get(key, (key,)), *further)
 
 
 def readings_of(spec: Spec, key: str) -> tuple[str, ...]:
     """Return the policies that stand for one of the paper: its readings, or those that were asked for.
 
     >>> readings_of(Spec(), "dlr"), readings_of(Spec(policies=("aci@0.128", "greedy")), "aci")
-    (('dlr', 'dlr@start=-10'), ('aci@0.128',))
+    (('dlr', 'dlr@start=-1', 'dlr@start=-10'), ('aci@0.128',))
     """
     asked = tuple(name for name in spec.policies if name.partition("@")[0] == key)
     if key.startswith("anytime"):
@@ -69,7 +74,9 @@ def reading_label(name: str) -> str:
     if name in _OTHERS:
         return _OTHERS[name]
     key, _, value = name.partition("@explore=")
-    return f"{policy_label(key)}'s m = {value} T" if value and key in _FIRST else policy_label(name)
+    if value and key in _FIRST:
+        return f"{policy_label(key)}'s m = {value} T"
+    return f"ACI's step {name.removeprefix('aci@step=')}" if name.startswith("aci@step=") else policy_label(name)
 
 
 def reading_specs(spec: Spec) -> Iterator[Spec]:

@@ -157,10 +157,14 @@ def consistency(claims: Sequence[Claim], policy: str) -> str:
     about = 0
     for own in by_statement.values():
         outcomes = _outcomes(own)
-        if all(reading.startswith(policy) and ";" not in reading for reading in outcomes):
+        satisfied: dict[str, bool] = {}
+        for reading, tasks in outcomes.items():  # measured in one of several ways, it may be satisfied in any of them
+            name = reading.partition("; by ")[0]
+            satisfied[name] = satisfied.get(name, False) or any(_satisfied(tasks))
+        if all(name.startswith(policy) and ";" not in name for name in satisfied):
             about += 1
-            for reading, tasks in outcomes.items():
-                held[reading] = held.get(reading, 0) + any(_satisfied(tasks))
+            for name, holds in satisfied.items():
+                held[name] = held.get(name, 0) + holds
     if len(held) < 2:
         return ""
     counts = "; ".join(f"{reading} satisfies {count}" for reading, count in held.items())
