@@ -15,7 +15,7 @@ def settings(page, service):
     """The form on the page of a stream with six open rounds."""
     fill(service, 6, answer=False)
     page.goto(f"{service.url}/page/streams/docs")
-    page.get_by_text("Fixed when the stream was created: coverage 90.0 %, delta 0.05, score raw,").wait_for()
+    page.get_by_text("Fixed when the stream was created: coverage 90.0 %, delta 0.01, score raw,").wait_for()
     return page.locator("#configure")
 
 

@@ -48,9 +48,9 @@ def test_a_new_stream(page, service):
     play(service, 0, settings={}, right_rank=first_place)
     words = read(page, service)
     assert words["settings"] == (
-        "Target: the right answer in 90.0 % of lists; with probability 0.95 the threshold never passes the optimum."
+        "Target: the right answer in 90.0 % of lists; with probability 0.99 the threshold never passes the optimum."
     )
-    assert "Everything is shown so far. Lists can become shorter once 71 more rounds count." in words["next"]
+    assert "Everything is shown so far. Lists can become shorter once 65 more rounds count." in words["next"]
     assert "No answer yet" in words["coverage-note"]
 
 
@@ -128,7 +128,7 @@ def test_with_open_rounds_the_first_cut_may_come_sooner(page, service):
         for _ in range(80):
             client.hit(client.propose([0.9, 0.1]).round_id, 0)
         words = read(page, service)
-        assert "once 71 more rounds count; answers to open rounds can make it sooner." in words["next"]
+        assert "once 65 more rounds count; answers to open rounds can make it sooner." in words["next"]
         client.hit(first.round_id, 0)
         assert client.threshold == 0.9
 

@@ -370,3 +370,25 @@ def test_names_are_quoted():
     dry.answer("r/1", {"skip": True}, DONE)
     assert dry.requests[0].path == "/v1/streams/a%2Fb%3Fc/rounds/r%2F1/feedback"
     assert repr(dry) == "<Dry http://host stream a/b?c>"
+
+
+@pytest.mark.parametrize("key", ["", "  ", "sl_a b", "sl_\x00", "schlüssel", 5])
+def test_what_cannot_be_a_key_is_refused_at_once_and_never_quoted(key):
+    """Sent as it is, it would look like a service that is away, and the message would have the key in it."""
+    with pytest.raises(errors.InvalidParameter, match="api_key is not a key") as refused:
+        Dry("http://x", "docs", key, fallback="everything")
+    assert str(key).strip() == "" or str(key) not in str(refused.value)
+
+
+def test_white_space_around_a_key_does_not_matter():
+    assert Dry("http://x", "docs", " sl_k\n")._settings["headers"] == {"Authorization": "Bearer sl_k"}
+
+
+def test_the_holder_of_a_lost_lease_is_forgotten():
+    calls = Dry("http://x", "docs")
+    calls.held["r"] = "h"
+    lost = problem(409, "lease-lost")
+    with pytest.raises(errors.LeaseLost):
+        calls._run(calls._answer("r", {"hit": "a"}), lost)
+    calls._run(calls._answer("r", {"hit": "a"}), httpx.Response(200, json={}))
+    assert [request.json for request in calls.did] == [{"holder": "h", "hit": "a"}, {"hit": "a"}]

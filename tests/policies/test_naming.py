@@ -95,6 +95,7 @@ def own(tmp_path):
         ("oracle@0.25", Oracle(0.25)),
         ("dlr", DLR(0.9)),
         ("dlr@-10", DLR(0.9, start=-10.0)),
+        ("dlr@start = -10", DLR(0.9, start=-10.0)),
         ("dlr@start=-10,exponent=0.5", DLR(0.9, start=-10.0, exponent=0.5)),
         ("aci@step=0.5,levels=clipped", ACI(0.9, 0.5, "clipped")),
         ("aci@0.5,levels=hits", ACI(0.9, 0.5, "hits")),
@@ -118,8 +119,14 @@ def test_names(text, expected):
         ("dlr@speed=1", "dlr has no setting 'speed'; it has start, exponent"),
         ("dlr@start=low", "its start must be a number"),
         ("anytime@x/T", "its delta must be a number"),
+        ("etc@explore=-5", "explore is -5; it must be at least 1"),
+        ("sps@0", "horizon is 0; it must be at least 1"),
+        ("dlr@start=-10,start=-5", "it gives start twice"),
+        ("dlr@=5", "dlr has no setting '=5'; it has start, exponent"),
+        ("aci@clipped", "its step must be a number; other settings are given by name: levels=..."),
+        ("mvp@seed=0.5", "its seed must be a whole number"),
         ("aci@levels=shut", "levels is 'shut'; it must be one of open, clipped, hits"),
-        ("etc@explore=1.5", "its explore must be a number of rounds, or a share of them below 1"),
+        ("etc@explore=1.5", "its explore must be a whole number, or a share of the rounds"),
     ],
 )
 def test_names_that_mean_nothing(text, message):
@@ -154,7 +161,7 @@ def test_a_policy_of_ones_own_has_a_setting_and_a_grid(own):
         ("Twice", "its grid is (50, 50); it must hold different positive numbers"),
         ("Number", "its grid is 5; it must hold different positive numbers"),
         ("Plain@3", "Plain has no setting '3'"),
-        ("Mine@1.5", "its window must be a number of rounds, or a share of them below 1"),
+        ("Mine@1.5", "its window must be a whole number, or a share of the rounds"),
     ],
 )
 def test_settings_and_grids_that_will_not_do(own, name, message):

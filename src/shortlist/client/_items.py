@@ -60,8 +60,8 @@ def give_back(calls: "Calls", round_id: str, holder: str) -> Call[None]:
     """Give a round back."""
     holder = holder or calls.held.get(round_id, "")
     parameters = {"holder": holder} if holder else None
-    yield from calls._send(Request("DELETE", calls._path("rounds", round_id, "lease"), parameters=parameters))
     calls.held.pop(round_id, None)
+    yield from calls._send(Request("DELETE", calls._path("rounds", round_id, "lease"), parameters=parameters))
 
 
 def queue(calls: "Calls") -> Call[dict[str, Any]]:

@@ -7,6 +7,7 @@ result. So it is written once, and `Client` and `AsyncClient` differ only in how
 import dataclasses
 import math
 import random
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,8 +32,10 @@ from shortlist.client._fallback import LateRounds, everything
 from shortlist.errors import (
     ConflictingAnswer,
     InvalidParameter,
+    LeaseLost,
     NotAllowed,
     NotShown,
+    RoundClosed,
     ServiceError,
     ServiceUnavailable,
     ShortlistError,
@@ -67,6 +70,8 @@ class Calls:
             raise InvalidParameter(f"stream is {stream!r}; it must be the name of a stream")
         if fallback not in (None, "everything"):
             raise InvalidParameter(f'fallback is {fallback!r}; it must be "everything" or None')
+        if api_key is not None:
+            api_key = _checked_key(api_key)
         self._deadline = check_number("deadline", deadline, "a number of seconds above 0")
         if self._deadline <= 0:
             raise InvalidParameter(f"deadline is {deadline!r}; it must be a number of seconds above 0")
@@ -226,7 +231,13 @@ class Calls:
         if round_id in self._late:
             yield from self._take_back()
             return  # the service does not know it
-        yield from self._send(Request("PUT", self._path("rounds", round_id, "feedback"), self._held(round_id) | answer))
+        try:
+            yield from self._send(
+                Request("PUT", self._path("rounds", round_id, "feedback"), self._held(round_id) | answer)
+            )
+        except (LeaseLost, RoundClosed):
+            self.held.pop(round_id, None)
+            raise
         self.held.pop(round_id, None)
 
     def _held(self, round_id: Any) -> dict[str, str]:
@@ -255,7 +266,7 @@ class Calls:
             results = results_of(reply, len(part))
             for each, result in zip(part, results, strict=True):
                 outcomes.append(error_of(result["problem"]) if result.get("problem") else None)
-                if outcomes[-1] is None:
+                if outcomes[-1] is None or isinstance(outcomes[-1], (LeaseLost, RoundClosed)):
                     self.held.pop(each["round_id"], None)
         return outcomes
 
@@ -299,6 +310,17 @@ class Calls:
 
     def _delete(self) -> Call[None]:
         yield from self._send(Request("DELETE", self._path()))
+
+
+def _checked_key(api_key: Any) -> str:
+    """Return a key without the white space that comes along when it is pasted, or raise without quoting it."""
+    stripped = api_key.strip() if isinstance(api_key, str) else ""
+    if not re.fullmatch(r"[!-~]+", stripped):
+        raise InvalidParameter(
+            "api_key is not a key: it is empty, or has characters that no key has; pass it as `shortlist keys create` "
+            "printed it, or None"
+        )
+    return stripped
 
 
 def _nulls(values: Array) -> list[Any]:

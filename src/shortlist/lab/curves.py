@@ -305,15 +305,16 @@ def draw_coverages(axes: Axes, results: Results, column: str, title: str) -> End
         if reached.size == 0:
             continue
         if reached[-1] < len(coverages) - 1:
+            words = f"never cuts\nat {coverages[reached[-1] + 1]}"
             axes.annotate(
-                "never cuts\nat 0.99", (reached[-1], mean[reached[-1]]), (8, -2), textcoords="offset points",
+                words, (reached[-1], mean[reached[-1]]), (8, -2), textcoords="offset points",
                 color=line_style(policy)["color"], fontsize=8.5, va="top",
             )  # fmt: skip
         ends.append((float(mean[reached[-1]]), label_of(policy), line_style(policy)["color"]))
     axes.set_xticks(range(len(sweeps.COVERAGES)), [str(c) for c in sweeps.COVERAGES])
     axes.set(xlabel="coverage", title=title)
     axes.set_xlim(-0.2, len(sweeps.COVERAGES) - 0.8)
-    if column == "first_cut":
+    if column == "first_cut" and ends:
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter("{x:,.0f}")
     else:

@@ -181,14 +181,16 @@ def _settings(text: str, entry: Entry, rounds: int) -> dict[str, Any]:
     _, at, given = _parts(text)
     settings: dict[str, Any] = {}
     for part in given.split(",") if at else ():
-        name, equals, value = part.strip().partition("=")
+        name, equals, value = (each.strip() for each in part.partition("="))
         if not equals:
             name, value = entry.setting or "", name
         if name not in entry.parameters:
             kind = getattr(entry.policy, "key", entry.policy.__name__)
             has = f"it has {', '.join(entry.parameters)}" if entry.parameters else "it has none"
-            raise InvalidParameter(f"policy is {text!r}; {kind} has no setting {name or value!r}; {has}")
-        settings[name] = _value(text, entry, name, value.strip(), rounds)
+            raise InvalidParameter(f"policy is {text!r}; {kind} has no setting {name or part!r}; {has}")
+        if name in settings:
+            raise InvalidParameter(f"policy is {text!r}; it gives {name} twice")
+        settings[name] = _value(text, entry, name, value, rounds)
     return settings
 
 
@@ -200,16 +202,20 @@ def _value(text: str, entry: Entry, name: str, value: str, rounds: int) -> Any:
     if kind not in ("int", "float"):
         raise InvalidParameter(f"policy is {text!r}; its {name} cannot be given in a name: use it in Python")
     try:
-        number = min(float(value.removesuffix("/T")) / rounds, 0.5) if value.endswith("/T") else float(value)
+        number = float(value.removesuffix("/T")) / rounds if value.endswith("/T") else float(value)
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise InvalidParameter(f"policy is {text!r}; its {name} must be a number")
+        others = ", ".join(f"{each}=..." for each in entry.parameters if each != name)
+        hint = f"; other settings are given by name: {others}" if others else ""
+        raise InvalidParameter(f"policy is {text!r}; its {name} must be a number{hint}")
     if kind == "float":
-        return number
-    if number >= 1 and number != int(number):
-        raise InvalidParameter(f"policy is {text!r}; its {name} must be a number of rounds, or a share of them below 1")
-    return share_of(number, rounds)
+        return min(number, 0.5) if name == "delta" and value.endswith("/T") else number
+    if 0 < number < 1 and name in ("explore", "horizon", entry.setting):
+        return share_of(number, rounds)
+    if number != int(number):
+        raise InvalidParameter(f"policy is {text!r}; its {name} must be a whole number, or a share of the rounds")
+    return int(number)
 
 
 def _own_entry(text: str) -> Entry:

@@ -73,7 +73,7 @@ def keep(carry: Tally, heap: list[float], constants: Constants, seen: float, _mi
     p0, coverage, windowed, _, last = constants
     if pushed and windowed:  # after the low ones are gone: k may have jumped, and `width` counts from there
         moving = min(float(n), last)  # k does not move after `last`, and needs no wider window
-        width = math.floor(moving * p0 - k + 5 * math.sqrt(moving * p0 * coverage)) + pending + 64
+        width = max(0, math.floor(moving * p0 - k + 5 * math.sqrt(moving * p0 * coverage))) + pending + 64
         if len(heap) > 2 * width:
             heap.sort()
             while len(heap) > width:

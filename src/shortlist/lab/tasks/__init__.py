@@ -89,10 +89,10 @@ def load_task(name: str, item: str | None = None) -> Task:
 
 @functools.cache
 def _load_task(name: str, item: str | None) -> Task:
-    if item is not None and (name != "auctions" or item not in AUCTION_ITEMS):
-        raise InvalidParameter(
-            f"item is {item!r}; it must be one of {', '.join(AUCTION_ITEMS)}, for the task auctions, not {name}"
-        )
+    if item is not None and item not in AUCTION_ITEMS:
+        raise InvalidParameter(f"item is {item!r}; it must be one of {', '.join(AUCTION_ITEMS)}")
+    if item is not None and name != "auctions":
+        raise InvalidParameter(f"item is {item!r}, for the task auctions, and the task is {name}: drop it")
     if name in _TITLES:
         return ScoredTask(read_scores(data_file(f"{name}.npz")), _TITLES[name])
     if name == "auctions":

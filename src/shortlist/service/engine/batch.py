@@ -253,16 +253,20 @@ class Batch:
     def _check_author(self, key: Key, logged: Round, new: Close | Expand) -> None:
         """Refuse an answer to a round, or more of one, that is leased to somebody else, or that another has answered.
 
-        The same answer again is nobody's business. Programs that show lists answer for others, and are not bound.
+        An answered round is theirs who held it or signed its answer. To anybody else who can only answer, every answer
+        to it gets the same refusal: what was answered cannot be guessed. Programs that show lists are not bound.
         """
-        author, given = new.author, logged.given
-        if not author.is_bound or (isinstance(new, Close) and given is not None and is_same_answer(new.answer, given)):
+        author, given, lease = new.author, logged.given, self.leases.get(key)
+        holder = "" if lease is None else lease.holder
+        if not author.is_bound or (holder and holder == author.holder):
             return
         if given is None:
-            lease = self.leases.get(key)
-            if lease is not None and lease.holder and lease.until > self.at and lease.holder != author.holder:
+            if lease is not None and holder and lease.until > self.at:
                 raise LeaseLost(_LEASED.format(key[1]) if author.holder else _NO_HOLDER.format(key[1]))
-        elif author.holder is not None or self.signers.get(key, author.annotator) != author.annotator:
+            return
+        signed = author.annotator is not None and self.signers.get(key) == author.annotator
+        repeated = isinstance(new, Close) and is_same_answer(new.answer, given)
+        if not signed if author.only_answers else not repeated:
             raise LeaseLost(f"round {key[1]} was answered by another annotator, and only they can correct it")
 
     def _answer(self, stream: LoggedStream, logged: Round, answer: Given, annotator: str | None = None) -> bool:

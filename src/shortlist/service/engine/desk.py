@@ -128,6 +128,7 @@ class Desk:
             It was answered.
         """
         stream = await self._open(name, round_id)
+        await self._check_count(stream, round_id, holder)
         until = time.time() + (LEASE if seconds is None else seconds)
         lease = Lease(stream.id, round_id, holder, until)
         async with self._writer.lock:
@@ -135,6 +136,16 @@ class Desk:
         if not kept:
             raise _lost(round_id)
         return Held(round_id, holder, until)
+
+    async def _check_count(self, stream: LoggedStream, round_id: str, holder: str) -> None:
+        """Refuse to renew a lease that has ended, if the key has as many others as one may have."""
+        same_key, bound, _ = holder.partition("-")
+        leases = (await self._shelf.read_of(stream, lambda reader: reader.queue(stream.id))).leases if bound else ()
+        now = time.time()
+        held = [lease for lease in leases if lease.until > now and lease.round_id in stream.open]
+        mine = [lease.round_id for lease in held if lease.holder.startswith(f"{same_key}-")]
+        if round_id not in mine and len(mine) >= MOST_LEASES:
+            raise _lost(round_id)
 
     async def give_back(self, name: str, round_id: str, holder: str = "", *, only_answers: bool = False) -> None:
         """Let others have a round: it stays open, with the same list. The same again changes nothing.

@@ -338,7 +338,9 @@ class Writer:
         if round_id is not None:
             draft.touched = True
             take.round_id, take.until = round_id, draft.at + take.seconds
-            closed = [lease.round_id for lease in leases if draft.is_closed(stream, lease.round_id)]
+            # A lease of a round that is answered stays until it ends: an answer that is sent again needs its holder.
+            ended = [lease.round_id for lease in leases if lease.until <= draft.at]
+            closed = [each for each in ended if draft.is_closed(stream, each)]
             lease = Lease(stream.id, round_id, take.holder, take.until)
             draft.leases[stream.id, round_id] = lease
             await self.do(queue.lease, lease, closed)

@@ -1,7 +1,9 @@
 """Items over HTTP: added, given out one by one, kept and given back."""
 
 import json
+import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from urllib.parse import quote
 
 import pytest
@@ -260,18 +262,24 @@ def test_of_two_annotators_at_once_the_one_with_the_lease_is_counted(team):
             assert shown["answer"] == {"hit": "a"}
 
 
-def test_a_key_that_may_not_read_is_not_told_what_others_answered(team):
+def test_a_key_that_may_not_read_cannot_find_out_what_others_answered(team):
+    """The right guess and the wrong one get the same refusal; who has answered may send it again, and is told."""
     team.add(1)
     given = team.take("ann").json()
-    assert team.answer("ann", given["round_id"], hit="a", holder=given["holder"]).status_code == 200
-    refusals = [
-        team.answer("bob", given["round_id"], hit="b").json(),
-        team.answer("bob", given["round_id"], many=True, hit="b").json()["results"][0]["problem"],
-    ]
-    for refusal in refusals:
-        assert refusal["detail"] == "this round already has another answer, which is final"
-    told = team.answer("admin", given["round_id"], hit="b").json()
-    assert "was already answered hit 'a'" in told["detail"]
+    answered = partial(team.answer, "ann", given["round_id"], holder=given["holder"])
+    assert answered(hit="a").status_code == 200
+    refusals = []
+    for guess in ({"hit": "a"}, {"hit": "b"}, {"miss": True}):
+        for holder in ({}, {"holder": "made-up"}):
+            refusals.append(team.answer("bob", given["round_id"], **guess, **holder).json())
+            many = team.answer("bob", given["round_id"], many=True, **guess, **holder).json()
+            refusals.append(many["results"][0]["problem"])
+    assert len({json.dumps(refusal) for refusal in refusals}) == 1
+    assert refusals[0]["type"].endswith("lease-lost")
+    assert team.take("bob").status_code == 204  # which forgets leases that have ended, and not Ann's
+    assert answered(hit="a").status_code == 200  # its response was lost
+    assert answered(hit="b").json()["detail"] == "this round already has another answer, which is final"
+    assert "was already answered hit 'a'" in team.answer("admin", given["round_id"], hit="b").json()["detail"]
 
 
 def test_a_key_holds_so_many_rounds_and_no_more(team):
@@ -282,3 +290,26 @@ def test_a_key_holds_so_many_rounds_and_no_more(team):
     assert team.take("bob").status_code == 200  # others are not concerned
     assert team.answer("ann", held[0]["round_id"], hit="a", holder=held[0]["holder"]).status_code == 200
     assert team.take("ann").status_code == 200
+
+
+def test_a_program_serves_many_annotators_with_one_key(team):
+    team.add(MOST_LEASES + 2)
+    assert [team.take("admin").status_code for _ in range(MOST_LEASES + 2)] == [200] * (MOST_LEASES + 2)
+
+
+def test_a_lease_that_has_ended_is_not_renewed_beyond_the_limit(team, monkeypatch):
+    team.add(2 * MOST_LEASES)
+    clock = [time.time()]
+    monkeypatch.setattr("shortlist.service.engine.desk.time.time", lambda: clock[0])
+    monkeypatch.setattr("shortlist.service.engine.writer.time.time", lambda: clock[0])
+    others = [team.take("bob").json() for _ in range(MOST_LEASES)]
+    first = [team.take("ann").json() for _ in range(MOST_LEASES)]
+    clock[0] += 1_000
+    again = [team.take("ann").json() for _ in range(MOST_LEASES)]  # the oldest, which were Bob's
+    assert {each["round_id"] for each in again} == {each["round_id"] for each in others}
+    path, holder = f"/docs/rounds/{first[0]['round_id']}/lease", {"holder": first[0]["holder"]}
+    problem(team.call("PUT", path, "ann", json=holder), 409, "lease-lost")
+    own = f"/docs/rounds/{again[0]['round_id']}/lease"
+    assert team.call("PUT", own, "ann", json={"holder": again[0]["holder"]}).status_code == 200  # it has not ended
+    assert team.answer("ann", again[0]["round_id"], hit="a", holder=again[0]["holder"]).status_code == 200
+    assert team.call("PUT", path, "ann", json=holder).status_code == 200  # there is room now

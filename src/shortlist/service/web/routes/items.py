@@ -118,9 +118,10 @@ async def take_next(
     """Lease something to answer: nobody else is given it until the lease ends.
 
     A round that somebody has left open comes first, with the list that it had; otherwise the next item is drawn at
-    random from those that wait, and its list is cut now. A key may hold 20 rounds at a time.
+    random from those that wait, and its list is cut now. A key that can only answer may hold 20 rounds of a
+    stream at a time.
     """
-    held = await engine.desk.take(name, body.lease, None if key is None else key.id)
+    held = await engine.desk.take(name, body.lease, key.id if key is not None and only_answers(key) else None)
     if held is None:
         return Response(status_code=204)
     shown, text, _ = await engine.history.round(name, held.round_id)
