@@ -40,7 +40,7 @@ def test_a_lister(files):
     assert done.returncode == 0, done.stderr
     assert "200 rounds, 200 of them with a known right answer" in done.stderr
     assert "the very first list is cut" in done.stderr
-    lister, expected = Shortlister.load(folder / "lister.json"), Shortlister(0.9, 0.05, score="raw")
+    lister, expected = Shortlister.load(folder / "lister.json"), Shortlister(0.9, 0.01, score="raw")
     expected.warm_start(new)
     assert lister.threshold == expected.threshold > -math.inf
 
@@ -51,7 +51,7 @@ def test_a_stream(files):
         where = ("--url", service.url, "--stream", "newer")
         done = shortlist("rescore", "log.jsonl", "new.csv", *where, "--score", "raw", cwd=folder)
         assert done.returncode == 0, done.stderr
-        expected = Shortlister(0.9, 0.05, score="raw")
+        expected = Shortlister(0.9, 0.01, score="raw")
         expected.warm_start(new)
         with Client(service.url, "newer") as client:
             assert client.threshold == expected.threshold

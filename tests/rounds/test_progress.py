@@ -68,9 +68,9 @@ def test_the_summary_says_what_it_waits_for():
     def words():
         return lister.summary()["waiting_for"]
 
-    assert words() == "at least 71 more counted rounds before the threshold can move"
+    assert words() == "at least 65 more counted rounds before the threshold can move"
     assert lister.summary()["coverage_seen"] is None
-    for _ in range(70):
+    for _ in range(64):
         lister.hit(lister.propose([0.5]).round_id, 0)
     assert words() == "at least 1 more counted round before the threshold can move"
     lister.propose([0.5])
@@ -153,14 +153,14 @@ def test_counts_of_streams_add_up():
 
 def test_rounds_needed_is_what_the_words_say():
     summary = Shortlister(0.9, score="raw").summary()
-    assert summary.rounds_needed == 71
-    assert "at least 71 more" in summary.waiting_for
+    assert summary.rounds_needed == 65
+    assert "at least 65 more" in summary.waiting_for
     assert Shortlister(policy=Greedy(0.9)).summary().rounds_needed is None
 
 
-def test_the_first_cut_comes_71_rounds_after_the_score_is_learned():
+def test_the_first_cut_comes_65_rounds_after_the_score_is_learned():
     lister = Shortlister(0.9)
-    for i in range(101):
+    for i in range(95):
         assert lister.threshold == -np.inf
         if i == 29:
             assert lister.summary().rounds_needed is None
@@ -169,8 +169,8 @@ def test_the_first_cut_comes_71_rounds_after_the_score_is_learned():
                 "300 rounds at the most"
             )
         if i == 30:
-            assert lister.summary().rounds_needed == 71
-            assert lister.summary().waiting_for == "at least 71 more counted rounds before the threshold can move"
+            assert lister.summary().rounds_needed == 65
+            assert lister.summary().waiting_for == "at least 65 more counted rounds before the threshold can move"
         lister.hit(lister.propose([0.5, 0.9, 0.1]).round_id, 1)
     assert lister.threshold > -np.inf
-    assert (lister.summary().rounds, lister.summary().counted) == (101, 71)
+    assert (lister.summary().rounds, lister.summary().counted) == (95, 65)

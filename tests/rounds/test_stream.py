@@ -119,7 +119,7 @@ def test_a_stream_is_the_fold_of_its_events(score, monkeypatch):
     """From the events alone, through JSON, another stream has the same state, bit for bit; no score is fitted again."""
     log = []
     settings = Settings(policy=AnytimeSPS(0.9), score=score, on_drift="restart", false_alarm_rounds=1000)
-    live, rebuilt = played(start(settings), 600, log), start(settings)
+    live, rebuilt = played(start(settings), 700, log), start(settings)
     monkeypatch.setattr("shortlist.rounds.learning.fit", pytest.fail)
     for event in log:
         rebuilt.apply(from_json(type(event), to_json(event)))

@@ -36,6 +36,7 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space:
 .cards { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1.4rem 0; }
 .card { border: 1px solid var(--line); border-radius: 8px; padding: .9rem 1.1rem; min-width: 13rem; flex: 1; }
 .card b { display: block; font-size: 1.7rem; line-height: 1.2; color: var(--blue); } summary { cursor: pointer; margin: .6rem 0; } .yes { color: #1a6b3c; } .no { color: var(--red); font-weight: 600; } td:last-child { white-space: nowrap; }
+.verdicts td:last-child { white-space: normal; } .verdicts td:first-child { width: 38%; } .verdicts td:nth-child(2) { width: 17%; }
 code, pre { font: .88rem/1.5 ui-monospace, monospace; background: #f5f5f5; border-radius: 5px; } code { padding: .1em .35em; } pre { padding: .8rem 1rem; overflow-x: auto; }
 """
 
@@ -295,7 +296,7 @@ def _verdicts(claims: Sequence[Claim], verdicts: Sequence[Verdict]) -> str:
         "<em>Comparable</em> is within a factor of 3, <em>frequently</em> is more than a tenth of the rounds, <em>poor</em> and "
         "<em>very high</em> are at least three quarters of the regret of never cutting, which a policy that never undercovers "
         "cannot exceed.</p>"
-        '<div class="scroll"><table><tr><th>the paper says</th><th>verdict</th><th>holds where</th></tr>'
+        '<div class="scroll"><table class="verdicts"><tr><th>the paper says</th><th>verdict</th><th>holds where</th></tr>'
         f"{''.join(lines)}</table></div>{_claims(claims)}"
     )
 

@@ -10,6 +10,7 @@ import pytest
 
 from shortlist.errors import UnknownStream
 from shortlist.service.engine import Engine, Settings, write_labels
+from shortlist.service.engine.commands import Author
 from shortlist.service.engine.items import Item
 from shortlist.service.engine.labels import COLUMNS, ClassCounts
 from shortlist.service.store import Store
@@ -44,14 +45,14 @@ def answered(address):
                 kind, member = answers[place] if place < len(answers) else ("hit", [ODD[0], ODD[1]])
                 if kind == "absent" or (kind == "hit" and member in ODD[2:]):
                     await engine.more("a", held.round_id)
-                await engine.answer("a", held.round_id, kind, member, "ann" if place % 2 else "=bob")
+                await engine.answer("a", held.round_id, kind, member, Author("ann" if place % 2 else "=bob"))
                 given[held.round_id] = (
                     kind,
                     [] if member is None else member if isinstance(member, list) else [member],
                 )
                 place += 1
             corrected = list(given)[-1]  # within grace
-            await engine.answer("a", corrected, "hit", ODD[1], "ann")
+            await engine.answer("a", corrected, "hit", ODD[1], Author("ann"))
             given[corrected] = ("hit", [ODD[1]])
             await engine.propose("a", ["x"], [0.5], round_id="open")
         return given
