@@ -85,8 +85,9 @@ field: $(STAMP)  ## Run all methods of the field again, for docs/explanation/fie
 	$(BIN)/shortlist reproduce --suite field --out docs/explanation/field-tables
 	rm -f docs/explanation/field-tables/*.svg
 
-soak: $(STAMP)  ## The long versions of tests that `make test` runs short
+soak: $(STAMP)  ## The long versions of tests that `make test` runs short, and which branches are taken
 	$(BIN)/python -m pytest -m soak -s -o faulthandler_timeout=0
+	$(MAKE) coverage
 
 # torch is large, so the models have an environment of their own too.
 .models/.installed: requirements/models.txt pyproject.toml

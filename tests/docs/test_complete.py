@@ -210,7 +210,7 @@ def test_the_tables_of_regret_are_those_that_were_computed():
         (ROOT / "docs" / "explanation" / "theory.md", "regret", tables.theory_table(figures)),
     ):
         assert f"<!-- {mark} -->\n{table}\n<!-- end {mark} -->" in page.read_text(), mark
-    mean, median = (round(figures["policies"]["anytime@0.05"][name]) for name in ("regret", "regret_median"))
+    mean, median = (round(figures["policies"]["anytime@0.01"][name]) for name in ("regret", "regret_median"))
     for page in ("theory", "field"):
         words = " ".join((ROOT / "docs" / "explanation" / f"{page}.md").read_text().split())
         assert f"{mean} on average" in words or f"mean of {mean} and a median of {median}" in words, page

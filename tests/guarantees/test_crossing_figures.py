@@ -66,7 +66,7 @@ def test_the_default_cuts_no_later_than_a_five_times_larger_delta_without_it():
     assert first_cut(BetaBinomial(0.05, first_cut=0.0), 0.9, 100) == 71
 
 
-@pytest.mark.parametrize("rounds", [10**3, 10**4, 10**5])
+@pytest.mark.parametrize("rounds", [10**3, 10**4, pytest.param(10**5, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("coverage", [0.5, 0.8, 0.9, 0.95, 0.99])
 def test_no_boundary_spends_more_than_its_budget(coverage, rounds):
     delta = 2 / rounds

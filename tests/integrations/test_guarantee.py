@@ -83,11 +83,16 @@ def llama_index(lister, table):
     return postprocessor, ask
 
 
+def same(lister):
+    """Return the settings that a component compares with those of its file."""
+    return lister.policy.coverage, lister.policy.delta, lister.settings.score
+
+
 def haystack(lister, table):
     with tempfile.TemporaryDirectory() as folder:  # it makes its lister, or reads it
         path = f"{folder}/lister.json"
         lister.save(path)
-        component = ShortlistFilter(lister.policy.coverage, path=path)
+        component = ShortlistFilter(*same(lister), path=path)
 
     def ask(i):
         found = zip(*search(table[i], FETCH_K), strict=True)
@@ -143,7 +148,7 @@ def haystack_several(lister, tables):
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/lister.json"
         lister.save(path)
-        joiner = ShortlistJoiner(["dense", "bm25"], lister.policy.coverage, path=path)
+        joiner = ShortlistJoiner(["dense", "bm25"], *same(lister), path=path)
 
     def documents(scores):
         found = zip(*search(scores, FEW), strict=True)

@@ -67,7 +67,7 @@ def test_a_cluster_gives_the_bits_of_one_process_though_a_worker_is_lost(tmp_pat
     with workplace(2) as submit:
         assert replayed(log, submit, rounds_at_once=4_000) == here
     (tmp_path / "own.py").write_text(OWN)
-    policies = ("anytime@0.05", "aci", f"{tmp_path}/own.py:Own")
+    policies = ("anytime@0.01", "aci", f"{tmp_path}/own.py:Own")
     spec = Spec(tasks=("uniform",), policies=policies, rounds=500, runs=4, coverage=0.9, seed=3)
     expected = run(spec, with_sweeps=False)
     with cluster(tmp_path) as (address, workers):

@@ -11,7 +11,8 @@ import numpy as np
 from shortlist._validation import check_count, check_number, check_probability
 from shortlist.errors import InvalidParameter
 from shortlist.lab.tasks import TASKS, AuctionTask, Task, load_task, task_from_file
-from shortlist.policies import PAPER, REGISTRY, Entry, Policy, given_settings, make_policy, policy_entry, policy_name
+from shortlist.policies import PAPER, REGISTRY, Entry, Policy, make_policy, policy_entry, policy_name
+from shortlist.policies.naming import given_settings
 
 __all__ = ["PAPER_TASKS", "POLICIES", "Spec"]
 

@@ -7,7 +7,7 @@ from shortlist.errors import InvalidParameter
 from shortlist.policies import registry
 from shortlist.policies.base import MISS, Policy, State
 from shortlist.policies.loading import load_policy_class
-from shortlist.policies.naming import given_settings, make_policy, policy_entry, policy_label, policy_name
+from shortlist.policies.naming import make_policy, policy_entry, policy_label, policy_name
 from shortlist.policies.order_statistic import OrderStatisticState
 from shortlist.policies.registry import *  # noqa: F403 - a new policy is named in one file, the registry
 
@@ -16,7 +16,6 @@ __all__ = [
     "OrderStatisticState",
     "Policy",
     "State",
-    "given_settings",
     "load_policy_class",
     "make_policy",
     "policy_entry",

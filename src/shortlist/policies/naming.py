@@ -17,7 +17,7 @@ from shortlist.policies.base import Policy, State
 from shortlist.policies.loading import is_reference, load_policy_class
 from shortlist.policies.registry import PAPER, REGISTRY, Entry, share_of
 
-__all__ = ["given_settings", "make_policy", "policy_entry", "policy_label", "policy_name"]
+__all__ = ["make_policy", "policy_entry", "policy_label", "policy_name"]
 
 
 def policy_name(text: str) -> str:

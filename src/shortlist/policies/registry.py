@@ -56,7 +56,6 @@ __all__ = [
     "ThresholdTracking",
     "Variant",
     "order_statistic_kinds",
-    "share_of",
 ]
 
 
