@@ -61,8 +61,8 @@ def by_hand(way, *, rank, explored, monkeypatch):
     class Fake:
         threshold, learned = -np.inf, None
 
-        def __init__(self, coverage, **options):
-            assert coverage == 0.9
+        def __init__(self, coverage, delta, **options):
+            assert (coverage, delta) == (0.9, DELTA)
             assert options == way.options
 
         def propose(self, values):
