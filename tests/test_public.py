@@ -59,7 +59,7 @@ def test_the_policies_have_the_contracts_parameters():
         "SPS": ["coverage", "horizon", "window"],
         "AnytimeSPS": ["coverage", "delta", "window"],
         "Greedy": ["coverage"],
-        "ACI": ["coverage", "step"],
+        "ACI": ["coverage", "step", "levels"],
         "DLR": ["coverage", "start", "exponent"],
         "ExploreThenCommit": ["coverage", "explore", "window"],
         "ConservativeETC": ["coverage", "explore", "horizon", "window"],

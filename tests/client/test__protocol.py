@@ -17,7 +17,7 @@ class Dry(Calls):
     """Calls that are driven by hand: a script of answers in, requests and pauses out."""
 
     def _connect(self):
-        self.did = []
+        self.did, self.headers = [], self._settings["headers"]
 
     def _run(self, call, *script):
         answers, answer = list(script), None
@@ -381,7 +381,7 @@ def test_what_cannot_be_a_key_is_refused_at_once_and_never_quoted(key):
 
 
 def test_white_space_around_a_key_does_not_matter():
-    assert Dry("http://x", "docs", " sl_k\n")._settings["headers"] == {"Authorization": "Bearer sl_k"}
+    assert Dry("http://x", "docs", " sl_k\n").headers == {"Authorization": "Bearer sl_k"}
 
 
 def test_the_holder_of_a_lost_lease_is_forgotten():
@@ -389,6 +389,6 @@ def test_the_holder_of_a_lost_lease_is_forgotten():
     calls.held["r"] = "h"
     lost = problem(409, "lease-lost")
     with pytest.raises(errors.LeaseLost):
-        calls._run(calls._answer("r", {"hit": "a"}), lost)
-    calls._run(calls._answer("r", {"hit": "a"}), httpx.Response(200, json={}))
+        calls.answer("r", {"hit": "a"}, lost)
+    calls.answer("r", {"hit": "a"}, httpx.Response(200, json={}))
     assert [request.json for request in calls.did] == [{"holder": "h", "hit": "a"}, {"hit": "a"}]

@@ -114,7 +114,7 @@ class NestedShortlister(BaseLister[NestedShown]):
     ...     shown = lister.propose(scores)
     ...     lister.reveal(shown.round_id, right)
     >>> shown.cuts
-    {0.8: 9, 0.95: 13}
+    {0.8: 9, 0.95: 15}
     """
 
     kind: ClassVar[str] = "nested shortlister"
