@@ -128,15 +128,15 @@ def restart(service, stream="docs", **body):
 
 
 def test_a_restart_is_that_of_a_lister(address):
-    lists, right = examples(640)
-    lister = shortlist.Shortlister(coverage=0.9)
+    lists, right = examples(430)
+    lister = shortlist.Shortlister(coverage=0.8)
     with running(address) as service, Client(service.url, "docs", timeout=30) as client:
-        client.create(coverage=0.9)
+        client.create(coverage=0.8)
         for i, (scores, one) in enumerate(zip(lists, right, strict=True)):
-            if i in (300, 600):
+            if i in (190, 380):
                 assert lister.threshold > -float("inf")  # it has learned something
-                lister.restart(refit=i == 600)
-                assert client.restart(refit=i == 600)["epoch"] == (1 if i == 300 else 2)
+                lister.restart(refit=i == 380)
+                assert client.restart(refit=i == 380)["epoch"] == (1 if i == 190 else 2)
                 assert client.threshold == lister.threshold
             shown, mine = client.propose(scores), lister.propose(scores)
             assert (shown.members, shown.threshold) == (mine.members, mine.threshold), i
