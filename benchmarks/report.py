@@ -37,6 +37,8 @@ class Measured:
         self.times: dict[str, list[float]] = results["times"]
         self.memory: dict[str, float] = results["memory"]
         self.date: str = results["date"]
+        #: When the other libraries were measured, if in a run of their own.
+        self.peer_date: str = results.get("peer_date", self.date)
         self.passes: int = results["passes"]
         #: Cases whose names begin so were measured in a run of their own (`run.py --only`), on the same day.
         self.apart: list[str] = results.get("apart", [])
@@ -47,7 +49,8 @@ class Measured:
 
     def ratio(self, case: str, base: str) -> tuple[float, float, float]:
         """Return the median of the ratios within a pass, the lowest and the highest."""
-        ratios = [a / b for a, b in zip(self.times[case], self.times[base], strict=True)]
+        # Cases of a run of their own may have fewer passes.
+        ratios = [a / b for a, b in zip(self.times[case], self.times[base], strict=False)]
         return statistics.median(ratios), min(ratios), max(ratios)
 
 
@@ -324,7 +327,7 @@ def quote(measured: Measured) -> None:
         rows.append([words, *shares(name), duration(measured.seconds(f"peer {name} 10000"))])
     quoted = (
         f"{table(['target 90 %', *SILENCE.values(), 'per round at n = 10⁴'], rows)}\n"
-        f"Measured on {measured.date} by `make bench`: the share of the last 1,000 of 4,000 rounds covered, real scores, five runs, every method called in the same way; "
+        f"Measured on {measured.peer_date} by `make bench`: the share of the last 1,000 of 4,000 rounds covered, real scores, five runs, every method called in the same way; "
         "the time is of the object in the row. "
         f"A `Shortlister` takes {kilobytes(measured.memory['bytes_a_stream'])} after 1,000 rounds. What each library does, how it was called, "
         "and everything else that was measured: [benchmarks/results.md](benchmarks/results.md).\n"
@@ -369,7 +372,7 @@ Coverage 0.9, scores uniform unless it says otherwise.
 Each with its own natural update (read its limit, reveal the right answer), in the same run as ours. They solve a different
 problem: the right answer is revealed to all of them in every round, most of them work with forecasts and intervals, and several offer
 much that is not here (models, regression, time series). None accepts "not in here" as an answer, or guarantees a threshold that
-never passes the optimal one. *Exact* means that the limit is a quantile of what was reported, not an approximation of it.
+never passes the optimal one.{f" Measured on {measured.peer_date} in a run of its own, in two passes." if "peer" in measured.apart else ""} *Exact* means that the limit is a quantile of what was reported, not an approximation of it.
 
 {peers(measured)}
 ![What a round costs](../docs/figures/bench-speed.png)
