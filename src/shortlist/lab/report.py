@@ -290,7 +290,7 @@ def _verdicts(claims: Sequence[Claim], verdicts: Sequence[Verdict]) -> str:
     return (
         f"<ul>{''.join(f'<li>{html.escape(sentence)}</li>' for sentence in sentences)}</ul>"
         "<p>Each empirical statement of the paper in its own words. Where the paper does not say which version of a baseline "
-        "it ran, every reading is tried: ACI's levels open, clipped, or moved on hits only, and the ends of its grid of steps; DLR from 0, -1 or -10; any "
+        "it ran, these readings are tried: ACI's levels open, clipped, or moved on hits only, and the ends of its grid of steps; DLR from 0, -1 or -10; any "
         "exploration of the grid for both ETCs; auctions pooled, or of one item. A statement <em>holds</em> if it does under "
         "every reading on every task, and <em>fails</em> if there is no reading under which it holds on every task. "
         "<em>Comparable</em> is within a factor of 3, <em>frequently</em> is more than a tenth of the rounds, <em>poor</em> and "
