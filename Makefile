@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PASSES ?= 5
 
 .DEFAULT_GOAL := help
-.PHONY: help install reproduce quick coverage test test-models check format tables exact lists hybrid budget people labeling agents field soak bench benchservice docs reference figures screenshots serve demo release clean
+.PHONY: help install reproduce quick coverage test test-models check format tables exact lists hybrid budget people labeling agents field soak bench benchservice docs figures screenshots serve demo release clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -116,9 +116,6 @@ benchservice: $(STAMP)  ## Measure the service, as ratios in one run
 docs: $(STAMP)  ## Build the site into site/, strictly and offline
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "open site/index.html; its examples run in make test"
-
-reference: $(STAMP)  ## Write docs/reference/api.md, the API for readers of the repository
-	$(BIN)/python tools/api_reference.py
 
 figures: $(STAMP)  ## Draw the figures of README and docs again
 	$(BIN)/python docs/figures.py
