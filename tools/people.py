@@ -4,7 +4,7 @@ Users who only click, users who ask for more of a page, a program whose citation
 through a `shortlist.Shortlister`, at coverage 0.9 on SQuAD unless a table says otherwise. Half an hour on one core.
 What was measured goes into benchmarks/people.json, its tables and figures into docs/explanation/people.md; with
 ``--pages`` these are written again from that file. The annotators need a file that is not in this repository (see
-`shortlist.lab.annotators`); without it, what was measured before is kept.
+`annotators`); without it, what was measured before is kept.
 """
 
 import argparse
@@ -16,10 +16,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from annotators import NETWORKS, Images, annotate
+from clicks import CLICKING, cite, click, noisy_passages, page, passages
 from people_pages import FILE, dump, write_pages
-
-from shortlist.lab.annotators import NETWORKS, Images, annotate
-from shortlist.lab.people import CLICKING, cite, click, noisy_passages, page, passages
 
 ROUNDS: Final = {"clicks": 20_000, "pages": 10_000, "citations": 10_000, "annotators": 10_000}
 SHARES: Final = (0.1, 0.3, 0.8)

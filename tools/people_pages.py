@@ -7,13 +7,12 @@ from typing import Any, Final
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+from clicks import CLICKING, grid
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MultipleLocator, NullLocator, PercentFormatter
 from tables import replace
-
-from shortlist.lab.people import CLICKING, grid
 
 ROOT: Final = Path(__file__).parents[1]
 #: What was measured, run by run.
