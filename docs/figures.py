@@ -178,25 +178,6 @@ def groups() -> Figure:
     return figure
 
 
-def nested() -> Figure:
-    """Show lists inside lists: several coverages at once."""
-    lister = shortlist.NestedShortlister(coverages=(0.8, 0.9, 0.95))
-    sizes: dict[float, list[int]] = {c: [] for c in lister.coverages}
-    covered = dict.fromkeys(lister.coverages, 0)
-    for scores in questions(6000):
-        shown = lister.propose(scores)
-        for coverage, cut in shown.cuts.items():
-            sizes[coverage].append(cut)
-            covered[coverage] += 0 in shown.members[:cut]
-        reply(lister, shown)
-    figure, axes = plt.subplots()
-    for coverage in reversed(lister.coverages):
-        axes.plot(*smooth(sizes[coverage], 200), label=f"{coverage}: covered {covered[coverage] / 6000:.3f}")
-    axes.set(xlabel="round", ylabel="members of the list", title="Lists inside lists", ylim=(0, None))
-    axes.legend()
-    return figure
-
-
 def shadow() -> Figure:
     """Show what would have been hidden, and missed."""
     lister = shortlist.Shortlister(coverage=0.9, shadow=True)
@@ -349,7 +330,7 @@ def dropped() -> Figure:
     return figure
 
 
-_LISTERS: Final = (tutorial, late, silence, drift, groups, nested, shadow, warm_start, scores)
+_LISTERS: Final = (tutorial, late, silence, drift, groups, shadow, warm_start, scores)
 _THEORY: Final = (reserve_price, crossing, boundaries, dropped)
 
 

@@ -61,7 +61,7 @@ async def prepare(engine: Engine) -> None:
 async def fill_queue(engine: Engine) -> None:
     """Let a team label pictures for a while, and leave some for us."""
     guidelines = "Pick what fills most of the picture.\nIf two fit, pick the more specific one."
-    settings: dict[str, Any] = {"score": "raw", "grace": 5, "record_annotators": True, "guidelines": guidelines}
+    settings: dict[str, Any] = {"score": "raw", "record_annotators": True, "guidelines": guidelines}
     await engine.create_stream("pictures", Settings(coverage=0.9, **settings))
     rng, items = np.random.default_rng(0), []
     for number in range(260):
@@ -97,7 +97,7 @@ def draw_fish() -> bytes:
 
 
 def label(page: Page) -> None:
-    """Answer two, so that there is something to correct."""
+    """Answer two, so that there is something to undo."""
     for _ in range(2):
         before = page.locator(".question").text_content()
         page.keyboard.press("1")

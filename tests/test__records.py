@@ -4,6 +4,7 @@ import math
 import sys
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ from IPython.core.formatters import HTMLFormatter
 import shortlist
 from shortlist._records import Record, Rows, flatten
 from shortlist.errors import MissingExtra
-from shortlist.rounds.subgroups import Subgroup
 
 
 class Cells(HTMLParser):
@@ -43,10 +43,18 @@ as_html = HTMLFormatter()  # as a notebook does it
 def used():
     lister = shortlist.Shortlister(coverage=0.9, score="raw")
     rng = np.random.default_rng(0)
-    for i in range(200):
-        shown = lister.propose(rng.random(20), tags={"<b>kind</b>": "a & b" if i % 2 else "c"})
-        lister.reveal(shown.round_id, 0)
+    for _ in range(200):
+        lister.reveal(lister.propose(rng.random(20)).round_id, 0)
     return lister
+
+
+class Group(NamedTuple):
+    name: str
+    hits: int
+    share: float | None = None
+
+
+ROWS = Rows([Group("<b>kind</b>", 3, 0.5), Group("a & b", 1_234_567)])
 
 
 def test_a_summary_is_a_table_in_a_notebook():
@@ -58,7 +66,6 @@ def test_a_summary_is_a_table_in_a_notebook():
     assert cells["coverage_seen"] == f"{summary.coverage_seen:.4g}"
     assert cells["error_budget.size"] == "20"
     assert cells["policy.kind"] == "anytime"
-    assert cells["if_asked.coverage"] == "0.95"
     assert cells["shadow"] == "no"
     assert "drift" not in cells  # there is none
     assert {"scope": "row", "style": "text-align: left"} in [attrs for tag, attrs in found.kinds if tag == "th"]
@@ -66,21 +73,20 @@ def test_a_summary_is_a_table_in_a_notebook():
 
 
 def test_what_people_wrote_is_escaped():
-    rows = used().subgroups()
-    text = as_html(rows)
+    text = as_html(ROWS)
     assert "<b>kind</b>" not in text
     found = Cells(text)
-    assert found.cells[0] == "Subgroup: 2 rows"
-    assert found.cells[1:4] == ["tag", "value", "rounds"]
+    assert found.cells[0] == "Group: 2 rows"
+    assert found.cells[1:4] == ["name", "hits", "share"]
     assert "<b>kind</b>" in found.cells
     assert "a & b" in found.cells
     assert as_html(Rows()) == "<p>no rows</p>"
 
 
 def test_of_many_rows_the_first_are_shown():
-    rows = Rows([Subgroup("t", str(i), 1234567, 1, 0, None, None) for i in range(50)])
+    rows = Rows([Group(str(i), 1_234_567) for i in range(50)])
     found = Cells(as_html(rows))
-    assert found.cells[0] == "Subgroup: 50 rows, the first 30"
+    assert found.cells[0] == "Group: 50 rows, the first 30"
     assert sum(tag == "tr" for tag, _ in found.kinds) == 31
     assert "1,234,567" in found.cells
     assert len(rows.to_pandas()) == len(rows.to_polars()) == 50
@@ -109,10 +115,9 @@ def test_a_record_is_one_row_of_a_frame():
 
 
 def test_rows_are_rows_of_a_frame():
-    rows = used().subgroups()
-    frame, other = rows.to_pandas(), rows.to_polars()
-    assert frame["hits"].tolist() == other["hits"].to_list() == [row.hits for row in rows]
-    assert list(frame.columns) == other.columns == ["tag", "value", "rounds", "hits", "misses", "coverage", "interval"]
+    frame, other = ROWS.to_pandas(), ROWS.to_polars()
+    assert frame["hits"].tolist() == other["hits"].to_list() == [row.hits for row in ROWS]
+    assert list(frame.columns) == other.columns == ["name", "hits", "share"]
     assert Rows().to_pandas().shape == Rows().to_polars().shape == (0, 0)
 
 

@@ -46,7 +46,6 @@ CROSSING = (
     "service/test_load.py",
     "service/test_more.py",  # more of a list, and changed settings, through HTTP and crashes
     "service/test_replicas.py",
-    "service/test_shadows.py",  # a stream that shadows another, through HTTP and on several services
     "service/test_stop.py",
     "service/web/test_openapi.py",
 )

@@ -15,8 +15,8 @@ from shortlist._replay import replay
 from shortlist.boundaries import DKW, BetaBinomial, Binomial, Boundary, Calibrated, crossing_probability
 from shortlist.drift import DriftDetector
 from shortlist.errors import InvalidInput, ShortlistError
-from shortlist.listers import GroupedShortlister, Lister, NestedShortlister, Shortlister
-from shortlist.logs import check_ignore, rescore, threshold_from_labels
+from shortlist.listers import GroupedShortlister, Lister, Shortlister
+from shortlist.logs import rescore, threshold_from_labels
 from shortlist.policies import (
     ACI,
     DLR,
@@ -83,7 +83,6 @@ __all__ = [
     "InvalidInput",
     "Lister",
     "More",
-    "NestedShortlister",
     "Oracle",
     "OrderStatistic",
     "Policy",
@@ -93,7 +92,6 @@ __all__ = [
     "Shown",
     "Summary",
     "ThresholdTracking",
-    "check_ignore",
     "crossing_probability",
     "errors",
     "metrics",

@@ -78,9 +78,9 @@ class Rows(_Framed, list[Item]):
 
     Examples
     --------
-    >>> from shortlist.rounds.subgroups import Subgroup
-    >>> rows = Rows([Subgroup("language", "fr", 20, 18, 2, 0.9, (0.7, 0.97))])
-    >>> rows.to_pandas()["hits"].tolist()
+    >>> from collections import namedtuple
+    >>> Row = namedtuple("Row", ["language", "hits"])
+    >>> Rows([Row("fr", 18)]).to_pandas()["hits"].tolist()
     [18]
     """
 

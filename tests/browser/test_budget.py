@@ -117,7 +117,6 @@ def test_what_is_said_while_lists_are_longer(page, service, name, shadow):
         "coverage_target": 0.9,
         "threshold": 0.5,
         "shadow": shadow,
-        "shadows": None,
     }
     page.goto(service.url)
     script = """async (summary) => {

@@ -98,16 +98,15 @@ def test_a_stream_for_people_who_only_click(page, service):
     assert state(service, "clicks")["settings"]["explore_share"] == "auto"
 
 
-def test_answers_that_can_be_corrected_and_several_that_are_needed(page, service):
-    """They are answered, and not in the figures yet; then they are."""
+def test_several_that_are_needed(page, service):
     with Client(service.url, "docs") as client:
-        client.create(score="raw", grace=2)
+        client.create(score="raw")
         shown = [client.propose([0.9, 0.8, 0.1], question=f"question {i}") for i in range(3)]
         for each in shown:
             client.hit(each.round_id, [0, 1])
     page.goto(f"{service.url}/page/streams/docs")
-    page.get_by_text("1 pick, 0 misses; 2 more can be corrected").wait_for()
-    page.get_by_text("exploring is off, answers can be corrected for 2 more answers.").wait_for()
+    page.get_by_text("3 picks, 0 misses").wait_for()
+    page.get_by_text("exploring is off.").wait_for()
     page.locator("td", has_text="picked 0 and 1").nth(2).wait_for()
     page.goto(f"{service.url}/page/streams/docs/answer")
     page.get_by_text("3 answered, 0 open").wait_for()
@@ -130,30 +129,6 @@ def test_learning_is_started_over(page, service):
     steering.get_by_text("Restarted.").wait_for()
     assert state(service)["epoch"] == 1
     page.locator("#tiles", has_text="epoch 1").wait_for()
-
-
-def test_the_page_of_a_stream_that_shadows_another(page, service):
-    with Client(service.url, "docs") as client, Client(service.url, "new") as new:
-        client.create(score="raw", at_most=2)
-        new.create(score="raw", at_most=1, shadows="docs")
-        for i in range(4):
-            shown = client.propose([0.9, 0.5, 0.1], also={"new": [0.1, 0.9, 0.5]})
-            client.reveal(shown.round_id, i % 3)
-    page.goto(service.url)
-    page.get_by_text("shadows docs").wait_for()
-    page.get_by_text("or more would have been covered").wait_for()
-    page.goto(f"{service.url}/page/streams/new")
-    page.get_by_text("Shadows docs: these lists are not shown to anyone, and nothing is learned yet.").wait_for()
-    page.locator("#tiles div", has_text="Would have been covered75.0 %").wait_for()
-    page.get_by_text("These would have had the right answer in at least 75.0 % of 4 answered rounds").wait_for()
-    assert not page.locator("#answer-link").is_visible()
-    assert "cut short" not in page.locator("#settings").text_content()
-    page.once("dialog", lambda dialog: dialog.accept())
-    page.get_by_role("button", name="Serve on its own").click()
-    page.get_by_text("It serves on its own.").wait_for()
-    page.get_by_text("No threshold yet: the best 1 candidates are shown.").wait_for()
-    assert state(service, "new")["shadows"] is None
-    assert not page.get_by_role("button", name="Serve on its own").is_visible()
 
 
 #: What is said of `explore_share`, by what is set and by how far it is.

@@ -166,7 +166,7 @@ def test_others_of_a_round_that_somebody_else_has_answered(page, cut):
     first = cut.http.get("/v1/streams/docs/rounds?open=true&limit=1").json()["rounds"][0]["round_id"]
     assert cut.answer(first, {"miss": True}).status_code == 200
     page.keyboard.press("m")
-    page.get_by_role("alert").filter(has_text="has its final answer").wait_for()
+    page.get_by_role("alert").filter(has_text="has an answer").wait_for()
     page.get_by_text("question 1").wait_for()
 
 

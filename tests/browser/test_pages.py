@@ -93,7 +93,8 @@ def test_the_charts_follow_without_a_reload(page, service):
     wait_until(lambda: page.evaluate(points) == 125)
     assert page.evaluate("document.getElementById('threshold').data[0].y.at(-1)") == state(service)["threshold"]
     assert page.evaluate("document.getElementById('coverage').data.map((trace) => trace.name)")[2] == "so far"
-    assert sum(page.evaluate("document.getElementById('chosen').data[0].y")) == 125
+    # The last pick is an event of its own: a chart may have been drawn between it and its list.
+    wait_until(lambda: sum(page.evaluate("document.getElementById('chosen').data[0].y")) == 125)
     assert page.locator("#drift .main-svg").count() > 0
     assert page.evaluate("performance.timeOrigin") == loaded
 
@@ -247,18 +248,13 @@ def test_an_answer_that_is_refused_in_the_end_says_so(page, service):
     page.get_by_text("0 answered, 2 open").wait_for()
 
 
-def test_leaving_with_an_answer_that_is_not_saved_asks_first(page, service):
+def test_leaving_sends_an_answer_that_is_not_saved(page, service):
     fill(service, 2, answer=False)
     first_question(page, service)
     page.route("**/feedback", lambda route: route.fulfill(**BUSY))
-    asks = "!dispatchEvent(new Event('beforeunload', { cancelable: true }))"
-    assert not page.evaluate(asks)
     page.keyboard.press("1")
-    assert not page.evaluate(asks)  # held back: leaving sends it
     later(page)
-    page.get_by_role("alert").filter(has_text="Keep this page open").wait_for()
-    assert page.evaluate(asks)
-    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("alert").filter(has_text="Nothing is lost if you close this page").wait_for()
     page.unroute("**/feedback")
     page.goto(service.url)
     wait_until(lambda: state(service)["hits"] == 1)  # and what was left is sent once more

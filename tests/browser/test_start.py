@@ -104,19 +104,9 @@ def test_the_calls_have_the_scorers_and_the_model_of_the_stream(page, service):
     assert state(service)["hits"] == 2
 
 
-def test_a_stream_that_shadows_has_no_first_round_of_its_own(page, service):
-    with Client(service.url, "docs") as client:
-        client.create()
-    with Client(service.url, "new") as client:
-        client.create(shadows="docs")
-    page.goto(f"{service.url}/page/streams/new")
-    page.get_by_text("Shadows docs").first.wait_for()
-    assert page.locator("#start").is_hidden()
-
-
 def test_nothing_to_answer_says_why(page, service):
     with Client(service.url, "docs") as client:
-        client.create(grace=3)
+        client.create()
         page.goto(f"{service.url}/page/streams/docs/answer")
         page.get_by_text("Nothing was added yet").wait_for()
         page.get_by_text("shortlist items add docs items.jsonl").wait_for()

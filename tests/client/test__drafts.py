@@ -8,7 +8,7 @@ from shortlist.errors import InvalidParameter
 
 @pytest.mark.parametrize("given", [{"score": [0.5]}, {"ids": ["a"]}, {}, {"scores": [0.5], "version": "v2"}])
 def test_a_round_of_a_batch_says_what_it_takes(given):
-    with pytest.raises(InvalidParameter, match="it must have 'scores', and may have allow_empty, also, ids"):
+    with pytest.raises(InvalidParameter, match="it must have 'scores', and may have allow_empty, ids"):
         Draft.of(given, None)
 
 

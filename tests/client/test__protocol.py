@@ -31,7 +31,7 @@ class Dry(Calls):
             return done.value
 
     def propose(self, scores, *script, ids=None, texts=None, **more):
-        names = ("question", "truncated_below", "scorer_version", "round_id", "tags", "allow_empty", "also")
+        names = ("question", "truncated_below", "scorer_version", "round_id", "allow_empty")
         return self._run(self._propose(scores, ids, texts, **{name: more.get(name) for name in names}), *script)
 
     def create(self, *script, **settings):

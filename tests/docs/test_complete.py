@@ -80,7 +80,7 @@ def test_every_parameter_is_explained():
     assert not missing
 
 
-HELD = [shortlist.Shortlister, shortlist.GroupedShortlister, shortlist.NestedShortlister, shortlist.Client]
+HELD = [shortlist.Shortlister, shortlist.GroupedShortlister, shortlist.Client]
 HELD += [shortlist.AsyncClient]
 
 

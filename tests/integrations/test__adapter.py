@@ -81,7 +81,7 @@ def test_what_has_no_score_and_what_is_no_lister_is_refused():
     with pytest.raises(InvalidScores, match="result 1 has no score"):
         Adapter(Shortlister()).oriented([0.5, None])
     for wrong in ("docs", None, Shortlister):
-        with pytest.raises(InvalidParameter, match="it must be a Shortlister, a NestedShortlister, a Client"):
+        with pytest.raises(InvalidParameter, match="it must be a Shortlister, a Client"):
             Adapter(wrong)
     with pytest.raises(InvalidParameter, match="one lister per group"):
         Adapter(GroupedShortlister())

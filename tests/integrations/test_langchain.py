@@ -91,7 +91,7 @@ def test_distances_are_turned():
 
 def test_what_is_refused():
     for wrong in ("nobody", GroupedShortlister()):
-        with pytest.raises(ValueError, match=r"must be a Shortlister, a NestedShortlister|one lister per group"):
+        with pytest.raises(ValueError, match=r"must be a Shortlister, a Client|one lister per group"):
             ShortlistRetriever(searches={"dense": store([0.5])}, lister=wrong)
     with pytest.raises(ValueError, match="fetchk"):
         ShortlistRetriever(searches={"dense": store([0.5])}, lister=Shortlister(), fetchk=2)

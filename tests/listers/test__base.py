@@ -139,8 +139,8 @@ def test_several_threads(score, tmp_path):
 
 
 def test_only_what_can_be_allowed_is_offered():
-    grouped, nested = shortlist.GroupedShortlister(), shortlist.NestedShortlister()
-    for refuse in (Shortlister().preview, lambda s: grouped.propose(s, group=1), nested.propose):
+    grouped = shortlist.GroupedShortlister()
+    for refuse in (Shortlister().preview, lambda s: grouped.propose(s, group=1)):
         with pytest.raises(NoCandidates, match=r"at least one candidate"):
             refuse([])
 
@@ -188,7 +188,7 @@ def test_many_lists_are_opened_or_none():
     assert lister.summary().rounds == 0
 
 
-@pytest.mark.parametrize("make", [Shortlister, shortlist.GroupedShortlister, shortlist.NestedShortlister])
+@pytest.mark.parametrize("make", [Shortlister, shortlist.GroupedShortlister])
 def test_settings_change_from_the_next_list_on(make, tmp_path):
     lister = make()
     group = {"group": "g"} if make is shortlist.GroupedShortlister else {}
@@ -276,7 +276,7 @@ def test_more_is_asked_for_before_the_answer():
     lister = Shortlister(score="raw")
     shown = lister.propose([0.5, 0.6])
     lister.hit(shown.round_id, 1)
-    with pytest.raises(RoundClosed, match="round 0 has its final answer; more of a list"):
+    with pytest.raises(RoundClosed, match="round 0 has an answer; more of a list"):
         lister.more(shown.round_id)
     with pytest.raises(UnknownRound):
         lister.more(7)
@@ -310,70 +310,16 @@ def test_who_has_seen_everything_is_believed_that_there_is_none():
     assert (lister.summary().absent, lister.summary().counted) == (1, counted + 1)
 
 
-@pytest.mark.parametrize("kind", [shortlist.GroupedShortlister, shortlist.NestedShortlister])
-def test_more_of_a_group_and_of_several_coverages(kind, tmp_path):
-    lister = kind(score="raw")
-    options = {"group": "g"} if kind is shortlist.GroupedShortlister else {}
-    shown = cut(lister, **options)
+def test_more_of_a_group(tmp_path):
+    lister = shortlist.GroupedShortlister(score="raw")
+    shown = cut(lister, group="g")
     lister.more(shown.round_id, 2)
     lister.save(tmp_path / "lister.json")
-    lister = kind.load(tmp_path / "lister.json")
+    lister = shortlist.GroupedShortlister.load(tmp_path / "lister.json")
     rest = lister.more(shown.round_id)
     assert len(shown.members) + 2 + len(rest.members) == 10
     lister.hit(shown.round_id, 0)
     assert lister.summary().misses == 1
-
-
-def test_answers_are_corrected_within_grace(tmp_path):
-    lister, prompt = (Shortlister(0.8, score="raw", grace=grace) for grace in (3, 0))
-    for t in range(100):
-        for one in (lister, prompt):
-            shown = one.propose([0.1, 0.4, 0.7])
-            if one is lister and t % 2:
-                one.miss(shown.round_id)
-            one.hit(shown.round_id, t % 3)
-            one.hit(shown.round_id, t % 3)  # twice is once
-    assert lister.summary().held == 3
-    lister.save(tmp_path / "lister.json")
-    lister = Shortlister.load(tmp_path / "lister.json")
-    with pytest.raises(ConflictingAnswer, match="round 96 was already answered hit 0; it cannot be answered miss"):
-        lister.miss(96)
-    lister.miss(97)
-    lister.hit(97, 97 % 3)
-    for one in (lister, prompt):  # three more make the last ones final
-        for _ in range(3):
-            one.skip(one.propose([0.5]).round_id)
-    assert lister.threshold == prompt.threshold > 0
-    assert policy_state(lister).rounds == 100
-    assert (lister.summary().hits, lister.summary().skipped, lister.summary().held) == (100, 0, 3)
-
-
-def test_more_can_be_shown_while_an_answer_may_be_corrected():
-    """Who clicked the wrong one asks for more, and finds it: the run is the one in which that came at once."""
-    lister, prompt = (Shortlister(0.8, score="raw", grace=2, at_most=2) for _ in range(2))
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        scores = rng.random(6)
-        for one in (lister, prompt):
-            shown = one.propose(scores)
-            if 0 not in shown.members:
-                if one is lister:
-                    one.hit(shown.round_id, shown.members[0])
-                assert 0 in one.more(shown.round_id).members
-            one.hit(shown.round_id, 0)
-    assert dict(lister.summary()) == dict(prompt.summary())
-    assert lister.threshold > -np.inf
-    with pytest.raises(RoundClosed, match="round 100 has its final answer"):
-        lister.more(100)
-
-
-def test_a_correction_must_be_a_candidate_that_was_shown():
-    lister = Shortlister(0.8, score="raw", grace=3)
-    lister.hit(lister.propose([0.1, 0.4]).round_id, 1)
-    with pytest.raises(NotShown):
-        lister.hit(0, 5)
-    lister.reveal(0, 0)
-    assert lister.summary().held == 1
 
 
 def test_where_several_are_needed_the_lowest_counts(tmp_path):
@@ -413,10 +359,9 @@ def test_what_is_needed_must_have_been_shown():
     lister.hit(shown.round_id, ("a", "c"))
 
 
-@pytest.mark.parametrize("grace", [0, 3])
-def test_a_list_that_nobody_saw_is_taken_back(grace):
+def test_a_list_that_nobody_saw_is_taken_back():
     """Whatever is taken back in time, the run is the one without it."""
-    lister, other = (Shortlister(0.8, score="raw", grace=grace) for _ in range(2))
+    lister, other = (Shortlister(0.8, score="raw") for _ in range(2))
     rng = np.random.default_rng(0)
     for t in range(300):
         scores = rng.random(6)
@@ -455,21 +400,10 @@ def test_a_learned_score_is_warm_started_once():
 
 
 def test_names_that_look_the_same_are_two():
-    lister = Shortlister(score="raw", grace=2)
+    lister = Shortlister(score="raw")
     shown = lister.propose([0.5, 0.4, 0.3], ids=[1, "1", "a"])
     lister.hit(shown.round_id, [1, "a"])
-    lister.hit(shown.round_id, ["1", "a"])  # another answer, taken as a correction
-    lister.hit(shown.round_id, ["a", "1"])
-    assert everything(lister)["rounds"]["answers"][0]["members"] == ["1", "a"]
-
-
-def test_an_answer_that_may_be_corrected_is_not_said_to_be_missing():
-    lister = Shortlister(0.8, score="raw", grace=5)
-    for _ in range(3):
-        lister.hit(lister.propose([0.5]).round_id, 0)
-    words = "round 0 has no final answer (one is final 5 answers later) and holds back 2 later ones"
-    assert words in lister.summary().waiting_for
-
-
-def test_a_coverage_next_to_one():
-    assert Shortlister(0.9999999999999999).summary().if_asked is None
+    with pytest.raises(ConflictingAnswer):
+        lister.hit(shown.round_id, ["1", "a"])
+    lister.hit(shown.round_id, ["a", 1])
+    assert everything(lister)["rounds"]["answers"][0]["members"] == [1, "a"]

@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from shortlist import Shortlister
 from shortlist.errors import InvalidIds, RoundClosed, UnknownRound
 from shortlist.listers._rounds import Rounds, check_right, scores_of
 from shortlist.rounds.events import Listed
-from tests.listers.inside import everything
 
 
 def a_list(number, ids=None):
@@ -24,16 +22,6 @@ def test_rounds_are_found_by_their_number():
     for wrong in (5, -1, True, "4", None):
         with pytest.raises(UnknownRound):
             rounds.index(wrong, 2)
-
-
-def test_lists_that_can_be_corrected_are_kept_and_the_others_are_let_go():
-    lister = Shortlister(0.8, score="raw", grace=3)
-    held = []
-    for _ in range(50):
-        lister.hit(lister.propose([0.1, 0.9]).round_id, 1)
-        held.append([int(number) for number, _ in everything(lister)["rounds"]["held"]])
-    assert max(map(len, held)) <= 6
-    assert {47, 48, 49} <= set(held[-1])
 
 
 def test_scores_are_given_back_as_they_came():

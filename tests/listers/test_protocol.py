@@ -5,14 +5,14 @@ import inspect
 import pytest
 
 import shortlist
-from shortlist import AsyncClient, Client, GroupedShortlister, Lister, NestedShortlister, Shortlister
+from shortlist import AsyncClient, Client, GroupedShortlister, Lister, Shortlister
 from shortlist.errors import InvalidParameter
 from shortlist.integrations._adapter import Adapter
 
 VERBS = ("propose", "hit", "miss", "skip", "absent", "reveal", "summary")
 
 
-@pytest.mark.parametrize("kind", [Shortlister, NestedShortlister, Client, AsyncClient])
+@pytest.mark.parametrize("kind", [Shortlister, Client, AsyncClient])
 def test_listers(kind):
     needed = {"url": "http://127.0.0.1:8000", "stream": "docs"} if "Client" in kind.__name__ else {}
     lister = kind(**needed)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist import GroupedShortlister, NestedShortlister, Shortlister
+from shortlist import GroupedShortlister, Shortlister
 from shortlist.rounds.budget import Budget, BudgetState
 
 COVERAGES = ("0.5", "0.8", "0.9", "0.95", "0.99", "0.137")
@@ -144,20 +144,12 @@ def test_it_outlives_a_restart_a_file_and_a_change_of_its_size(tmp_path):
     assert not lister.propose(np.linspace(0, 1, 50)).complete
 
 
-def test_groups_and_coverages_have_one_each():
+def test_each_group_has_one():
     grouped = climbed(GroupedShortlister(0.9, score="raw"), group="a")
     climbed(grouped, group="b")
     assert spend(grouped, 23, group="a").complete
     assert not grouped.propose(np.linspace(0, 1, 50), group="b").complete
     assert grouped.summary("b").error_budget.spent == 0
-    nested = climbed(NestedShortlister((0.5, 0.9), score="raw"))
-    spend(nested, 10)
-    spent = [nested.summary().coverages[coverage].error_budget.spent for coverage in (0.5, 0.9)]
-    assert spent == [5.0, 9.0]  # each lets out what its coverage allows
-    shown = spend(nested, 40)
-    assert shown.complete
-    assert shown.cuts[0.5] <= shown.cuts[0.9] == 50
-    assert max(each.error_budget.spent for each in nested.summary().coverages.values()) <= 20
 
 
 def test_in_shadow_mode_it_is_fed_with_the_list_that_would_have_been_shown():

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from shortlist import GroupedShortlister, NestedShortlister, Shortlister
+from shortlist import GroupedShortlister, Shortlister
 from shortlist.errors import InvalidParameter
 from shortlist.rounds.exploring import coin, share_at, shuffled
 
@@ -94,13 +94,7 @@ def test_the_share_can_change_and_not_be_turned_on_or_off():
         Shortlister(explore_share=0.2, miss_budget=20)
 
 
-def test_groups_and_coverages():
+def test_groups():
     grouped = GroupedShortlister(0.8, score="raw", explore_share=0.3)
     play(grouped, 600, group="a")
     assert grouped.threshold("a") > 0.4
-    nested = NestedShortlister((0.5, 0.8), score="raw", explore_share=0.3)
-    lists = play(nested, 1500)
-    assert nested.thresholds[0.5] > nested.thresholds[0.8] > 0.4
-    explored = [shown for shown in lists if shown.explored]
-    assert all(set(shown.cuts.values()) == {10} for shown in explored)
-    assert lists[-1].cuts[0.5] < lists[-1].cuts[0.8] < 10 or lists[-1].explored

@@ -130,8 +130,8 @@ class Fold(RuleBasedStateMachine):
         self.ask(Expand(self.live, self.name(which), count))
 
     def name(self, which):
-        """Return a round that is open, or may be corrected, or is closed, or never was."""
-        names = [*reversed(self.live.open), *self.live.rounds.holding.answers, f"r{self.made}", "r1", "r0"]
+        """Return a round that is open, or is closed, or never was."""
+        names = [*reversed(self.live.open), f"r{self.made}", "r1", "r0"]
         return str(names[min(which, len(names) - 1)])
 
     @rule(data=st.data())
@@ -173,7 +173,7 @@ class Fold(RuleBasedStateMachine):
             assert state.limit < max(state.rounds, 1)
             assert 0 <= state.low <= state.rounds
         closed = tally.hits + tally.misses + tally.skipped + tally.absent + tally.expired + tally.withdrawn
-        assert closed + len(self.live.rounds.holding.answers) + len(self.live.open) == tally.rounds
+        assert closed + len(self.live.open) == tally.rounds
         assert self.live.threshold == -math.inf or math.isfinite(self.live.threshold)
         assert self.live.charts_dropped == 0
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from shortlist import AnytimeSPS, Greedy, GroupedShortlister, NestedShortlister, Shortlister
+from shortlist import AnytimeSPS, Greedy, GroupedShortlister, Shortlister
 from shortlist.errors import InvalidParameter, InvalidScores, NoCandidates
 from shortlist.rounds import learning
 from shortlist.rounds.admission import admit
@@ -147,16 +147,6 @@ def test_groups_share_one_fit_and_have_their_own_thresholds():
     new = lister.propose(rounds[0][0], group="new")
     lister.reveal(new.round_id, 0)
     assert lister.summary("new").counted == 1
-
-
-def test_nested_coverages_share_one_fit():
-    rounds = list(lists(900, scorers=1))
-    lister = teach(NestedShortlister((0.7, 0.9), 0.1), rounds)
-    assert lister.learned == learn(*zip(*rounds[:30], strict=True), coverage=0.9)
-    for coverage in (0.7, 0.9):
-        alone = teach(Shortlister(coverage, 0.1, score=lister.learned), rounds[30:])
-        assert lister.thresholds[coverage] == alone.threshold > 0
-        assert lister.summary().coverages[coverage].counted == 870
 
 
 def test_a_warm_start_is_split():

@@ -21,7 +21,7 @@ import math
 import numpy as np
 import pytest
 
-from shortlist import SPS, AnytimeSPS, Greedy, GroupedShortlister, NestedShortlister, Shortlister, ShortlistError
+from shortlist import SPS, AnytimeSPS, Greedy, GroupedShortlister, Shortlister, ShortlistError
 from shortlist.boundaries import DKW, crossing_probability
 from shortlist.errors import ConflictingAnswer, InvalidParameter, RoundClosed
 from shortlist.metrics import optimal_threshold
@@ -42,19 +42,18 @@ ROUNDS, CANDIDATES = 160, 8
 SAID = 0.06
 #: After how many rounds the summaries are looked at, which takes longer than a round.
 LOOK = 8
-SCHEDULES = ("prompt", "late", "silent", "again", "shift", "file", "more", "corrected")
+SCHEDULES = ("prompt", "late", "silent", "again", "shift", "file", "more")
 
 #: Every setting, and what is tried besides its default.
 VALUES = {
     "policy": ["sps", "greedy"],
-    "lister": ["grouped shortlister", "nested shortlister"],
+    "lister": ["grouped shortlister"],
     "score": ["raw", "relative"],
     "fit_rounds": [5],
     "miss_budget": [None, 3],
     "unanswered": ["miss", "ignore"],
     "explore_share": [0.3, "auto"],
     "patience": [0, 5],
-    "grace": [3],
     "on_drift": ["report", "restart"],
     "false_alarm_rounds": [20],
     "at_least": [3],
@@ -105,8 +104,8 @@ def some(schedule):
 def refusal(chosen):
     """Return what the table says against a choice of settings, and None if it says nothing."""
     options = {name: value for name, value in chosen.items() if name not in ("policy", "lister")}
-    policy, lister = POLICIES[chosen.get("policy", "anytime")], chosen.get("lister", "shortlister")
-    if lister != "shortlister" and "policy" in chosen:
+    policy = POLICIES[chosen.get("policy", "anytime")]
+    if "lister" in chosen and "policy" in chosen:
         return "has coverage and delta, and no policy"
     # `Settings` would refuse it: fill in a bare one, as its own constructor does, and ask the table.
     bare = object.__new__(Settings)
@@ -117,7 +116,7 @@ def refusal(chosen):
     given["score"] = given["score"] or ("auto" if orderly else "raw")
     if not reported and "miss_budget" not in options:
         given["miss_budget"] = None
-    for name, value in (given | {"policy": policy, "lister": lister}).items():
+    for name, value in (given | {"policy": policy}).items():
         object.__setattr__(bare, name, value)
     for pair in PAIRS:
         if pair.excludes(bare):
@@ -128,11 +127,8 @@ def refusal(chosen):
 def make(chosen):
     """Return a lister with these settings."""
     options = {name: value for name, value in chosen.items() if name not in ("policy", "lister")}
-    match chosen.get("lister", "shortlister"):
-        case "grouped shortlister":
-            return GroupedShortlister(COVERAGE, DELTA, **options)
-        case "nested shortlister":
-            return NestedShortlister((COVERAGE, 0.6), DELTA, **options)
+    if "lister" in chosen:
+        return GroupedShortlister(COVERAGE, DELTA, **options)
     return Shortlister(policy=POLICIES[chosen.get("policy", "anytime")], **options)
 
 
@@ -211,10 +207,7 @@ def optimum(score):
 
 def summary_of(lister):
     """Return the summary of the one threshold that is looked at."""
-    if isinstance(lister, GroupedShortlister):
-        return lister.summary("g")
-    summary = lister.summary()
-    return summary.coverages[COVERAGE] if isinstance(lister, NestedShortlister) else summary
+    return lister.summary("g") if isinstance(lister, GroupedShortlister) else lister.summary()
 
 
 def check_list(chosen, shown, values, score):
@@ -296,9 +289,6 @@ def play(chosen, schedule, tmp_path):
         if delay is not None:
             due.setdefault(t + delay, []).append((t, given, plain, first))
         for name, answer, other, before_more in due.pop(t, []):
-            if schedule == "corrected" and t % 3:  # they err, and correct themselves at once or a little later
-                wrong = shown.members[-1] if shown.members and t % 2 else Answer.MISS
-                answered(lister, service, (name, wrong), again=False)
             answered(lister, service, (name, answer), again=schedule == "again")
             take(twin, name, other)
             misses.take(name, before_more)
@@ -366,8 +356,6 @@ def check_again(lister, service, name, answer):
     before = dict(lister.summary())
     take(lister, name, answer)
     other = Answer.SKIP if answer is not Answer.SKIP else Answer.MISS
-    if lister.summary().held:
-        return  # it may be corrected
     with pytest.raises(ConflictingAnswer):
         getattr(lister, other.value)(name)
     assert dict(lister.summary()) == before
@@ -382,7 +370,7 @@ def check_again(lister, service, name, answer):
 def check_end(chosen, schedule, lister, service):
     summary = lister.summary()
     answers = summary.hits + summary.misses + summary.skipped + summary.absent + summary.expired
-    assert answers + summary.held + summary.open == summary.rounds == ROUNDS
+    assert answers + summary.open == summary.rounds == ROUNDS
     guaranteed = chosen.get("policy") != "greedy" and schedule != "shift"
     score = score_in_use(lister, chosen)
     if guaranteed and score is not None:
@@ -423,8 +411,6 @@ def walk(first, schedule, chosen_ones, tmp_path):
         if next(iter(chosen)) != first:
             continue
         reason = refusal(chosen)
-        if schedule == "corrected" and "grace" not in chosen:
-            continue
         if reason is None:
             check_end(chosen, schedule, *play(chosen, schedule, tmp_path))
             walked += 1
@@ -440,7 +426,7 @@ def walk(first, schedule, chosen_ones, tmp_path):
                 Service(chosen)
             assert str(caught.value) == reason
     print(f"{first} {schedule}: {walked} walked, {refused} refused")
-    assert walked or first == "keep" or schedule == "corrected"  # keep comes last, and is paired with all before it
+    assert walked or first == "keep"  # keep comes last, and is paired with all before it
 
 
 def test_every_row_of_the_table_is_reached():

@@ -145,10 +145,10 @@ def test_a_summary_is_a_read_only_mapping():
 
 
 def test_counts_of_streams_add_up():
-    together = count(Tally(rounds=3, hits=1, misses=1), Tally(rounds=2, hits=2), open_rounds=1, held=0)
+    together = count(Tally(rounds=3, hits=1, misses=1), Tally(rounds=2, hits=2), open_rounds=1)
     assert (together["rounds"], together["hits"], together["misses"], together["open"]) == (5, 3, 1, 1)
     assert together["coverage_seen"] == 0.75
-    assert count(Tally(), open_rounds=0, held=0)["coverage_seen"] is None
+    assert count(Tally(), open_rounds=0)["coverage_seen"] is None
 
 
 def test_rounds_needed_is_what_the_words_say():

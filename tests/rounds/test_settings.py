@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-import shortlist
-from shortlist import AnytimeSPS, Greedy, GroupedShortlister, NestedShortlister, Policy, Shortlister
+from shortlist import AnytimeSPS, Greedy, GroupedShortlister, Policy, Shortlister
 from shortlist.errors import (
     InvalidParameter,
 )
@@ -63,7 +62,7 @@ def test_bad_parameters_are_named(make, message):
 def test_defaults_are_written_once():
     """Every lister's signature has the options with the defaults of `Options`."""
     defaults = {field.name: field.default for field in dataclasses.fields(Options)}
-    for kind in (Shortlister, shortlist.GroupedShortlister, shortlist.NestedShortlister):
+    for kind in (Shortlister, GroupedShortlister):
         parameters = inspect.signature(kind).parameters
         assert {name: parameters[name].default for name in defaults} == defaults
 
@@ -105,14 +104,14 @@ def test_only_some_settings_may_change():
             settings.changed(**{name: "raw"})
     with pytest.raises(InvalidParameter, match="shadow mode shows everything"):
         settings.changed(at_most=3, shadow=True)
-    for name in ("coverage", "coverages", "delta"):
+    for name in ("coverage", "delta"):
         with pytest.raises(InvalidParameter, match=f"{name} is fixed"):
             settings.changed(**{name: 0.5})
     with pytest.raises(TypeError, match="there is no setting 'atmost'; there are at_least, at_most, shadow, patience"):
         settings.changed(atmost=3)
 
 
-@pytest.mark.parametrize("lister", [Shortlister, GroupedShortlister, NestedShortlister])
+@pytest.mark.parametrize("lister", [Shortlister, GroupedShortlister])
 def test_a_misspelled_setting_is_named_with_those_that_exist(lister):
     with pytest.raises(TypeError, match=r"there is no setting 'patients'; there are coverage.*patience"):
         lister(patients=3)

@@ -101,5 +101,3 @@ def test_lists_are_taken_back_by_the_client(sqlite):
         client.withdraw(client.propose(SCORES, IDS).round_id)
         assert client.summary()["withdrawn"] == 1
         assert [each["answer"] for each in client.log()] == [{"withdrawn": True}]
-        assert client.subgroups() == []
-        assert client.silence()["rounds"] == 0

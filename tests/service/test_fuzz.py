@@ -37,8 +37,6 @@ KEYS += [
     "absent",
     "count",
     "shown",
-    "also",
-    "shadows",
     "lists",
     "right",
     "refit",

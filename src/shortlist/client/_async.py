@@ -58,9 +58,7 @@ class AsyncClient(Calls):
         truncated_below: float | Mapping[str, float] | None = None,
         scorer_version: str | None = None,
         round_id: str | None = None,
-        tags: Mapping[str, str | int] | None = None,
         allow_empty: bool = False,
-        also: Mapping[str, Any] | None = None,
     ) -> Shown:
         """Open a round and return its shortlist; see `Client.propose`."""
         call = self._propose(
@@ -71,9 +69,7 @@ class AsyncClient(Calls):
             truncated_below=truncated_below,
             scorer_version=scorer_version,
             round_id=round_id,
-            tags=tags,
             allow_empty=allow_empty,
-            also=also,
         )
         return await self._do(call)
 
@@ -162,14 +158,6 @@ class AsyncClient(Calls):
     async def log(self) -> list[dict[str, Any]]:
         """Return the whole log; see `Client.log`."""
         return await self._do(self._log())
-
-    async def subgroups(self) -> list[dict[str, Any]]:
-        """Return the observed coverage by each value of each tag; see `Client.subgroups`."""
-        return await self._do(self._subgroups())
-
-    async def silence(self) -> dict[str, Any]:
-        """Return who answers and who does not; see `Client.silence`."""
-        return await self._do(self._silence())
 
     async def expire(self, older_than: float) -> int:
         """Close rounds that have been unanswered for a time; see `Client.expire`."""

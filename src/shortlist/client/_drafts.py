@@ -7,11 +7,9 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from shortlist import errors
 from shortlist._validation import UNNAMED, Array, Member, Scorers, check_below, check_ids, check_table
 from shortlist.errors import InvalidParameter, ServiceError
 from shortlist.rounds.shown import Shown, from_null
-from shortlist.rounds.subgroups import check_tags
 
 __all__ = ["Draft", "in_parts"]
 
@@ -33,9 +31,7 @@ class Draft:
         truncated_below: float | Mapping[str, float] | None = None,
         scorer_version: str | None = None,
         round_id: str | None = None,
-        tags: Mapping[str, str | int] | None = None,
         allow_empty: bool = False,
-        also: Mapping[str, Any] | None = None,
         version: str | None = None,
     ) -> None:
         self.values, scorers = check_table(scores, allow_empty=bool(allow_empty))
@@ -52,9 +48,7 @@ class Draft:
             "question": question,
             "truncated_below": None if truncated_below is None else _bounds(truncated_below, scorers),
             "scorer_version": scorer_version or version,
-            "tags": None if tags is None else check_tags(tags),
             "allow_empty": allow_empty or None,  # left out of the body if it is the default
-            "also": None if also is None else {name: _scores(name, each, count) for name, each in also.items()},
         }
         given = {name: value for name, value in more.items() if value is not None}
         self.body: dict[str, Any] = {"candidates": candidates, "round_id": self.round_id, **given}
@@ -105,16 +99,6 @@ def in_parts(items: Sequence[Any]) -> Iterator[list[Any]]:
         size += more
     if part:
         yield part
-
-
-def _scores(stream: str, scores: Any, count: int) -> list[Any]:
-    """Return the scores for a stream that shadows this one, for JSON."""
-    values, scorers = check_table(scores, allow_empty=True)
-    if len(values) != count:
-        raise errors.InvalidScores(
-            f"also has {len(values)} scores for {stream!r}, and there are {count} candidates: give one for each"
-        )
-    return [row["score"] if scorers == UNNAMED else row["scores"] for row in _rows(values, scorers)]
 
 
 def _rows(values: Array, scorers: Scorers) -> list[dict[str, Any]]:

@@ -300,14 +300,6 @@ class Calls:
             after = page["next"]
         return rounds
 
-    def _subgroups(self) -> Call[list[dict[str, Any]]]:
-        reply = yield from self._send(Request("GET", self._path("subgroups")))
-        return list(reply["subgroups"])
-
-    def _silence(self) -> Call[dict[str, Any]]:
-        reply: dict[str, Any] = yield from self._send(Request("GET", self._path("silence")))
-        return reply
-
     def _delete(self) -> Call[None]:
         yield from self._send(Request("DELETE", self._path()))
 

@@ -64,9 +64,7 @@ class Adapter:
                 f"lister is {lister!r}, which needs a group with every list; use one adapter and one lister per group"
             )
         if isinstance(lister, type) or not isinstance(lister, Lister):
-            raise InvalidParameter(
-                f"lister is {lister!r}; it must be a Shortlister, a NestedShortlister, a Client or an AsyncClient"
-            )
+            raise InvalidParameter(f"lister is {lister!r}; it must be a Shortlister, a Client or an AsyncClient")
         self.lister = lister
         # Only a service stores texts, and only a service has to be waited for.
         self._is_remote = "texts" in inspect.signature(lister.propose).parameters

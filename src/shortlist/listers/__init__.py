@@ -1,7 +1,6 @@
-"""The listers: a shortlister, one with groups, one with several coverages."""
+"""The listers: a shortlister, and one with groups."""
 
 from shortlist.listers.grouped import GroupedShortlister, GroupedSummary, GroupShown
-from shortlist.listers.nested import NestedShortlister, NestedShown, NestedSummary
 from shortlist.listers.protocol import Lister
 from shortlist.listers.shortlister import Shortlister
 
@@ -10,8 +9,5 @@ __all__ = [
     "GroupedShortlister",
     "GroupedSummary",
     "Lister",
-    "NestedShortlister",
-    "NestedShown",
-    "NestedSummary",
     "Shortlister",
 ]

@@ -5,13 +5,12 @@ import copy
 import dataclasses
 import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shortlist._records import Rows
 from shortlist._validation import (
     Array,
     Member,
@@ -41,7 +40,6 @@ from shortlist.rounds.events import (
     Configured,
     Event,
     Expired,
-    Fitted,
     Listed,
     Restarted,
     WarmStarted,
@@ -50,7 +48,6 @@ from shortlist.rounds.learning import LearningState, make_learning
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import More, RoundName, Shown
 from shortlist.rounds.stream import Stream, StreamState
-from shortlist.rounds.subgroups import Subgroup, subgroups_of
 from shortlist.scores import Learned, Score
 
 __all__ = ["BaseLister"]
@@ -64,15 +61,13 @@ class BaseLister(abc.ABC, Generic[List]):
     #: The word that identifies its save files.
     kind: ClassVar[str]
 
-    def __init__(self, settings: Settings, **own: Any) -> None:
+    def __init__(self, settings: Settings) -> None:
         #: The settings of each of its streams, except the policy.
         self._settings = settings
-        # Further parameters of the subclass, as plain data.
-        self._own = own
         self._rounds = Rounds()
         self._streams: dict[Any, Stream] = {}
         # All streams share one score; if it is learned, they learn it together.
-        self._learning = make_learning(self._fit_settings())
+        self._learning = make_learning(settings)
         # The names of the scorers that lists must have; None before the first list.
         self._expected: Scorers | None = None
         self._lock = threading.RLock()
@@ -80,14 +75,6 @@ class BaseLister(abc.ABC, Generic[List]):
     @abc.abstractmethod
     def _policy(self, key: Any, number: int) -> Policy:
         """Return the policy of the stream with this key, the `number`-th stream."""
-
-    def _fit_settings(self) -> Settings:
-        """Return the settings for fitting a learned score."""
-        return self._settings
-
-    def _teaches(self, key: Any) -> bool:  # noqa: ARG002 - each round is one stream's
-        """Return whether the score is learned from a stream's answers: one stream's, if all have the same rounds."""
-        return True
 
     @property
     def settings(self) -> Settings:
@@ -107,10 +94,9 @@ class BaseLister(abc.ABC, Generic[List]):
 
     def _new_stream(self, key: Any, number: int, state: StreamState | None = None) -> Stream:
         settings = dataclasses.replace(self._settings, policy=self._policy(key, number))
-        teaches, seed = self._teaches(key), self._seed(key)
-        return Stream(settings, state=state, learning=self._learning, teaches=teaches, seed=seed)
+        return Stream(settings, state=state, learning=self._learning, seed=self._seed(key))
 
-    def _seed(self, key: Any) -> str:  # noqa: ARG002 - all streams have the same rounds
+    def _seed(self, key: Any) -> str:  # noqa: ARG002 - there is one stream
         """Return the seed of a stream's random draws."""
         return ""
 
@@ -150,19 +136,13 @@ class BaseLister(abc.ABC, Generic[List]):
             index = rounds.index(round_id, self._settings.keep)
             number, given = int(round_id), rounds.answers[index]
             listed = rounds.listed(number)
-            event = admit(listed, answer, given, name=number, held=self._is_held(listed, number))
+            event = admit(listed, answer, given, name=number)
             if event is None:
                 return
             rounds.answers[index] = answer
             if given is None:
                 del rounds.open[number]
             self._apply(listed, event)  # type: ignore[arg-type]
-            if self._settings.grace and answer is not Answer.WITHDRAWN:
-                rounds.hold(number, listed, self._streams.values())  # type: ignore[arg-type]
-
-    def _is_held(self, listed: Listed | None, number: int) -> bool:
-        """Return whether a round's answer may still be corrected."""
-        return self._settings.grace > 0 and listed is not None and self._stream_of(listed).holding.has(number)
 
     def more(self, round_id: RoundName, count: int | None = None) -> More:
         """Show more of a list: the next candidates, best first. Any of them may then be picked, too.
@@ -185,7 +165,7 @@ class BaseLister(abc.ABC, Generic[List]):
         Raises
         ------
         UnknownRound, RoundClosed
-            If there is no such round, it is no longer kept, or its answer is final.
+            If there is no such round, it is no longer kept, or it has an answer.
         """
         count = None if count is None else check_count("count", count)
         with self._lock:
@@ -193,16 +173,13 @@ class BaseLister(abc.ABC, Generic[List]):
             rounds.index(round_id, self._settings.keep)
             number = int(round_id)
             listed = rounds.listed(number)
-            if listed is None or (number not in rounds.open and not self._is_held(listed, number)):
-                raise RoundClosed(
-                    f"round {round_id} has its final answer; more of a list can only be shown before that"
-                )
+            if listed is None:
+                raise RoundClosed(f"round {round_id} has an answer; more of a list can only be shown before that")
             values = np.asarray(listed.scores, dtype=np.float64)
             event = self._stream_of(listed).expand(listed, values, count)
             if event is None:
                 return More(listed.round_id, (), (), 0, listed.truncated)
-            kept = rounds.open if number in rounds.open else rounds.held
-            kept[number] = longer = listed.expanded(event)
+            rounds.open[number] = longer = listed.expanded(event)
             self._apply(listed, event)
         new = longer.members[len(listed.positions) :]
         left = len(values) - len(longer.positions)
@@ -231,7 +208,7 @@ class BaseLister(abc.ABC, Generic[List]):
         NotShown
             If the member was not in the list: that is a `miss`.
         ConflictingAnswer
-            If the round has a different answer that is final (see `grace`). The same answer again changes nothing.
+            If the round has a different answer: the first one is final. The same answer again changes nothing.
         """
         kind = type(member)
         self._answer(round_id, member if kind is int or kind is str else needed(member))  # type: ignore[arg-type]
@@ -413,22 +390,6 @@ class BaseLister(abc.ABC, Generic[List]):
                 self._checked(row, names, below, empty)  # all of them, or none
             return [self.propose(row, names, **options) for row, names in zip(scores, named, strict=True)]
 
-    def subgroups(self) -> Rows[Subgroup]:
-        """Return the observed coverage by each value of each tag (``tags=`` of `propose`).
-
-        Returns
-        -------
-        Rows[Subgroup]
-            A list, with `to_pandas` and `to_polars`. By tag, those with the most rounds first. The guarantee is over
-            all rounds; a single subgroup has none of its own.
-        """
-        with self._lock:
-            return Rows(subgroups_of(stream.subgroups.state for stream in self._tagged_streams()))
-
-    def _tagged_streams(self) -> Iterable[Stream]:
-        """Return the streams that count a round's tags, once each."""
-        return self._streams.values()
-
     def expire(self, before: int) -> int:
         """Close all rounds with an id below `before`; this is final.
 
@@ -520,12 +481,9 @@ class BaseLister(abc.ABC, Generic[List]):
                 )
             tables, positions, scorers = check_lists(lists, right, self._expected)
             streams = self._warm_streams()
-            events = {key: stream.warm_started(tables, positions, scorers) for key, stream in streams.items()}
-            for key, warm in events.items():
-                stream = self._streams[key]
-                for event in warm:
-                    if not isinstance(event, Fitted) or self._teaches(key):
-                        stream.apply(event)
+            for stream in streams.values():
+                for event in stream.warm_started(tables, positions, scorers):
+                    stream.apply(event)
             self._learn_names()
 
     def _warm_start_raw(self, true_scores: Array) -> None:
@@ -580,7 +538,6 @@ class BaseLister(abc.ABC, Generic[List]):
         with self._lock:
             content = {
                 "settings": encode(self._settings),
-                "lister": self._own,
                 "rounds": encode(self._rounds),
                 "learning": self._learning and encode(self._learning.state),
                 "streams": [[key, encode(stream.state)] for key, stream in self._streams.items()],
@@ -616,11 +573,11 @@ class BaseLister(abc.ABC, Generic[List]):
         try:
             settings = decode(Settings, content["settings"], own)
             lister = cls.__new__(cls)
-            BaseLister.__init__(lister, settings, **content["lister"])
+            BaseLister.__init__(lister, settings)
             lister._rounds = decode(Rounds, content["rounds"])
             if content["learning"] is not None:
                 learned = decode(LearningState, content["learning"])
-                lister._learning = make_learning(lister._fit_settings(), learned)
+                lister._learning = make_learning(settings, learned)
             for number, (key, state) in enumerate(content["streams"], 1):
                 remembered = decode(StreamState, state, {State: settings.policy.state_type})
                 lister._streams[key] = lister._new_stream(key, number, remembered)

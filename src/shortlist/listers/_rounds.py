@@ -1,7 +1,6 @@
 """The rounds that a lister keeps."""
 
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +10,6 @@ from shortlist._validation import Array, Member
 from shortlist.errors import InvalidIds, RoundClosed, UnknownRound
 from shortlist.rounds.events import All, Answer, Listed
 from shortlist.rounds.shown import RoundName, Shown
-from shortlist.rounds.stream import Stream
 
 __all__ = ["Rounds", "check_right", "scores_of", "shown_fields"]
 
@@ -25,8 +23,6 @@ class Rounds:
     open: dict[int, Listed] = field(default_factory=dict)
     #: The answers to the rounds kept, oldest first; None for an open round.
     answers: deque[Member | All | Answer | None] = field(default_factory=deque)
-    #: The lists of rounds whose answer could be corrected, though it may be final by now.
-    held: dict[int, Listed] = field(default_factory=dict)
 
     @property
     def oldest(self) -> int:
@@ -34,16 +30,8 @@ class Rounds:
         return self.next_id - len(self.answers)
 
     def listed(self, number: int) -> Listed | None:
-        """Return a round's list, if it is still kept."""
-        return self.open.get(number) or self.held.get(number)
-
-    def hold(self, number: int, listed: Listed, streams: Iterable[Stream]) -> None:
-        """Keep the list of a round whose answer may be corrected; from time to time, drop those that are final."""
-        self.held[number] = listed
-        holdings = [stream.holding for stream in streams]
-        if len(self.held) > 2 * sum(holding.grace for holding in holdings):
-            answers = {name for holding in holdings for name in holding.answers}
-            self.held = {name: one for name, one in self.held.items() if name in answers}
+        """Return a round's list, if it has no answer yet."""
+        return self.open.get(number)
 
     def index(self, round_id: RoundName, keep: int) -> int:
         """Return the index of a round's answer, or raise if it is not kept."""

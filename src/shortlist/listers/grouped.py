@@ -15,7 +15,6 @@ from shortlist.rounds.progress import Counts, Summary, count, summarize
 from shortlist.rounds.settings import OptionsDict, Settings, with_options
 from shortlist.rounds.shown import Shown
 from shortlist.rounds.stream import Stream
-from shortlist.rounds.subgroups import Tags, check_tags
 
 __all__ = ["GroupShown", "GroupedShortlister", "GroupedSummary"]
 
@@ -62,9 +61,9 @@ class GroupedShortlister(BaseLister[GroupShown]):
         The share of rounds, in each group, in which the right answer must be in the list.
     delta
         The probability that any group's threshold may ever pass its optimal one.
-    score, fit_rounds, miss_budget, unanswered, explore_share, patience, grace
+    score, fit_rounds, miss_budget, unanswered, explore_share, patience
         As in `shortlist.Shortlister`, per group, each with its own error budget; ``score="auto"`` learns one score
-        from all groups together, and `patience` and `grace` count rounds and answers of the group.
+        from all groups together, and `patience` counts rounds of the group.
     on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
         As in `shortlist.Shortlister`, per group; `keep` counts rounds of all groups together.
 
@@ -85,7 +84,7 @@ class GroupedShortlister(BaseLister[GroupShown]):
     kind: ClassVar[str] = "grouped shortlister"
 
     def __init__(self, coverage: float = 0.9, delta: float = 0.01, **options: Unpack[OptionsDict]) -> None:
-        super().__init__(Settings.of(AnytimeSPS(coverage, delta), options, self.kind, ("coverage", "delta")))
+        super().__init__(Settings.of(AnytimeSPS(coverage, delta), options, ("coverage", "delta")))
 
     def __repr__(self) -> str:
         policy = self._base_policy
@@ -144,7 +143,6 @@ class GroupedShortlister(BaseLister[GroupShown]):
         group: Group,
         truncated_below: float | Mapping[str, float] | None = None,
         allow_empty: bool = False,
-        tags: Tags = None,
     ) -> GroupShown:
         """Open a round for a group and return its shortlist.
 
@@ -156,7 +154,7 @@ class GroupedShortlister(BaseLister[GroupShown]):
             Your own ids of the candidates, strings or integers; by default their positions.
         group
             The group whose threshold applies, a string or an integer: known before the list is shown.
-        truncated_below, allow_empty, tags
+        truncated_below, allow_empty
             As in `Shortlister.propose`.
 
         Returns
@@ -172,12 +170,9 @@ class GroupedShortlister(BaseLister[GroupShown]):
         group = _check_group(group)
         with self._lock:
             values, names, below, scorers = self._checked(scores, ids, truncated_below, allow_empty)
-            tagged = check_tags(tags)
             # A new group uses its share of delta only if its list can be shown.
             stream = self._streams.get(group) or self._new_stream(group, len(self._streams) + 1)
-            listed = stream.decide(self._rounds.next_id, values, names, below, scorers=scorers, tags=tagged)._replace(
-                group=group
-            )
+            listed = stream.decide(self._rounds.next_id, values, names, below, scorers=scorers)._replace(group=group)
             self._streams[group] = stream
             stream.fold(listed)
             self._open(listed)
@@ -210,15 +205,11 @@ class GroupedShortlister(BaseLister[GroupShown]):
                 return summarize(self._streams[group], waiting)
             tallies = [stream.tally for stream in self._streams.values()]
             return GroupedSummary(
-                **count(*tallies, open_rounds=len(self._rounds.open), held=sum(map(_held, self._streams.values()))),
+                **count(*tallies, open_rounds=len(self._rounds.open)),
                 coverage_target=self._base_policy.coverage,
                 delta=self._base_policy.delta,
                 groups=len(self._streams),
             )
-
-
-def _held(stream: Stream) -> int:
-    return len(stream.holding.answers)
 
 
 def _check_group(group: Any) -> Group:

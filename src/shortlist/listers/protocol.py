@@ -13,7 +13,7 @@ class Lister(Protocol):
     """Shows shortlists and takes their answers.
 
     `shortlist.Shortlister`, `shortlist.Client` and `shortlist.AsyncClient` are listers; the results of the last one
-    must be awaited, so results are not typed here. A `NestedShortlister` is one too. A
+    must be awaited, so results are not typed here. A
     `GroupedShortlister` has the same verbs, but its `propose` needs a group, which adapters do not pass: use one lister
     per group there.
     """

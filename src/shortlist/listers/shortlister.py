@@ -18,7 +18,6 @@ from shortlist.rounds.progress import Summary, summarize
 from shortlist.rounds.settings import OptionsDict, Settings, with_options
 from shortlist.rounds.shown import Shown
 from shortlist.rounds.stream import Stream
-from shortlist.rounds.subgroups import Tags, check_tags
 
 __all__ = ["Shortlister"]
 
@@ -58,7 +57,7 @@ class Shortlister(BaseLister[Shown]):
         What silence means. ``"miss"``: an unanswered round counts as below the threshold until its answer
         arrives; always safe, for order-statistic policies only, and their default. ``"ignore"``: a round
         counts when it is answered; safe only if right answers with low scores are answered at least as often as
-        those with high scores, and no later. See `shortlist.check_ignore`.
+        those with high scores, and no later.
     explore_share
         For users who click what they find but never report a miss: the share of rounds, chosen at random, in which
         everything is shown, in random order; only those count, and only if clicked. A number such as 0.05, or
@@ -70,9 +69,6 @@ class Shortlister(BaseLister[Shown]):
         Silence delays learning by at most that many rounds; answers that take longer slow it down
         until they arrive. Any value is safe; choose the number of rounds within which nearly all answers
         arrive. 200, the default, is a few minutes of a busy search box.
-    grace
-        An answer may be corrected until this many more have arrived, and counts after that; less than `patience`. 0,
-        the default: it counts at once and is final.
     on_drift
         Watch for a distribution shift after which lists miss more often than allowed: ``"report"`` alarms
         in the summary, or ``"restart"`` learning. All epochs, the first included, share delta, so learning
@@ -161,7 +157,6 @@ class Shortlister(BaseLister[Shown]):
         *,
         truncated_below: float | Mapping[str, float] | None = None,
         allow_empty: bool = False,
-        tags: Tags = None,
     ) -> Shown:
         """Open a round and return its shortlist.
 
@@ -180,8 +175,6 @@ class Shortlister(BaseLister[Shown]):
         allow_empty
             Also open a round for a search that found nothing: its question counts like any other, and if its
             answer is a miss, leaving it out would make the threshold too high.
-        tags
-            What to break coverage down by afterward: ``{"language": "de"}``; see `subgroups`. Tags affect no list.
 
         Returns
         -------
@@ -196,8 +189,7 @@ class Shortlister(BaseLister[Shown]):
         with self._lock:
             stream = self._streams[None]
             values, names, below, scorers = self._checked(scores, ids, truncated_below, allow_empty)
-            tagged = check_tags(tags)
-            listed = stream.decide(self._rounds.next_id, values, names, below, scorers=scorers, tags=tagged)
+            listed = stream.decide(self._rounds.next_id, values, names, below, scorers=scorers)
             stream.fold(listed)
             self._open(listed)
         return Shown(

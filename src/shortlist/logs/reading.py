@@ -9,14 +9,14 @@ from typing import Any, Final, NamedTuple
 from shortlist._validation import Member, check_ids, plain_members
 from shortlist.errors import DamagedFile, InvalidInput, InvalidParameter, MissingFile
 from shortlist.rounds.codec import decode
-from shortlist.rounds.events import EVENTS, LISTED, Absent, Corrected, Event, Expanded, Hit, Listed, kind_of
+from shortlist.rounds.events import EVENTS, LISTED, Absent, Event, Expanded, Hit, Listed, kind_of
 
 __all__ = ["LoggedRound", "logged_round", "read_log"]
 
 #: The kinds of answers, as in the body of a feedback request.
 _ANSWERS: Final = ("hit", "miss", "skip", "absent")
 #: The events of a round, by their kinds.
-_OF_ROUNDS: Final = (LISTED, "expanded", "hit", "miss", "skip", "absent", "expired", "withdrawn", "corrected")
+_OF_ROUNDS: Final = (LISTED, "expanded", "hit", "miss", "skip", "absent", "expired", "withdrawn")
 
 
 class LoggedRound(NamedTuple):
@@ -144,8 +144,6 @@ def _events(path: Path) -> Iterator[tuple[float, Event]]:
 
 def logged_round(listed: Listed, at: float, event: Event | None, answered_at: float | None) -> LoggedRound:
     """Return a round from its list, as it was shown in the end, and the event that answered it, if any."""
-    if isinstance(event, Corrected):
-        event = event.answer.event
     ids: list[Member] = list(range(len(listed.scores))) if listed.ids is None else listed.ids
     first = len(listed.positions) if listed.first is None else listed.first
     answer = None if event is None else "miss" if isinstance(event, Absent) and not event.believed else kind_of(event)
@@ -185,8 +183,7 @@ def _round(index: int, given: Any) -> LoggedRound:
 def _checked(name: Any, given: Mapping[str, Any]) -> LoggedRound:
     candidates = [each["id"] if isinstance(each, Mapping) else each for each in given["candidates"]]
     candidates = check_ids(candidates, len(candidates))
-    # For a stream that shadows another: what users saw instead of its list.
-    shown = next((given[key] for key in ("seen_members", "members") if given.get(key) is not None), candidates)
+    shown = candidates if given.get("members") is None else given["members"]
     members = check_ids(list(shown), len(shown))
     strangers = [member for member in members if member not in candidates]
     if strangers:

@@ -1,11 +1,11 @@
 """Which answers are accepted.
 
-A round's first answer counts. The same answer again changes nothing; a different one corrects it within `grace` and is
-refused after that. So is a member that was not shown. Each has its own error, raised before anything has changed.
+A round's first answer counts and is final. The same answer again changes nothing; a different one is
+refused. So is a member that was not shown. Each has its own error, raised before anything has changed.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from shortlist._validation import Member, check_ids, plain_members
 from shortlist.errors import ConflictingAnswer, InvalidIds, NotShown, RoundClosed
@@ -13,8 +13,6 @@ from shortlist.rounds.events import (
     Absent,
     All,
     Answer,
-    Answered,
-    Corrected,
     Event,
     Expired,
     Hit,
@@ -31,8 +29,6 @@ __all__ = ["Given", "admit", "answer_of", "is_same_answer", "needed"]
 
 #: An answer: a member for a hit, several if all of them are needed, or an answer that names no member.
 Given = Member | All | Answer
-#: What closes a round without a user's answer: it corrects no answer.
-_NO_ANSWERS: Final = (Answer.EXPIRED, Answer.WITHDRAWN)
 
 
 def admit(
@@ -41,7 +37,6 @@ def admit(
     given: Given | None = None,
     *,
     name: RoundName = "",
-    held: bool = False,
 ) -> Event | None:
     """Return the event of an answer, or None if it changes nothing.
 
@@ -55,8 +50,6 @@ def admit(
         The answer that the round already has, if any.
     name
         The round's name, if there is no list.
-    held
-        Whether that answer may still be corrected; then the list is needed.
 
     Raises
     ------
@@ -68,12 +61,8 @@ def admit(
         If the member was not in the list.
     """
     if given is not None:
-        if not held or is_same_answer(answer, given) or answer in _NO_ANSWERS:
-            _check_again(name if listed is None else listed.round_id, answer, given)
-            return None
-        event = admit(listed, answer)
-        assert event is not None  # noqa: S101 - as a first answer it is one
-        return Corrected(event.round_id, Answered.of(event))  # type: ignore[union-attr]
+        _check_again(name if listed is None else listed.round_id, answer, given)
+        return None
     assert listed is not None  # noqa: S101 - a round without an answer has its list
     if type(answer) is not Answer:
         return _hit(listed, answer)  # type: ignore[arg-type]
@@ -108,9 +97,8 @@ def _hit(listed: Listed, answer: Member | All) -> Hit:
         several = None
     position = None if listed.fit is None else listed.positions[rank]
     score, missed = _score(listed, rank), not listed.has(last)
-    # What users saw instead of a list may contain what the list would not have.
-    after_more = missed if listed.seen is not None else listed.first is not None and last >= listed.first
-    return Hit(listed.round_id, shown[rank], score, missed, listed.was_complete, position, after_more, several)
+    after_more = listed.first is not None and last >= listed.first
+    return Hit(listed.round_id, shown[rank], score, missed, listed.complete, position, after_more, several)
 
 
 def _score(listed: Listed, rank: int) -> float:
@@ -140,7 +128,7 @@ def _check_again(name: RoundName, answer: Given, given: Given) -> None:
         raise ConflictingAnswer(f"round {name} was already answered {_in_words(given)}: somebody saw it, so it stays")
     raise ConflictingAnswer(
         f"round {name} was already answered {_in_words(given)}; it cannot be answered {_in_words(answer)} now: "
-        "the answer is final, because it was not corrected within `grace` (0 by default)"
+        "the first answer is final"
     )
 
 
@@ -159,8 +147,6 @@ def _in_words(answer: Given) -> str:
 
 def answer_of(event: Event) -> Given:
     """Return the answer behind an event."""
-    if isinstance(event, Corrected):
-        event = event.answer.event
     if isinstance(event, Hit):
         return event.member if event.members is None else All(event.members)
     return Answer(kind_of(event))

@@ -1,7 +1,7 @@
 """The events of a stream.
 
 `Listed` opens a round, `Expanded` shows more of its list; `Hit`, `Miss`, `Skip`, `Absent`, `Expired` and `Withdrawn`
-close it, and `Corrected` replaces its answer.
+close it.
 `WarmStarted`, `Configured`, `Restarted` and `Fitted` belong to no round. An event holds everything that its effect
 depends on: the threshold and the epoch of its list, and the comparable score of the pick. So a stream is a fold of its
 events, and the same events give the same bits on any machine.
@@ -24,10 +24,7 @@ __all__ = [
     "Absent",
     "All",
     "Answer",
-    "Answered",
     "Configured",
-    "Corrected",
-    "Cut",
     "Event",
     "Expanded",
     "Expired",
@@ -36,7 +33,6 @@ __all__ = [
     "Listed",
     "Miss",
     "Restarted",
-    "Seen",
     "Skip",
     "WarmStarted",
     "Withdrawn",
@@ -60,28 +56,6 @@ class All(NamedTuple):
     """The answer "all of these are needed"."""
 
     members: list[Member]
-
-
-class Cut(NamedTuple):
-    """Where one coverage cuts a list that was shown for several coverages; the fields are those of its own list."""
-
-    length: int
-    reached: int
-    truncated: bool = False
-    complete: bool = False
-    asked: int | None = None
-
-
-class Seen(NamedTuple):
-    """What users saw instead of a list that was shown to nobody: another stream's list of the same candidates."""
-
-    stream: str
-    #: The positions of those shown, including those shown on request for more.
-    positions: list[int]
-    #: Whether everything was shown, and not because its scores happened to be high.
-    complete: bool = False
-    #: Whether the search may have left candidates out: their scores here are unknown.
-    truncated: bool = False
 
 
 class Listed(NamedTuple):
@@ -121,21 +95,12 @@ class Listed(NamedTuple):
     first: int | None = None
     #: Whether everything was shown, in random order, by a random draw; None if there is no draw.
     explored: bool | None = None
-    #: The caller's tags of the round: for coverage by subgroup.
-    tags: dict[str, str] | None = None
     #: The version of the model behind the scores.
     scorer_version: str | None = None
     #: A digest of the texts of the round: they may be erased, and must still be recognized.
     text_digest: str | None = None
     #: The group whose threshold applied, if there are groups.
     group: Member | None = None
-    #: The own list of each coverage, if there are several.
-    cuts: dict[float, Cut] | None = None
-    #: What was shown instead, if its stream shadows another.
-    seen: Seen | None = None
-    #: The streams that shadow this one and have the round too; and a digest of all scores sent for them.
-    also: list[str] | None = None
-    also_digest: str | None = None
     #: Where it was drawn from items that waited: its position among them, and how many they were.
     drawn: list[int] | None = None
 
@@ -148,25 +113,12 @@ class Listed(NamedTuple):
     @property
     def believes_absent(self) -> bool:
         """Whether the user saw all candidates; otherwise `absent` is a miss."""
-        shown = self.positions if self.seen is None else self.seen.positions
-        return 0 < len(self.scores) == len(shown) and not self.truncated
-
-    @property
-    def was_complete(self) -> bool:
-        """Whether users were shown everything, and not because its scores happened to be high."""
-        return self.complete if self.seen is None else self.seen.complete
+        return 0 < len(self.scores) == len(self.positions) and not self.truncated
 
     @property
     def as_missed(self) -> tuple[bool, bool, bool, bool]:
-        """The fields of a `Miss` of this list.
-
-        If another list was shown instead, a miss of that is a miss of this list if users saw everything in this list;
-        otherwise it is treated like a page that nobody expanded.
-        """
-        if self.seen is None:
-            return self.truncated, self.complete, self.is_everything, self.is_paged
-        unknown = not set(self.positions[: self.reached]) <= set(self.seen.positions)
-        return self.truncated or unknown, self.seen.complete, self.is_everything, unknown
+        """The fields of a `Miss` of this list."""
+        return self.truncated, self.complete, self.is_everything, self.is_paged
 
     @property
     def is_everything(self) -> bool:
@@ -185,18 +137,8 @@ class Listed(NamedTuple):
         ends = (self.asked, self.first, len(self.positions))  # an empty list that was expanded has a first of 0
         return position < next(end for end in ends if end is not None)
 
-    def beside(self, seen: Seen) -> "Listed":
-        """Return the list as one that is replaced by another when shown."""
-        return self._replace(seen=seen, truncated=self.truncated or seen.truncated)
-
-    def also_expanded(self, positions: list[int]) -> "Expanded":
-        """Return the event for this list when more is shown of the list that replaced it."""
-        return Expanded(self.round_id, positions, self.reached, self.truncated, again=True)
-
     def expanded(self, event: "Expanded") -> "Listed":
         """Return the list with more of it shown."""
-        if self.seen is not None:
-            return self._replace(seen=self.seen._replace(positions=[*self.seen.positions, *event.positions]))
         comparable, more = self.comparable, event.comparable
         comparable = None if comparable is None or more is None else [*comparable, *more]
         return self._replace(
@@ -205,16 +147,6 @@ class Listed(NamedTuple):
             reached=event.reached,
             truncated=event.truncated,
             first=len(self.positions) if self.first is None else self.first,
-        )
-
-    def own(self, cut: Cut) -> "Listed":
-        """Return the list of one coverage: what only a longer list shows counts as shown after it."""
-        return self._replace(
-            reached=cut.reached,
-            truncated=cut.truncated and (self.truncated_below is not None or len(self.positions) < (cut.asked or 0)),
-            complete=cut.complete,
-            asked=cut.asked,
-            first=None if cut.complete else cut.length,
         )
 
 
@@ -292,34 +224,6 @@ class Withdrawn(NamedTuple):
     round_id: RoundName
 
 
-class Answered(NamedTuple):
-    """An answer of any kind: one of its fields is set."""
-
-    hit: Hit | None = None
-    miss: Miss | None = None
-    skip: Skip | None = None
-    absent: Absent | None = None
-
-    @classmethod
-    def of(cls, event: "Event") -> "Answered":
-        """Return an event as an answer."""
-        return cls(**{kind_of(event): event})  # type: ignore[arg-type]
-
-    @property
-    def event(self) -> Hit | Miss | Skip | Absent:
-        """The event."""
-        event = self.hit or self.miss or self.skip or self.absent
-        assert event is not None  # noqa: S101 - one of them is set
-        return event
-
-
-class Corrected(NamedTuple):
-    """A round's answer was replaced by another."""
-
-    round_id: RoundName
-    answer: Answered
-
-
 class WarmStarted(NamedTuple):
     """Labeled examples were learned from before the first list: the comparable scores of their right answers."""
 
@@ -350,19 +254,7 @@ class Fitted(NamedTuple):
 
 
 Event = (
-    Listed
-    | Expanded
-    | Hit
-    | Miss
-    | Skip
-    | Absent
-    | Expired
-    | Withdrawn
-    | Corrected
-    | WarmStarted
-    | Configured
-    | Restarted
-    | Fitted
+    Listed | Expanded | Hit | Miss | Skip | Absent | Expired | Withdrawn | WarmStarted | Configured | Restarted | Fitted
 )
 #: Every event by its kind, as it is stored.
 EVENTS: Final[dict[str, Any]] = {
@@ -374,7 +266,6 @@ EVENTS: Final[dict[str, Any]] = {
     "absent": Absent,
     "expired": Expired,
     "withdrawn": Withdrawn,
-    "corrected": Corrected,
     "warm-started": WarmStarted,
     "configured": Configured,
     "restarted": Restarted,

@@ -14,7 +14,6 @@ from shortlist.policies import MISS, OrderStatistic, OrderStatisticState
 from shortlist.rounds.learning import PATIENCE, Learning
 from shortlist.rounds.stream import Stream, Tally
 from shortlist.rounds.tracker import Tracker
-from shortlist.rounds.whatif import IfAsked
 from shortlist.scores import Learned
 
 __all__ = [
@@ -48,8 +47,6 @@ class Counts(Record):
         Lists that were taken back because nobody saw them.
     open
         Rounds without an answer.
-    held
-        Answers that may still be corrected (`grace`); not yet counted anywhere else.
     coverage_seen
         The share of hits among hits and misses; unanswered rounds are left out. None with `explore_share`, where
         misses are not reported.
@@ -63,7 +60,6 @@ class Counts(Record):
     expired: int = 0
     withdrawn: int = 0
     open: int = 0
-    held: int = 0
     coverage_seen: float | None = None
 
 
@@ -191,9 +187,6 @@ class Summary(Figures):
         The share of each scorer in a learned score: how much it moves candidates within a list.
     refit_gain
         The share by which a fresh fit would shorten the lists of the latest picks; None if unknown.
-    if_asked
-        What a target with half the misses (0.95 for a coverage of 0.9) would have covered, as far as that is known.
-        None if misses are not reported, and for policies of your own.
     """
 
     policy: Mapping[str, Any] = field(default_factory=dict)
@@ -205,10 +198,9 @@ class Summary(Figures):
     score_why: str = "as set"
     scorers: Mapping[str, float] = field(default_factory=dict)
     refit_gain: float | None = None
-    if_asked: IfAsked | None = None
 
 
-def count(*tallies: Tally, open_rounds: int, held: int) -> dict[str, Any]:
+def count(*tallies: Tally, open_rounds: int) -> dict[str, Any]:
     """Return the counts of several streams together."""
     counts = {
         name: sum(getattr(tally, name) for tally in tallies)
@@ -216,14 +208,14 @@ def count(*tallies: Tally, open_rounds: int, held: int) -> dict[str, Any]:
     }
     answered = counts["hits"] + counts["misses"]
     seen = counts["hits"] / answered if answered else None
-    return counts | {"open": open_rounds, "held": held, "coverage_seen": seen}
+    return counts | {"open": open_rounds, "coverage_seen": seen}
 
 
 def figures(stream: Stream, open_rounds: int) -> dict[str, Any]:
     """Return a stream's `Figures` by name: cheap, for many streams at once."""
     tally, tracker = stream.tally, stream.tracker
     state, complete = tracker.state, tally.recall_hits + tally.recall_misses
-    counts = count(tally, open_rounds=open_rounds, held=len(stream.holding.answers))
+    counts = count(tally, open_rounds=open_rounds)
     if stream.settings.explore_share is not None:
         counts["coverage_seen"] = None  # misses are not reported
     return {
@@ -280,7 +272,6 @@ def summarize(stream: Stream, open_rounds: int, *, measure: bool = True) -> Summ
         score_why=_why(learned, learning),
         scorers={} if learned is None else dict(zip(learned.scorers, learned.influence, strict=True)),
         refit_gain=None if gain is None or gain[0] <= 0 else 1 - gain[1] / gain[0],
-        if_asked=None if stream.what_if is None else stream.what_if.figures(),
     )
 
 
@@ -368,10 +359,8 @@ def waiting_for(tracker: Tracker) -> str:
     if held > 0:
         oldest = (state.epoch, state.passed)
         first = next(name for name, entry in reversed(state.open.items()) if entry[:2] == oldest)
-        grace = tracker.settings.grace
-        open_ = f"has no final answer (one is final {grace} answers later)" if grace else "is unanswered"
         words += (
-            f"; round {first} {open_} and holds back {held} later "
+            f"; round {first} is unanswered and holds back {held} later "
             f"one{'s' * (held != 1)} until {tracker.settings.patience} have been shown after it"
         )
     return words

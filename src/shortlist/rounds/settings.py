@@ -51,7 +51,6 @@ class OptionsDict(TypedDict, total=False):
     unanswered: Unanswered | None
     explore_share: ExploreShare | None
     patience: int
-    grace: int
     on_drift: OnDrift | None
     false_alarm_rounds: int
     at_least: int
@@ -70,7 +69,6 @@ class Options:
     unanswered: Unanswered | None = None
     explore_share: ExploreShare | None = None
     patience: int = 200
-    grace: int = 0
     on_drift: OnDrift | None = None
     false_alarm_rounds: int = 1_000_000
     at_least: int = 0
@@ -81,13 +79,9 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Options):
-    """Checked settings, with their policy.
-
-    `lister` is the kind of lister they are for: some settings do not fit all kinds.
-    """
+    """Checked settings, with their policy."""
 
     policy: Policy
-    lister: str = "shortlister"
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -111,7 +105,6 @@ class Settings(Options):
             put(self, "unanswered", "miss" if self.is_orderly and self.explore_share is None else "ignore")
         _check_choice("unanswered", self.unanswered, ("miss", "ignore"))
         put(self, "patience", check_count("patience", self.patience, least=0))
-        put(self, "grace", check_count("grace", self.grace, least=0))
         _check_choice("on_drift", self.on_drift, ("report", "restart", None))
         put(self, "false_alarm_rounds", check_count("false_alarm_rounds", self.false_alarm_rounds))
         put(self, "at_least", check_count("at_least", self.at_least, least=0))
@@ -124,10 +117,10 @@ class Settings(Options):
                 raise InvalidParameter(pair.reason.format(self=self, policy=type(self.policy).__name__))
 
     @classmethod
-    def of(cls, policy: Policy, options: OptionsDict, lister: str = "shortlister", others: Sequence[str] = ()) -> Self:
+    def of(cls, policy: Policy, options: OptionsDict, others: Sequence[str] = ()) -> Self:
         """Return the settings passed to a lister as keywords, apart from its own parameters, `others`."""
         _check_names(options, [*others, *_NAMES])
-        return cls(policy=policy, lister=lister, **options)
+        return cls(policy=policy, **options)
 
     @property
     def is_orderly(self) -> bool:
@@ -151,7 +144,7 @@ class Settings(Options):
 
 
 #: The parameters of a lister besides its settings.
-_FIXED: Final = ("policy", "coverage", "coverages", "delta", "jointly")
+_FIXED: Final = ("policy", "coverage", "delta")
 _NAMES: Final = tuple(field.name for field in dataclasses.fields(Options))
 
 
@@ -262,19 +255,6 @@ PAIRS: Final = (
         ),
         'at_most is {self.at_most} and unanswered is "ignore": only what is found on the page would count, and lists '
         'would silently be cut too short; use unanswered="miss", and `more` for the rest of a list',
-    ),
-    Pair(
-        "grace",
-        "policy",
-        lambda given: given.grace > 0 and not given.is_orderly,
-        "grace is {self.grace}, which needs an order-statistic policy, and {policy} is not one: leave it out",
-    ),
-    Pair(
-        "grace",
-        "patience",
-        lambda given: given.grace > 0 and given.grace >= given.patience,
-        "grace is {self.grace} and patience is {self.patience}: rounds would count before their answers are final; "
-        "grace must be less than patience",
     ),
     Pair(
         "on_drift",

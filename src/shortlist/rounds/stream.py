@@ -15,9 +15,7 @@ from shortlist.errors import InvalidParameter
 from shortlist.rounds.budget import Budget, BudgetState
 from shortlist.rounds.events import (
     Absent,
-    Answered,
     Configured,
-    Corrected,
     Event,
     Expanded,
     Expired,
@@ -31,14 +29,11 @@ from shortlist.rounds.events import (
     Withdrawn,
 )
 from shortlist.rounds.exploring import coin, share_at, shuffled
-from shortlist.rounds.holding import Holding
 from shortlist.rounds.learning import Learning
 from shortlist.rounds.selection import Selection, all_best_first, select
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import RoundName
-from shortlist.rounds.subgroups import Subgroups, SubgroupsState
-from shortlist.rounds.tracker import ExploringTracker, Tracker, TrackerState, make_tracker
-from shortlist.rounds.whatif import WhatIfState, make_what_if
+from shortlist.rounds.tracker import ExploringTracker, TrackerState, make_tracker
 from shortlist.scores import Learned, Raw, Score, name_of
 from shortlist.scores.comparing import comparable, highest_missing, true_comparable
 from shortlist.scores.learned import Example
@@ -86,11 +81,6 @@ class StreamState:
     #: The names of the scorers, fixed by the first round.
     scorers: tuple[str, ...] | None = None
     budget: BudgetState = field(default_factory=BudgetState)
-    #: Answers that may still be corrected, oldest first.
-    held: list[Answered] = field(default_factory=list)
-    #: For information only; no list depends on it.
-    tags: SubgroupsState = field(default_factory=SubgroupsState)
-    what_if: WhatIfState | None = None
 
 
 class Stream:
@@ -106,10 +96,8 @@ class Stream:
         The state to continue from.
     learning
         The learner of its score, if the score is learned; streams may share it.
-    teaches
-        Whether the score is learned from this stream's answers. Among streams with the same rounds, one teaches.
     seed
-        The seed of random draws, besides the rounds' names. Streams with the same rounds have the same seed.
+        The seed of random draws, besides the rounds' names.
     """
 
     def __init__(
@@ -119,23 +107,16 @@ class Stream:
         state: StreamState | None = None,
         learning: Learning | None = None,
         *,
-        teaches: bool = True,
         seed: str = "",
     ) -> None:
         self.settings = settings
         self.seed = seed
         self.tally = Tally() if state is None else state.tally
         self.tracker = make_tracker(settings, share, None if state is None else state.tracker)
-        #: The answers that may still be corrected: they have no effect yet.
-        self.holding = Holding(settings.grace, () if state is None else state.held)
-        #: Coverage by the callers' tags; and what a higher target would have covered.
-        self.subgroups = Subgroups(None if state is None else state.tags)
-        self.what_if = make_what_if(settings, share, None if state is None else state.what_if)
         self._budget_state = BudgetState() if state is None else state.budget
         #: The error budget; None if it is off. A restart does not reset it.
         self.budget = self._new_budget()
         self.learning = learning
-        self.teaches = teaches
         # Whether every round counts for the threshold: none is used to learn the score, or left out by exploration.
         self._all_count = learning is None and settings.explore_share is None
         score = settings.score
@@ -153,9 +134,6 @@ class Stream:
             self.tracker.state,
             self._scorers,
             self._budget_state,
-            list(self.holding.answers.values()),
-            self.subgroups.state,
-            None if self.what_if is None else self.what_if.state,
         )
 
     def _new_budget(self) -> Budget | None:
@@ -191,7 +169,6 @@ class Stream:
         truncated_below: float | list[float | None] | None = None,
         *,
         scorers: Scorers = UNNAMED,
-        tags: dict[str, str] | None = None,
         again: Listed | None = None,
     ) -> Listed:
         """Return what to show of a list; change nothing.
@@ -208,8 +185,6 @@ class Stream:
             The score at or below which the search may have left candidates out; with several scorers one each.
         scorers
             The names of the scorers, checked.
-        tags
-            The caller's tags of the round, checked.
         again
             An earlier decision to repeat, at its own threshold.
         """
@@ -247,7 +222,6 @@ class Stream:
             shown.added,
             shown.asked,
             explored=explored,
-            tags=tags,
         )
 
     def _explores(self, round_id: RoundName, again: Listed | None) -> bool:
@@ -299,20 +273,8 @@ class Stream:
         return listed.threshold <= self.threshold
 
     def apply(self, event: Event) -> None:
-        """Apply an event; with `grace`, an answer takes effect after that many more."""
-        following: Event | None = event
-        if self.holding.grace and type(event) in _ANSWERS:
-            following = self.holding.take(event)
-        if following is not None:
-            getattr(self, _MOVES[type(following)])(following)
-
-    def effect(self, event: Event) -> Event | None:
-        """Return the event that takes effect with this one: with `grace`, an earlier answer; change nothing."""
-        held = self.holding.grace and type(event) in _ANSWERS
-        return self.holding.effect(event) if held else event
-
-    def _corrected(self, event: Corrected) -> None:
-        self.holding.correct(event)
+        """Apply an event."""
+        getattr(self, _MOVES[type(event)])(event)
 
     @property
     def is_due(self) -> bool:
@@ -346,16 +308,13 @@ class Stream:
             tally.lengthened += 1
             tally.added += event.added
         tally.hidden += count - (event.reached if self.settings.shadow else len(event.positions))
-        if event.tags:
-            self.subgroups.show(event.round_id, event.tags)
         learning = self.learning
         if learning is None:
             if self._scorers is None and count:  # an empty search does not name its scorers
                 self._scorers = UNNAMED if event.scorers is None else tuple(event.scorers)
         else:
             counts = learning.counts(event)
-            if self.teaches:
-                learning.show(event)
+            learning.show(event)
             if not counts:
                 return  # it was used to learn the score, and is never used for the threshold
         if isinstance(self.tracker, ExploringTracker):
@@ -364,15 +323,13 @@ class Stream:
             if not event.explored:
                 return
         self.tracker.show(event.round_id, event.threshold, event.epoch)
-        if self.what_if is not None:
-            self.what_if.show(event)
 
     def _expanded(self, event: Expanded) -> None:
         self.tally.expanded += not event.again
 
     def _counts(self, event: Hit | Miss | Absent | Skip | Expired | Withdrawn) -> bool:
         """Pass an answer to the learner of the score, if any; return whether the round counts for the threshold."""
-        if self.learning is not None and self.teaches:
+        if self.learning is not None:
             self.learning.answer(event)
         return self._all_count or self.tracker.is_open(event.round_id)
 
@@ -388,13 +345,7 @@ class Stream:
             self._remember(1, 0)
         if self.budget is not None:
             self.budget.take(missed=event.missed)
-        if self.subgroups.state.open:
-            exploring = self.settings.explore_share is not None  # misses are not reported: coverage is unknown
-            missed = None if exploring else event.missed or event.after_more
-            self.subgroups.answer(event.round_id, missed=missed)
         if self._all_count or self._counts(event):
-            if self.what_if is not None:
-                self.what_if.hit(event)
             self.tracker.hit(event.round_id, event.score)
 
     def _miss(self, event: Miss | Absent) -> None:
@@ -404,10 +355,7 @@ class Stream:
         self._remember(0, event.complete)
         if self.budget is not None:
             self.budget.take(missed=True, everything=event.everything, paged=event.paged)
-        self.subgroups.answer(event.round_id, missed=True)
         if self._counts(event):
-            if self.what_if is not None:
-                self.what_if.miss(event)
             self.tracker.miss(event.round_id, truncated=event.truncated)
 
     def _absent(self, event: Absent) -> None:
@@ -425,10 +373,8 @@ class Stream:
 
     def _leave(self, event: Absent | Withdrawn) -> None:
         """Remove a round from the sample, unless it has already entered it: then it stays below the threshold."""
-        self.subgroups.answer(event.round_id, missed=None)
         if self._counts(event):
-            for each in self._trackers():
-                each.withdraw(event.round_id)
+            self.tracker.withdraw(event.round_id)
 
     def _skip(self, event: Skip) -> None:
         self.tally.skipped += 1
@@ -439,29 +385,20 @@ class Stream:
         self._silence(event)
 
     def _silence(self, event: Skip | Expired) -> None:
-        self.subgroups.answer(event.round_id, missed=None)
         if self._counts(event):
-            for each in self._trackers():
-                each.silence(event.round_id)
-
-    def _trackers(self) -> list[Tracker]:
-        """Return the tracker of the threshold in use, and that of the higher coverage."""
-        return [self.tracker] if self.what_if is None else [self.tracker, self.what_if.tracker]
+            self.tracker.silence(event.round_id)
 
     def _warm_started(self, event: WarmStarted) -> None:
-        for each in self._trackers():
-            each.warm_start(event.scores)
+        self.tracker.warm_start(event.scores)
 
     def _configured(self, event: Configured) -> None:
         self.settings = self.settings.changed(**event.changes)
-        for each in self._trackers():
-            each.settings = self.settings
+        self.tracker.settings = self.settings
         self.budget = self._new_budget()
 
     def _restarted(self, event: Restarted) -> None:
-        for each in self._trackers():
-            each.restart()
-        if event.refit and self.learning is not None and self.teaches:
+        self.tracker.restart()
+        if event.refit and self.learning is not None:
             self.learning.refit()
 
     def _fitted(self, event: Fitted) -> None:
@@ -517,13 +454,8 @@ _MOVES: Final[dict[type, str]] = {
     Absent: "_absent",
     Expired: "_expired",
     Withdrawn: "_withdrawn",
-    Corrected: "_corrected",
     WarmStarted: "_warm_started",
     Configured: "_configured",
     Restarted: "_restarted",
     Fitted: "_fitted",
 }
-
-
-#: What `grace` holds back.
-_ANSWERS: Final = frozenset({Hit, Miss, Skip, Absent})

@@ -119,7 +119,7 @@ def test_of_two_answers_in_one_batch_the_first_counts():
     other = batch.judge(Close(stream, "r", Answer.MISS))
     assert isinstance(other, ConflictingAnswer)
     assert str(other).startswith(
-        "round r was already answered hit 'c1'; it cannot be answered miss now: the answer is final"
+        "round r was already answered hit 'c1'; it cannot be answered miss now: the first answer is final"
     )
     assert [(entry.number, entry.at, kind_of(entry.event)) for entry in batch.entries] == [
         (1, NOW, "listed"),
@@ -168,9 +168,8 @@ def test_an_answer_in_the_batch_makes_room():
         assert [entry.round_id for entry in batch.entries if isinstance(entry.event, Expired)] == expired
 
 
-def test_a_round_that_was_closed_in_the_batch_is_not_corrected():
-    """Nobody has answered it, so there is nothing to correct, whatever the grace."""
-    stream = stream_of(grace=5)
+def test_a_round_that_was_closed_in_the_batch_has_no_answer():
+    stream = stream_of()
     batch = Batch({}, NOW, 100)
     batch.judge(proposal(stream, "r"))
     assert batch.judge(Close(stream, "r", Answer.EXPIRED))[1]

@@ -20,16 +20,6 @@ def test_what_people_read_and_its_digest():
         assert each.text_digest("5a17") != each.text_digest("5a18")
 
 
-def test_the_digest_of_what_was_sent_for_other_streams():
-    def digest(**also):
-        return Propose(STREAM, "r", ["a"], np.array([0.5]), also=also).also_digest()
-
-    assert digest() is None
-    one = digest(v2=(np.array([0.5]), ("",)))
-    assert one != digest(v2=(np.array([0.25]), ("",)))
-    assert one != digest(v3=(np.array([0.5]), ("",)))
-
-
 def test_nothing_is_taken_before_it_is():
     take = Take(STREAM, "holder", 120.0)
     assert (take.round_id, take.until) == ("", 0.0)

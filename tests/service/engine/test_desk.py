@@ -8,7 +8,6 @@ import pytest
 
 from shortlist.errors import (
     ConflictingRound,
-    ConflictingStream,
     LeaseLost,
     RoundClosed,
     ServiceUnavailable,
@@ -192,17 +191,6 @@ def test_rounds_that_are_not_there_or_answered(address):
             await engine.desk.take("b")
         with pytest.raises(UnknownStream):
             await engine.desk.add("b", items(1))
-
-    run(address, work)
-
-
-def test_a_stream_that_shadows_another_has_no_items(address):
-    async def work(engine):
-        await engine.create_stream("v2", Settings(coverage=0.9, shadows="a"))
-        with pytest.raises(ConflictingStream):
-            await engine.desk.add("v2", items(1))
-        with pytest.raises(ConflictingStream):
-            await engine.desk.take("v2")
 
     run(address, work)
 

@@ -19,7 +19,6 @@ ITEM = Item(
     "https://pictures.example.org/7.png",
     {"dense": 0.25},
     "v2",
-    {"language": "de"},
 )
 
 
@@ -35,7 +34,7 @@ def test_an_item_is_shown_with_all_that_it_has():
     new = proposed(STREAM, ITEM.to_row(1), [3, 8])
     assert (new.round_id, new.ids, new.scorers, new.drawn) == ("img-7", ["cat", 5], ("bm25", "dense"), [3, 8])
     assert (new.question, new.texts, new.image) == (ITEM.question, ITEM.texts, ITEM.image)
-    assert (new.truncated_below, new.scorer_version, new.tags) == ({"dense": 0.25}, "v2", {"language": "de"})
+    assert (new.truncated_below, new.scorer_version) == ({"dense": 0.25}, "v2")
 
 
 def test_every_position_is_drawn_as_often():

@@ -25,9 +25,7 @@ def answered(address):
     async def main():
         given = {}
         async with Engine.open(address) as engine:
-            await engine.create_stream(
-                "a", Settings(coverage=0.9, score="raw", grace=2, at_most=2, record_annotators=True)
-            )
+            await engine.create_stream("a", Settings(coverage=0.9, score="raw", at_most=2, record_annotators=True))
             scores = np.array([0.9, *np.linspace(0.4, 0.1, len(ODD) - 1)])
             names = [name.replace("/", "_") for name in ODD]
             rows = [Item(f"{number} {name}", ODD, scores, ("",), f"q {name}") for number, name in enumerate(names)]
@@ -51,9 +49,6 @@ def answered(address):
                     [] if member is None else member if isinstance(member, list) else [member],
                 )
                 place += 1
-            corrected = list(given)[-1]  # within grace
-            await engine.answer("a", corrected, "hit", ODD[1], Author("ann"))
-            given[corrected] = ("hit", [ODD[1]])
             await engine.propose("a", ["x"], [0.5], round_id="open")
         return given
 
@@ -132,28 +127,26 @@ def test_classes_the_hardest_first(address):
     rows = {row["label"]: row for row in counts.classes()}
     assert rows[ODD[4]]["missed"] == rows[ODD[6]]["missed"] == 1
     assert rows[ODD[1]]["missed"] == 0
-    assert rows[ODD[1]]["covered"] == 2  # one pick, one correction
-    assert counts.several == 4
+    assert rows[ODD[1]]["covered"] == 1
+    assert counts.several == 5
     assert [row["missed"] for row in counts.classes()] == sorted((row["missed"] for row in rows.values()), reverse=True)
     assert counts.unlabeled == 2
     (hour,) = counts.hours()
     assert (hour["answers"], hour["labels"]) == (11, 8)
-    assert sum(count for _, count in signers) == 11  # who corrects an answer takes it over
+    assert sum(count for _, count in signers) == 11
 
 
 def test_classes_are_counted_once(address):
-    """Only what is new is read: with corrections of what was counted before, and requests at the same time."""
+    """Only what is new is read, and requests may come at the same time."""
 
     async def main():
         async with Engine.open(address) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="raw", grace=3))
+            await engine.create_stream("a", Settings(coverage=0.9, score="raw"))
             seen = []
             for number in range(12):
                 round_, _ = await engine.propose("a", ["x", "y"], [0.9, 0.1], round_id=f"r{number}")
-                await engine.answer("a", round_.shown.round_id, "hit", "x")
-                if number % 3 == 2:
-                    await engine.answer("a", f"r{number - 1}", "hit", "y")
-                    await engine.answer("a", f"r{number - 2}", "miss", None)
+                kind, member = [("hit", "x"), ("hit", "y"), ("miss", None)][number % 3]
+                await engine.answer("a", round_.shown.round_id, kind, member)
                 counts = await asyncio.gather(*(engine.history.classes("a") for _ in range(3)))
                 seen.append(counts[0][0].classes())
                 assert counts[0][0] is counts[2][0]

@@ -64,21 +64,3 @@ def test_what_is_stored_gives_the_same_settings(settings):
     assert again == made
     assert again.rounds == made.rounds
     assert "keep" not in made.to_dict()  # of a lister's file: the service keeps everything
-
-
-def test_a_stream_that_shadows_another_is_in_shadow_mode_until_that_ends():
-    made = Settings(coverage=0.9, shadows="old", at_most=3)
-    assert (made.shadow, made.at_most) == (False, 3)
-    assert (made.rounds.shadow, made.rounds.at_most) == (True, None)
-    longer = made.changed({"at_most": 5})
-    assert (longer.at_most, longer.rounds.at_most, longer.round_changes(made)) == (5, None, {})
-    assert made.changed({"patience": 50}).round_changes(made) == {"patience": 50}
-    ended = made.changed({"shadows": None})
-    assert ended.round_changes(made) == {"shadow": False, "at_most": 3}
-    assert ended == ended.changed({"shadows": None}) == Settings(coverage=0.9, at_most=3)
-    for wrong, message in (
-        ({"shadows": "old"}, "only when a stream is created"),
-        ({"shadow": True}, "shadow mode shows"),
-    ):
-        with pytest.raises(InvalidParameter, match=message):
-            made.changed(wrong)

@@ -130,39 +130,6 @@ def test_a_stream_that_is_asked_for_while_it_is_deleted_is_gone(long_log, monkey
     assert asyncio.run(main()) == (0, True)
 
 
-def test_rounds_that_others_have_too_wait_for_these_alone(long_log, monkeypatch):
-    """A stream is read that shadows another: that one waits, and no other."""
-    address, go_on = long_log
-
-    async def main():
-        async with Engine.open(address, stream_limit=1) as engine:
-            await engine.create_stream("leader", Settings(coverage=0.9))
-            await engine.create_stream("follower", Settings(coverage=0.9, shadows="leader"))
-            await engine.propose("leader", ["x"], [0.5], round_id="r", also={"follower": [0.5]})
-            await one_round(engine, "short")
-            assert engine.in_memory == ["short"]
-            started, find = [], shelf.Shelf.find
-
-            async def being_read(self, name):
-                if name == "follower" and not go_on.is_set():
-                    started.append(name)
-                    return None
-                return await find(self, name)
-
-            monkeypatch.setattr(shelf.Shelf, "find", being_read)
-            waiting = asyncio.create_task(engine.answer("leader", "r", "hit", "x"))
-            while not started and not waiting.done():  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
-            for _ in range(3):
-                await one_round(engine, "short")
-            assert not waiting.done()
-            go_on.set()
-            await waiting
-            return (await engine.summary("leader"))["hits"], (await engine.summary("follower"))["hits"]
-
-    assert asyncio.run(main()) == (1, 1)
-
-
 def test_streams_leave_memory_and_come_back_as_they_were(address, read):
     """With room for three of ten, asked for by turns and all at once."""
 

@@ -49,8 +49,6 @@ ATTACKS = {
     "unknown fields of a candidate": (NewRound, f'{{"candidates":[{{"id":"a","score":1,{UNKNOWN}}}]}}'),
     "unknown fields": (NewRound, f'{{"candidates":[],{UNKNOWN}}}'),
     "candidates of wrong type": (NewRound, f'{{"candidates":[{",".join(["1"] * 10_000)}]}}'),
-    "scores of a shadow": (NewRound, f'{{"candidates":[],"also":{{"a":[{",".join(["[]"] * 500_000)}]}}}}'),
-    "tags": (NewRound, f'{{"candidates":[],"tags":{{{UNKNOWN.replace("1,", "[],")}}}}}'),
     "scores": (NewRound, f'{{"candidates":[{{"id":1,"scores":{{{UNKNOWN.replace("1,", "true,")}}}}}]}}'),
     "picks": (Answers, f'{{"answers":[{{"round_id":"a","hit":[{",".join(["[]"] * 500_000)}]}}]}}'),
     "labelled lists": (Examples, f'{{"right":[0],"lists":[{",".join(["[true]"] * 250_000)}]}}'),
@@ -89,7 +87,7 @@ def test_lists_and_objects_have_a_largest_number(monkeypatch):
     ]
 
 
-@pytest.mark.parametrize("extra", ["", ',"round_id":"a"', ',"tags":{"a":"b\\u003ac"}'])
+@pytest.mark.parametrize("extra", ["", ',"round_id":"a"', ',"question":"b\\u003ac"'])
 def test_many_fields_are_read_like_few(extra):
     """Where there are many it is looked at first whether they are known: that must not change what is taken."""
     body = many_fields(extra)
@@ -97,7 +95,7 @@ def test_many_fields_are_read_like_few(extra):
     assert reader_of(TypeAdapter(NewRound))(body) == NewRound.model_validate_json(body)
 
 
-@pytest.mark.parametrize("extra", [',"nobody":1', ',"nobody":1,"tags":{"a":"b\\u003ac"}'])
+@pytest.mark.parametrize("extra", [',"nobody":1', ',"nobody":1,"question":"b\\u003ac"'])
 def test_one_unknown_field_among_many_is_named(extra):
     with pytest.raises(RequestValidationError) as caught:
         reader_of(TypeAdapter(NewRound))(many_fields(extra))

@@ -12,9 +12,9 @@ def read(**fields):
 
 
 def test_an_item_with_checked_scores():
-    item = read(truncated_below=0.25, tags={"language": "de"}, scorer_version="v1").item()
+    item = read(truncated_below=0.25, scorer_version="v1").item()
     assert (item.item_id, item.ids, item.values.tolist(), item.scorers) == ("i1", ["a"], [0.5], ("",))
-    assert (item.truncated_below, item.tags, item.scorer_version) == (0.25, {"language": "de"}, "v1")
+    assert (item.truncated_below, item.scorer_version) == (0.25, "v1")
 
 
 def test_scores_of_two_kinds():
@@ -30,7 +30,6 @@ def test_scores_of_two_kinds():
         {"id": "a/b"},
         {"candidates": []},
         {"round_id": "r"},
-        {"also": {"v2": [0.5]}},
         {"image": "ftp://x"},
         {"image": "https://"},
     ],

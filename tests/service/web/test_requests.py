@@ -24,12 +24,6 @@ BODIES = {
     "a scorer without a name": {"candidates": [{"id": "a", "scores": {"": 0.5}}]},
     "a list of scores": {"candidates": [{"id": "a", "scores": [0.5]}]},
     "a bound that is text": {"candidates": [{"id": "a", "score": 0.5}], "truncated_below": {"bm25": "1"}},
-    "text for a score for another stream": {"candidates": [{"id": "a", "score": 0.5}], "also": {"new": ["0.5"]}},
-    "scores of both forms for another stream": {
-        "candidates": [{"id": "a", "score": 0.5}, {"id": "b", "score": 0.5}],
-        "also": {"new": [0.5, {"bm25": 1.0}]},
-    },
-    "another stream with a bad name": {"candidates": [{"id": "a", "score": 0.5}], "also": {"a b": [0.5]}},
     "a list": [1],
     "null": None,
 }

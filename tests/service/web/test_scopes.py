@@ -37,8 +37,6 @@ NEEDED = {
     "erase_texts": "admin",
     "get_series": "read",
     "export": "read",
-    "get_subgroups": "read",
-    "get_silence": "read",
     "metrics": "read",
 }
 
@@ -59,9 +57,7 @@ RESERVED = [
     "expire",
     "export",
     "series",
-    "silence",
     "streams",
-    "subgroups",
     "metrics",
     "healthz",
 ]

@@ -33,7 +33,7 @@ _SERVERS: Final = ("mcpServers", "servers")
 _LISTER: Final = (
     "coverage",
     "delta",
-    *(name for name in Options.__dataclass_fields__ if name not in ("shadow", "grace")),
+    *(name for name in Options.__dataclass_fields__ if name != "shadow"),
 )
 #: The gateway's own defaults. Agents never report that a tool was missing, so it explores; they call a tool soon
 #: after finding it, or not at all, so a silent round need not hold up later ones for long.

@@ -6,7 +6,6 @@ thresholds only rise), and the event says which they were. Requests of one batch
 two different answers to a round the first one counts.
 """
 
-import contextlib
 import json
 import secrets
 from collections import Counter
@@ -28,13 +27,12 @@ from shortlist.errors import (
     UnknownRound,
 )
 from shortlist.rounds.admission import Given, admit, is_same_answer
-from shortlist.rounds.events import Answer, Configured, Event, Expired, Fitted, Listed, Restarted, Seen
+from shortlist.rounds.events import Answer, Configured, Event, Expired, Fitted, Listed, Restarted
 from shortlist.service.engine.commands import Close, Command, Configure, Expand, Propose
 from shortlist.service.engine.examples import WarmStart, check_warm_start
 from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.rounds import Key, Round, scorers_of, table_of
 from shortlist.service.engine.settings import Settings
-from shortlist.service.engine.shadowing import check_own, check_serves, shadowing
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Entry, Lease, Signature, Text
 
@@ -52,8 +50,6 @@ class Batch:
     rounds: dict[Key, Round]
     at: float
     open_limit: int
-    #: Streams that shadow others, by name; None where one cannot be read.
-    others: dict[str, LoggedStream | None] = field(default_factory=dict)
     #: What the digests of texts are made with, of rounds that are sent again and whose texts are not erased.
     salts: dict[Key, str] = field(default_factory=dict)
     #: The leases of rounds that somebody answers whom they bind, and who gave the answers that such rounds have.
@@ -62,8 +58,6 @@ class Batch:
     entries: list[Entry] = field(default_factory=list)
     texts: list[Text] = field(default_factory=list)
     signatures: list[Signature] = field(default_factory=list)
-    #: The answers that are replaced, by the numbers of their events.
-    unsigned: list[tuple[int, int]] = field(default_factory=list)
     #: Whether items or leases have changed in the transaction.
     touched: bool = False
     _numbers: dict[int, int] = field(default_factory=dict)
@@ -73,8 +67,6 @@ class Batch:
     _versions: dict[int, str | None] = field(default_factory=dict)
     # The scorers of each stream's lists in it.
     _scorers: dict[int, Scorers] = field(default_factory=dict)
-    # The rounds of each stream that it answers, in order.
-    _answered: dict[int, list[str]] = field(default_factory=dict)
     # What streams are set to after it, where that changes.
     _settings: dict[int, Settings] = field(default_factory=dict)
     # The digests of the examples that streams are warm started with, and the epochs that they are in after it.
@@ -87,8 +79,6 @@ class Batch:
     def judge(self, command: Command) -> tuple[Round | None, bool] | ShortlistError:
         """Return the round, if it is about one, and whether this changes it, or the reason why it cannot be."""
         try:
-            if isinstance(command, (Propose, Close, Expand)):
-                check_serves(command.stream)
             if isinstance(command, Propose):
                 return self._propose(command)
             if isinstance(command, Configure):
@@ -106,7 +96,7 @@ class Batch:
         stream, key = new.stream, (new.stream.id, new.round_id)
         logged = None if new.fresh else self.rounds.get(key)
         if logged is not None:
-            if logged.listed.seen is not None or not self._is_same(logged.listed, new):
+            if not self._is_same(logged.listed, new):
                 raise ConflictingRound(
                     f"round {new.round_id} was shown before with other candidates, texts or settings; send the same "
                     "again, or give the new list a round_id of its own"
@@ -114,22 +104,17 @@ class Batch:
             return logged, False
         self._check_version(stream, new.scorer_version)
         listed = self._decide(stream, new)
-        others = self._decide_beside(new, listed)  # whatever is wrong with them, nothing has been added yet
         salt = secrets.token_hex(16) if new.has_texts else None
         listed = listed._replace(
             scorer_version=new.scorer_version,
             text_digest=None if salt is None else new.text_digest(salt),
             drawn=new.drawn,
-            also=[other.name for other, _ in others] or None,
-            also_digest=new.also_digest(),
         )
         self._open(stream, listed)
         if salt is not None:
             number = self.rounds[key].shown.number
             self.texts.append(Text(stream.id, number, new.question, new.texts, new.image, salt))
             self.salts[key] = salt
-        for other, beside in others:
-            self._open(other, beside)
         return self.rounds[key], True
 
     def _is_same(self, listed: Listed, new: Propose) -> bool:
@@ -144,22 +129,7 @@ class Batch:
         expected = self._scorers.get(stream.id, stream.rounds.scorers)
         scorers = expected or (new.scorers if len(new.values) else UNNAMED)
         values, below = new.aligned(scorers)
-        return stream.rounds.decide(new.round_id, values, new.ids, below, scorers=scorers, tags=new.tags)
-
-    def _decide_beside(self, new: Propose, listed: Listed) -> list[tuple[LoggedStream, Listed]]:
-        """Return the streams that shadow a list's, and what they would show in its place."""
-        seen = Seen(new.stream.name, listed.positions, listed.complete, new.truncated_below is not None)
-        decided = []
-        for name, (values, scorers) in new.also.items():
-            other = shadowing(new.stream, name, self.others)
-            if other is None:
-                continue
-            try:
-                beside = self._decide(other, Propose(other, new.round_id, new.ids, values, scorers, tags=new.tags))
-            except ShortlistError as error:
-                raise type(error)(f"also, for stream {name}: {error}") from None
-            decided.append((other, beside.beside(seen)._replace(scorer_version=other.scorer_version)))
-        return decided
+        return stream.rounds.decide(new.round_id, values, new.ids, below, scorers=scorers)
 
     def _open(self, stream: LoggedStream, listed: Listed) -> None:
         """Add a list that opens a round."""
@@ -207,8 +177,7 @@ class Batch:
         versions = "rounds without a scorer_version" if expected is None else repr(expected)
         raise ScorerChanged(
             f"scorer_version is {version!r}, and stream {stream.name} has learned from {versions}; scores of another "
-            "model are on another scale: create a new stream for it and carry the answers over (shortlist rescore), or "
-            "let it shadow this one first (shadows)"
+            "model are on another scale: create a new stream for it, and carry the answers over with shortlist.rescore"
         )
 
     def _make_room(self, stream: LoggedStream) -> None:
@@ -222,7 +191,6 @@ class Batch:
                 self._grown[stream.id] -= 1
                 entry = self._add(stream, Expired(round_id))
                 if key in self.rounds:
-                    self._carry(self.rounds[key].listed, Answer.EXPIRED)
                     self.rounds[key] = self.rounds[key].after(entry)
                 return
 
@@ -242,12 +210,9 @@ class Batch:
         logged = self.rounds.get(key)
         if logged is None:
             raise UnknownRound(f"round {new.round_id} of stream {stream.name} was never shown")
-        if new.answer is not Answer.EXPIRED:
-            check_own(logged.listed)
         self._check_author(key, logged, new)
         if not self._answer(stream, logged, new.answer, new.author.annotator):
             return logged, False
-        self._carry(logged.listed, new.answer)
         return self.rounds[key], True
 
     def _check_author(self, key: Key, logged: Round, new: Close | Expand) -> None:
@@ -267,53 +232,24 @@ class Batch:
         signed = author.annotator is not None and self.signers.get(key) == author.annotator
         repeated = isinstance(new, Close) and is_same_answer(new.answer, given)
         if not signed if author.only_answers else not repeated:
-            raise LeaseLost(f"round {key[1]} was answered by another annotator, and only they can correct it")
+            raise LeaseLost(f"round {key[1]} was answered by another annotator")
 
     def _answer(self, stream: LoggedStream, logged: Round, answer: Given, annotator: str | None = None) -> bool:
         """Add a round's answer, and return whether it changes it."""
         round_id = logged.shown.round_id
-        held = logged.closed is not None and self._is_held(stream, round_id)
         listed = logged.listed
         if not isinstance(answer, Answer):
             listed = stream.rounds.completed(listed, table_of(listed))
-        event = admit(listed, answer, logged.given, held=held)
+        event = admit(listed, answer, logged.given)
         if event is None:
             return False
         entry = self._add(stream, event)
         self.rounds[stream.id, round_id] = logged.after(entry)
-        if logged.closed is not None:
-            self.unsigned.append((stream.id, logged.closed.number))  # who corrects an answer takes it over
         if annotator is not None and stream.settings.record_annotators:
             self.signatures.append(Signature(stream.id, entry.number, annotator))
             self.signers[stream.id, round_id] = annotator
-        if logged.closed is None:
-            self._grown[stream.id] -= 1
-            if answer is not Answer.EXPIRED:  # it waits for nothing, so it makes no other answer final
-                self._answered.setdefault(stream.id, []).append(round_id)
+        self._grown[stream.id] -= 1
         return True
-
-    def _carry(self, listed: Listed, answer: Given) -> None:
-        """Answer a round in the streams that have it too; where its answer is final already, it stays."""
-        for stream, logged in self._beside(listed):
-            with contextlib.suppress(ShortlistError):
-                self._answer(stream, logged, answer)
-
-    def _beside(self, listed: Listed) -> list[tuple[LoggedStream, Round]]:
-        """Return the streams that have a round too, each with its round."""
-        rounds = []
-        for name in listed.also or ():
-            other = self.others.get(name)
-            logged = None if other is None else self.rounds.get((other.id, str(listed.round_id)))
-            if other is not None and logged is not None and logged.listed.seen is not None:
-                rounds.append((other, logged))
-        return rounds
-
-    def _is_held(self, stream: LoggedStream, round_id: str) -> bool:
-        """Return whether a round's answer may still be corrected, after all that the batch has answered so far."""
-        rounds, answered = stream.rounds, self._answered.get(stream.id, [])
-        if round_id in answered:
-            return len(answered) - answered.index(round_id) <= rounds.settings.grace
-        return rounds.holding.has(round_id, len(answered))
 
     def _expand(self, new: Expand) -> tuple[Round, bool]:
         stream, key = new.stream, (new.stream.id, new.round_id)
@@ -321,7 +257,6 @@ class Batch:
         if logged is None:
             raise UnknownRound(f"round {new.round_id} of stream {stream.name} was never shown")
         listed = logged.listed
-        check_own(listed)
         self._check_author(key, logged, new)
         shown = len(listed.positions)
         if new.seen is not None and new.seen > shown:
@@ -329,20 +264,14 @@ class Batch:
         count = None if new.count is None else (shown if new.seen is None else new.seen) + new.count - shown
         if count is not None and count <= 0:
             return logged, False  # it is shown already
-        if logged.closed is not None and not self._is_held(stream, new.round_id):
+        if logged.closed is not None:
             if len(listed.scores) == shown:
                 return logged, False
-            raise RoundClosed(
-                f"round {new.round_id} has its final answer; more of a list can be shown only before that"
-            )
+            raise RoundClosed(f"round {new.round_id} has an answer; more of a list can be shown only before that")
         event = stream.rounds.expand(listed, table_of(listed), count)
         if event is None:
             return logged, False
         self.rounds[key] = logged.after(self._add(stream, event))
-        for other, beside in self._beside(listed):
-            if beside.closed is None:
-                more = self._add(other, beside.listed.also_expanded(event.positions))
-                self.rounds[other.id, new.round_id] = beside.after(more)
         return self.rounds[key], True
 
     def _configure(self, new: Configure) -> bool:
@@ -396,6 +325,4 @@ def _same_list(listed: Listed, new: Propose) -> bool:
         and np.array_equal(table_of(listed), values, equal_nan=True)
         and listed.truncated_below == below
         and listed.scorer_version == new.scorer_version
-        and listed.tags == new.tags
-        and listed.also_digest == new.also_digest()
     )

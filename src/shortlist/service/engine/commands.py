@@ -1,9 +1,7 @@
 """What can be asked of a stream, as the writer takes it."""
 
-import hashlib
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from shortlist._validation import UNNAMED, Array, Member, Scorers, align_table, check_below
@@ -31,28 +29,15 @@ class Propose:
     image: str | None = None
     truncated_below: float | Mapping[str, float] | None = None
     scorer_version: str | None = None
-    tags: dict[str, str] | None = None
     #: Its position among the items that it was drawn from, and how many these were.
     drawn: list[int] | None = None
     #: Whether the id is new for certain, because it was made here.
     fresh: bool = False
-    #: The scores of the same candidates for streams that shadow this one, and the names of their scorers.
-    also: dict[str, tuple[Array, Scorers]] = field(default_factory=dict)
 
     def aligned(self, scorers: Scorers) -> tuple[Array, float | list[float | None] | None]:
         """Return the scores, and where the search had cut them off, with a column for each of these scorers."""
         below = None if self.truncated_below is None else check_below(self.truncated_below, scorers)
         return align_table(self.values, self.scorers, scorers), below
-
-    def also_digest(self) -> str | None:
-        """Return a digest of what was sent for other streams: these may be deleted, and it must still be recognized."""
-        if not self.also:
-            return None
-        digest = hashlib.sha256()
-        for name, (values, scorers) in sorted(self.also.items()):
-            digest.update(json.dumps([name, scorers, values.shape]).encode())
-            digest.update(values.tobytes())
-        return digest.hexdigest()
 
     @property
     def has_texts(self) -> bool:

@@ -16,7 +16,6 @@ from shortlist.service.engine.batch import Batch
 from shortlist.service.engine.commands import Take
 from shortlist.service.engine.items import Item
 from shortlist.service.engine.rounds import Round
-from shortlist.service.engine.shadowing import check_serves
 from shortlist.service.engine.shelf import Shelf
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.engine.writer import Writer
@@ -32,8 +31,6 @@ MOST_LEASES: Final = 20
 REST: Final = 20
 #: How many items are compared at a time with the rounds that they have become.
 _COMPARED: Final = 100
-#: How many rounds are named whose answers may still be corrected.
-_CORRECTABLE: Final = 200
 
 
 class Held(NamedTuple):
@@ -61,7 +58,6 @@ class Desk:
         """Add items to those that wait, as far as they could be shown; return of each whether it is new."""
         self._writer.check()
         stream = await self._shelf.fresh(name)
-        check_serves(stream)
         draft = Batch({}, time.time(), 0)
         outcomes: list[bool | ShortlistError] = [_checked(draft, stream, item) for item in items]
         good = [position for position, outcome in enumerate(outcomes) if outcome is True]
@@ -166,26 +162,18 @@ class Desk:
         stream = await self._shelf.fresh(name)
         who = annotator if stream.settings.record_annotators else None
 
-        def read(reader: Reader) -> tuple[QueueCounts, int | None, set[str]]:
-            if who is None:
-                return reader.queue(stream.id), None, set()
-            return reader.queue(stream.id), reader.signed(stream.id, who), reader.signed_rounds(stream.id, who)
+        def read(reader: Reader) -> tuple[QueueCounts, int | None]:
+            return reader.queue(stream.id), None if who is None else reader.signed(stream.id, who)
 
-        counts, yours, own = await self._shelf.read_of(stream, read)
-        now, tally, holding = time.time(), stream.rounds.tally, stream.rounds.holding.answers
+        counts, yours = await self._shelf.read_of(stream, read)
+        now, tally = time.time(), stream.rounds.tally
         return {
             "waiting": counts.waiting,
             "open": len(stream.open),
             "held": sum(lease.until > now and lease.round_id in stream.open for lease in counts.leases),
-            "answered": tally.hits + tally.misses + tally.skipped + tally.absent + len(holding),
+            "answered": tally.hits + tally.misses + tally.skipped + tally.absent,
             "refused": counts.refused,
             "problems": [{"id": item_id, "why": why} for item_id, why in counts.problems],
-            "grace": stream.settings.grace,
-            "correctable": [
-                str(round_id)
-                for round_id in holding
-                if stream.rounds.holding.has(round_id) and (who is None or round_id in own)
-            ][-_CORRECTABLE:],
             "guidelines": stream.settings.guidelines,
             "annotator": annotator,
             "yours": yours,

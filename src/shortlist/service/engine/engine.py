@@ -18,16 +18,12 @@ from typing import Any
 from shortlist._validation import Member, check_ids, check_number, check_table
 from shortlist.errors import (
     ConflictingStream,
-    DamagedLog,
-    InvalidParameter,
-    InvalidScores,
     ShortlistError,
     UnknownStream,
 )
 from shortlist.rounds.admission import Given, needed
 from shortlist.rounds.events import Answer
 from shortlist.rounds.settings import CONFIGURABLE
-from shortlist.rounds.subgroups import check_tags
 from shortlist.service.engine.commands import UNBOUND, Author, Close, Command, Configure, Expand, Propose
 from shortlist.service.engine.desk import Desk
 from shortlist.service.engine.examples import WarmStart, check_warm_start, labeled, warm_start_events
@@ -39,7 +35,6 @@ from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.retention import Retention
 from shortlist.service.engine.rounds import Round
 from shortlist.service.engine.settings import OWN, Settings
-from shortlist.service.engine.shadowing import check_leader
 from shortlist.service.engine.shelf import Shelf
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.engine.telling import Change, Telling, summary_of
@@ -136,8 +131,6 @@ class Engine:
         """Create a stream, or find the one with that name and those settings; return its summary, and if it is new."""
         self._writer.check()
         values = settings.to_dict()
-        if settings.shadows is not None and await self._shelf.read(lambda reader: reader.stream(name)) is None:
-            await self._check_leader(name, settings)
         async with self._writer.lock:
             row, created = await self._writer.do(self.store.create_stream, name, values, time.time())
             cached = self._memory.by_name.get(name)
@@ -155,33 +148,6 @@ class Engine:
                 f"{remedy}, or delete it first"
             )
         return (await self._shelf.fresh(name)).summary(), created
-
-    async def _check_leader(self, name: str, settings: Settings) -> None:
-        """Refuse a stream that cannot shadow the one that it names."""
-        shadows = settings.shadows or ""
-        if shadows == name:
-            raise InvalidParameter(f"shadows is {name!r}, which is the stream itself: name the one that is in use")
-        try:
-            leader = await self._shelf.fresh(shadows)
-        except UnknownStream:
-            raise InvalidParameter(
-                f"shadows is {shadows!r}, and there is no such stream: create that one first"
-            ) from None
-        check_leader(settings, leader)
-
-    async def _check_not_shadowed(self, name: str) -> None:
-        """Refuse to go on while another stream has this one's rounds."""
-        for row in await self._shelf.read(lambda reader: reader.streams()):
-            if row.settings.get("shadows") != name:
-                continue
-            try:
-                other = await self._shelf.fresh(row.name)
-            except (DamagedLog, UnknownStream):
-                continue
-            if other.settings.shadows == name:
-                raise ConflictingStream(
-                    f'stream {other.name} shadows {name}: delete it first, or end it with PATCH {{"shadows": null}}'
-                )
 
     async def streams(self, *, after: str = "", limit: int = 100) -> dict[str, Any]:
         """Return summaries by name, the streams that cannot be read, or not yet, and the name to go on after."""
@@ -228,7 +194,6 @@ class Engine:
         """Erase a stream and its log, whether or not it can be read."""
         self._writer.check()
         row = await self._shelf.row(name)
-        await self._check_not_shadowed(name)
         async with self._writer.lock:
             self._shelf.give_up(name)
             stream = self._memory.by_id.get(row.id)
@@ -256,28 +221,18 @@ class Engine:
         image: str | None = None,
         truncated_below: float | Mapping[str, float] | None = None,
         scorer_version: str | None = None,
-        tags: Mapping[str, str | int] | None = None,
         allow_empty: bool = False,
-        also: Mapping[str, Any] | None = None,
     ) -> tuple[Round, bool]:
         """Show a list; return its round and whether it is new.
 
         `scores` are a number for each candidate, or ``{scorer: numbers}``, NaN where one has none. Of the scorers that
-        the stream has, those that are not named here are missing for all candidates. `also` has, in the same form, the
-        scores of the same candidates for streams that shadow this one, by name.
+        the stream has, those that are not named here are missing for all candidates.
         """
         values, scorers = check_table(scores, allow_empty=allow_empty)
         members = check_ids(ids, len(values))
         if truncated_below is not None and not isinstance(truncated_below, Mapping):
             truncated_below = check_number("truncated_below", truncated_below, "a finite score, or left out")
-        beside = {other: check_table(each, allow_empty=True) for other, each in (also or {}).items()}
-        for other, (table, _) in beside.items():
-            if len(table) != len(values):
-                raise InvalidScores(
-                    f"also has {len(table)} scores for {other!r}, and there are {len(values)} candidates: give one for "
-                    "each, in their order"
-                )
-        chosen, checked_tags = round_id or uuid.uuid4().hex, check_tags(tags)
+        chosen = round_id or uuid.uuid4().hex
         return await self._submit(
             name,
             lambda stream: Propose(
@@ -291,9 +246,7 @@ class Engine:
                 image,
                 truncated_below,
                 scorer_version,
-                checked_tags,
                 fresh=round_id is None,
-                also=beside,
             ),
         )
 

@@ -7,11 +7,11 @@ from typing import IO, Any, Final, NamedTuple
 
 from shortlist.errors import UnknownStream
 from shortlist.rounds.codec import encode, to_json
-from shortlist.rounds.events import LISTED, Absent, Corrected, Event, Fitted, Hit, Listed, Withdrawn, kind_of
+from shortlist.rounds.events import LISTED, Absent, Fitted, Hit, Listed, Withdrawn, kind_of
 from shortlist.service.engine.tables import safe
 from shortlist.service.store import Entry, Reader, Store, StreamRow
 
-__all__ = ["COLUMNS", "Extent", "answer_in", "export_extent", "export_page", "export_stream"]
+__all__ = ["COLUMNS", "Extent", "export_extent", "export_page", "export_stream"]
 
 #: How many events or rounds are read at a time; fewer where they are large.
 _PAGE: Final = 1_000
@@ -110,7 +110,7 @@ def _rows(reader: Reader, extent: Extent, shown: list[Entry]) -> Iterator[dict[s
     closed = {
         entry.round_id: entry
         for entry in reader.rounds(stream.id, [entry.round_id for entry in shown], lists=False)
-        if (entry.is_answer or isinstance(entry.event, Corrected)) and entry.number <= stream.last_number
+        if entry.is_answer and entry.number <= stream.last_number
     }
     for entry in shown:
         listed, answer = entry.event, closed.get(entry.round_id)
@@ -123,7 +123,7 @@ def _rows(reader: Reader, extent: Extent, shown: list[Entry]) -> Iterator[dict[s
             or _is_withdrawn(reader, extent, entry, answer)
         ):
             continue
-        event = None if answer is None else answer_in(answer)
+        event = None if answer is None else answer.event
         picked = event if isinstance(event, Hit) else None
         one = len(listed.scorers or ("",)) == 1
         yield {
@@ -132,7 +132,7 @@ def _rows(reader: Reader, extent: Extent, shown: list[Entry]) -> Iterator[dict[s
             "epoch": listed.epoch,
             "threshold": encode(listed.threshold),
             "candidates": len(listed.scores),
-            "list_length": len(listed.positions) if listed.seen is None else listed.reached,
+            "list_length": len(listed.positions),
             "truncated": listed.truncated,
             "answer": None if event is None else kind_of(event),
             "member": picked and picked.member,
@@ -142,14 +142,9 @@ def _rows(reader: Reader, extent: Extent, shown: list[Entry]) -> Iterator[dict[s
         }
 
 
-def answer_in(answer: Entry) -> Event:
-    """Return the answer of a round: of one that was corrected, the last."""
-    return answer.event.answer.event if isinstance(answer.event, Corrected) else answer.event
-
-
 def _is_withdrawn(reader: Reader, extent: Extent, shown: Entry, answer: Entry | None) -> bool:
     """Return whether a round left the sample before `patience` later ones were shown: absent, or never seen."""
-    event = None if answer is None else answer_in(answer)
+    event = None if answer is None else answer.event
     if answer is None or not (isinstance(event, Withdrawn) or (isinstance(event, Absent) and event.believed)):
         return False
     later = reader.count_shown(extent.stream.id, shown.number, answer.number)

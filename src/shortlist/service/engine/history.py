@@ -8,11 +8,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from shortlist.errors import UnknownRound
-from shortlist.logs import IgnoreCheck
-from shortlist.logs.reading import LoggedRound
-from shortlist.rounds.subgroups import Subgroup, subgroups_of
 from shortlist.service.engine.export import export_extent, export_page
-from shortlist.service.engine.insight import logged_part, look_at_silence
 from shortlist.service.engine.labels import ClassCounts, labels_page, labels_text
 from shortlist.service.engine.pages import Asked, Page, open_numbers, read_page
 from shortlist.service.engine.rounds import Round, Seen, comparing, with_texts
@@ -22,8 +18,6 @@ from shortlist.service.store import Reader, Text
 
 __all__ = ["History"]
 
-#: How many of the last rounds are looked at to see who answers.
-_LAST: Final = 2_000
 #: How many answers are read at a time.
 _ANSWERS: Final = 1_000
 
@@ -74,24 +68,6 @@ class History:
         stream = await self._shelf.fresh(name)
         return {"points": stream.series.points(), "chosen": dataclasses.asdict(stream.series.chosen)}
 
-    async def subgroups(self, name: str) -> list[Subgroup]:
-        """Return coverage after the fact, by each value of each tag."""
-        stream = await self._shelf.fresh(name)
-        return subgroups_of([stream.rounds.subgroups.state])
-
-    async def silence(self, name: str) -> IgnoreCheck:
-        """Return who answers and who does not, of the last rounds that had time for it."""
-        stream = await self._shelf.fresh(name)
-        patience = min(stream.settings.patience, _LAST)
-        after: int | None = max(0, stream.number - 2 * (_LAST + patience))
-        rounds = list[LoggedRound]()
-        while after is not None:  # in parts: others want to read, too
-            part, after = await self._shelf.read_of(
-                stream, functools.partial(logged_part, stream_id=stream.id, after=after)
-            )
-            rounds += part
-        return await asyncio.to_thread(look_at_silence, rounds, patience)
-
     async def export(self, name: str, form: str) -> AsyncIterator[str]:
         """Yield a stream's log as text, page by page."""
         stream = await self._shelf.stream(name)
@@ -119,7 +95,7 @@ class History:
         Counts are kept for as long as the stream is in memory, so only the answers since the last request are read.
         """
         stream = await self._shelf.fresh(name)
-        new = ClassCounts(stream.settings.grace), asyncio.Lock()
+        new = ClassCounts(), asyncio.Lock()
         counts, lock = self._classes.setdefault(stream, new)
         async with lock:
             while entries := await self._shelf.read_of(

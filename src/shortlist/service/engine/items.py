@@ -36,7 +36,6 @@ class Item(NamedTuple):
     image: str | None = None
     truncated_below: float | Mapping[str, float] | None = None
     scorer_version: str | None = None
-    tags: dict[str, str] | None = None
 
     def to_row(self, stream_id: int) -> ItemRow:
         """Return it as it is stored; the same item always gives the same text."""

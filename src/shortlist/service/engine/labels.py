@@ -5,13 +5,12 @@ import io
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Any, Final
 
 from shortlist._shares import wilson
 from shortlist.errors import UnknownStream, needs_extra
 from shortlist.rounds.codec import to_json
-from shortlist.rounds.events import LISTED, Absent, Event, Hit, Listed, Miss, Skip
-from shortlist.service.engine.export import answer_in
+from shortlist.rounds.events import LISTED, Absent, Hit, Listed, Miss, Skip
 from shortlist.service.engine.rounds import Round, with_texts
 from shortlist.service.engine.tables import safe
 from shortlist.service.store import Entry, Reader, Store
@@ -66,7 +65,7 @@ def label_rows(reader: Reader, stream_id: int, lists: list[Entry]) -> Iterator[d
             "label": labels[0] if len(labels) == 1 else None,
             "labels": labels,
             "how": how,
-            "list_length": len(listed.positions) if listed.seen is None else listed.reached,
+            "list_length": len(listed.positions),
             "candidates": len(listed.scores),
             "shown_at": each.shown.at,
             "answered_at": each.closed.at,
@@ -76,7 +75,7 @@ def label_rows(reader: Reader, stream_id: int, lists: list[Entry]) -> Iterator[d
 
 def _how(each: Round) -> tuple[str | None, list[Any]]:
     """Return how a round was answered, and its labels; None if it was not."""
-    event = None if each.closed is None else answer_in(each.closed)
+    event = None if each.closed is None else each.closed.event
     if isinstance(event, Hit):
         return "more" if event.after_more else "list", event.members or [event.member]
     if isinstance(event, Absent) and event.believed:
@@ -168,59 +167,32 @@ class ParquetFile:
         self._writer.close()
 
 
-class _Count(NamedTuple):
-    """What an answer adds to the counts."""
-
-    hour: int
-    event: Event
-
-
 class ClassCounts:
-    """How lists did for each class, and how fast answers come; fed with the answers of a stream, in their order.
-
-    What was corrected counts as it was corrected, in the hour of its first answer.
-
-    Parameters
-    ----------
-    grace
-        How many answers may come until one can no longer be corrected.
-    """
+    """How lists did for each class, and how fast answers come; fed with the answers of a stream, in their order."""
 
     #: The kinds of events that it takes.
-    KINDS: Final = ("hit", "miss", "absent", "skip", "corrected")
+    KINDS: Final = ("hit", "miss", "absent", "skip")
 
-    def __init__(self, grace: int = 0) -> None:
+    def __init__(self) -> None:
         #: The number of the last entry in it.
         self.number = 0
         self._covered, self._missed = Counter[Any](), Counter[Any]()
         self._labels, self._answers = Counter[int](), Counter[int]()
         self.unlabeled = self.several = 0
-        # The last answers, which can still be corrected, by round.
-        self._recent, self._grace = dict[str, _Count](), grace
 
     def take(self, entry: Entry) -> None:
-        """Take an answer, or a correction of one."""
-        before = self._recent.get(entry.round_id)
-        now = _Count(int(entry.at // 3600) if before is None else before.hour, answer_in(entry))
-        if before is not None:
-            self._add(before, -1)
-        self._add(now, 1)
-        self._recent[entry.round_id] = now
-        if len(self._recent) > self._grace + 1:
-            del self._recent[next(iter(self._recent))]
+        """Take an answer."""
+        hour, event = int(entry.at // 3600), entry.event
         self.number = entry.number
-
-    def _add(self, count: _Count, times: int) -> None:
-        hour, event = count
-        self._answers[hour] += times
+        self._answers[hour] += 1
         if not isinstance(event, Hit):
-            self.unlabeled += times * (not isinstance(event, Skip))
+            self.unlabeled += not isinstance(event, Skip)
             return
-        self._labels[hour] += times
+        self._labels[hour] += 1
         if event.members is not None:  # whether the list had each of them is not in the log
-            self.several += times
+            self.several += 1
         else:
-            (self._missed if event.missed or event.after_more else self._covered)[event.member] += times
+            (self._missed if event.missed or event.after_more else self._covered)[event.member] += 1
 
     def classes(self) -> list[dict[str, Any]]:
         """Return the classes, the hardest first: those that lists missed most often, then the least covered."""
@@ -228,8 +200,6 @@ class ClassCounts:
         for label in {**self._covered, **self._missed}:
             covered, missed = self._covered[label], self._missed[label]
             count = covered + missed
-            if count == 0:  # all of them were corrected
-                continue
             rows.append(
                 {
                     "label": label,

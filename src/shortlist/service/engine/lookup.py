@@ -1,16 +1,14 @@
-"""What a batch has to know before it is judged: its rounds, its streams, and those that shadow them.
+"""What a batch has to know before it is judged: its rounds and its streams.
 
 On a database that others write to as well, all of these streams are locked, and brought up to date first. Their
-locks are taken at once, in one order: whoever finds out that more streams are needed lets go and starts again.
+locks are taken at once, in one order.
 
 A stream that somebody else holds for long, or that has yet to be read from the log, makes only those commands wait that
 are about it: `Busy` says which.
 """
 
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, Final
 
 from shortlist.errors import DamagedLog, UnknownStream
@@ -50,8 +48,6 @@ class Sight:
     rounds: dict[Key, Round | None] = field(default_factory=dict)
     #: The streams that it may write to.
     streams: dict[int, LoggedStream] = field(default_factory=dict)
-    #: Those of them that shadow others, by name; None where one cannot be read.
-    others: dict[str, LoggedStream | None] = field(default_factory=dict)
     #: What the digests of texts are made with, of rounds that are sent again and whose texts are not erased.
     salts: dict[Key, str] = field(default_factory=dict)
 
@@ -102,63 +98,14 @@ class Lookup:
         await self._bring_in(commands)
         sight = Sight(streams=streams)
         streams |= {command.stream.id: command.stream for command in commands}
-        looked, began = set[Any](), False
-        while True:
-            keys = self._keys(commands)
-            self._take(sight, keys)
-            sight.others = await self._others(commands, sight, keys)
-            streams |= {other.id: other for other in sight.others.values() if other is not None}
-            keys |= _beside(sight, keys)
-            self._take(sight, keys)
-            if began and keys | streams.keys() <= looked:
-                sight.salts = await self._salts(commands, sight)
-                return sight
-            if began:
-                await self._do(self._store.rollback)
-            await self._read(commands, sight)
-            looked, began = keys | streams.keys(), True
-
-    def _keys(self, commands: Sequence[Command]) -> set[Key]:
-        """Return the rounds that commands are about, and those that may be closed to make room."""
-        keys = {
-            (command.stream.id, command.round_id)
-            for command in commands
-            if command.round_id and not (isinstance(command, Propose) and command.fresh)
-        }
-        shadowed = [command.stream for command in commands if isinstance(command, Propose) and command.stream.shadowed]
-        for stream_id, lists in Counter(stream.id for stream in shadowed).items():
-            stream = next(each for each in shadowed if each.id == stream_id)
-            if len(stream.open) + lists >= self._open_limit:
-                keys |= {(stream_id, round_id) for round_id in islice(stream.open, lists + len(commands))}
-        return keys
-
-    def _take(self, sight: Sight, keys: Iterable[Key]) -> None:
-        """Take rounds that are at hand; they are held here, for what is read can push them out of the cache."""
-        for key in keys:
-            if sight.rounds.get(key) is None:
+        for command in commands:
+            if command.round_id and not (isinstance(command, Propose) and command.fresh):
+                key = (command.stream.id, command.round_id)
+                # It is held here, for what is read can push it out of the cache.
                 sight.rounds[key] = self._memory.cache.get(key)
-
-    async def _others(
-        self, commands: Sequence[Command], sight: Sight, keys: Iterable[Key]
-    ) -> dict[str, LoggedStream | None]:
-        """Return the streams that shadow those of the commands, and have, or are given, some of their rounds."""
-        names = {name for command in commands if isinstance(command, Propose) for name in command.also}
-        for key in keys:
-            logged = sight.rounds.get(key)
-            names |= set(() if logged is None else logged.listed.also or ())
-        others: dict[str, LoggedStream | None] = {}
-        for name in sorted(names):
-            try:
-                others[name] = await self._find(name)
-            except DamagedLog:
-                others[name] = None  # nobody else is to suffer from it
-            except UnknownStream:
-                continue  # it was deleted; or whoever named it gets an error
-            else:
-                if others[name] is None:
-                    await self._do(self._store.rollback)
-                    raise _waiting_for(commands, sight, {name}, _BEING_READ.format(name))
-        return others
+        await self._read(commands, sight)
+        sight.salts = await self._salts(commands, sight)
+        return sight
 
     async def _bring_in(self, commands: Sequence[Command]) -> None:
         """Bring the commands' streams into memory: some may have left it while the commands waited."""
@@ -207,7 +154,7 @@ class Lookup:
         folded = {stream_id: memory.by_id[stream_id].number for stream_id in behind if stream_id in memory.by_id}
         view = await self._do(self._store.begin, folded, missing, self.patient)
         if view.busy:
-            raise self._busy(commands, sight, view)
+            raise self._busy(commands, view)
         for stream_id in view.gone:
             memory.forget(memory.by_id[stream_id], deleted=True)
         for stream_id, error in view.damaged.items():
@@ -223,38 +170,14 @@ class Lookup:
         _update(rounds, view.rounds)
         self.unsure -= behind
 
-    def _busy(self, commands: Sequence[Command], sight: Sight, view: View) -> Busy:
+    def _busy(self, commands: Sequence[Command], view: View) -> Busy:
         """Return which commands have to wait for what the store could not lock or read now."""
         memory = self._memory
         names = {memory.by_id[stream_id].name for stream_id in view.busy}
         for stream_id in view.far:
             memory.forget(memory.by_id[stream_id])  # it is read again when its commands are tried again
-        return _waiting_for(commands, sight, names, _HELD.format(", ".join(sorted(names))))
-
-
-def _waiting_for(commands: Sequence[Command], sight: Sight, names: set[str], why: str) -> Busy:
-    """Return which commands have to wait for these streams: theirs, or those that shadow theirs."""
-    positions = set()
-    for position, command in enumerate(commands):
-        logged = sight.rounds.get((command.stream.id, command.round_id))
-        also = set(command.also) if isinstance(command, Propose) else set()
-        also |= set(() if logged is None else logged.listed.also or ())
-        if command.stream.name in names or also & names:
-            positions.add(position)
-    shadowed = {position for position, command in enumerate(commands) if command.stream.shadowed}  # may make room
-    return Busy(positions or shadowed or set(range(len(commands))), why)
-
-
-def _beside(sight: Sight, keys: Iterable[Key]) -> set[Key]:
-    """Return the same rounds in the streams that shadow theirs."""
-    beside = set()
-    for key in keys:
-        logged = sight.rounds.get(key)
-        for name in () if logged is None else logged.listed.also or ():
-            other = sight.others.get(name)
-            if other is not None:
-                beside.add((other.id, key[1]))
-    return beside
+        positions = {position for position, command in enumerate(commands) if command.stream.name in names}
+        return Busy(positions or set(range(len(commands))), _HELD.format(", ".join(sorted(names))))
 
 
 def _update(rounds: dict[Key, Round | None], entries: Iterable[Entry]) -> None:

@@ -5,8 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from shortlist.errors import ConflictingStream, ShortlistError, UnknownStream
-from shortlist.service.engine.shadowing import check_serves
+from shortlist.errors import ShortlistError, UnknownStream
 from shortlist.service.engine.shelf import Shelf
 from shortlist.service.engine.writer import Writer
 from shortlist.service.store import Store
@@ -39,7 +38,6 @@ class Retention:
     async def expire(self, name: str, before: float) -> int:
         """Close all rounds that were shown before a moment and are still open; return how many were."""
         stream = await self._shelf.fresh(name)
-        check_serves(stream)
         numbers = list(stream.open.values())
         overdue = await self._shelf.read_of(stream, lambda reader: reader.shown_before(stream.id, numbers, before))
         closed = 0
@@ -71,8 +69,6 @@ class Retention:
                     await work(row.name, time.time() - age)
                 except UnknownStream:
                     break  # deleted in the meantime
-                except ConflictingStream:
-                    break  # its rounds are closed with those of the stream that it shadows
                 except Exception:  # noqa: BLE001 - the other streams are not to wait for this one
                     _log.exception("retention of stream %s has to wait", row.name)
                     failed += 1

@@ -10,7 +10,7 @@ import numpy as np
 
 from shortlist._validation import UNNAMED, Array, Member, Scorers
 from shortlist.rounds.admission import Given, answer_of
-from shortlist.rounds.events import All, Answer, Corrected, Listed
+from shortlist.rounds.events import All, Answer, Listed
 from shortlist.rounds.stream import Stream
 from shortlist.scores import Score
 from shortlist.scores.comparing import comparable
@@ -45,7 +45,7 @@ class Round:
 
     def after(self, entry: Entry) -> "Round":
         """Return the round after another entry of it; one that is known already changes nothing."""
-        if entry.is_answer or isinstance(entry.event, Corrected):
+        if entry.is_answer:
             return Round(self.shown, entry, self.more)
         is_repeat = entry.is_list or any(each.number >= entry.number for each in self.more)
         return self if is_repeat else Round(self.shown, self.closed, (*self.more, entry))

@@ -12,8 +12,8 @@ from shortlist.scores import KINDS, Score, score_from_dict
 
 __all__ = ["OWN", "Settings"]
 
-#: The settings that are the service's own, and may change at any time; of `shadows`, that it ends.
-OWN: Final = ("shadows", "guidelines", "record_annotators")
+#: The settings that are the service's own, and may change at any time.
+OWN: Final = ("guidelines", "record_annotators")
 #: The policies that a stream can have: class and default parameters.
 _POLICIES: Final = {key: order_statistic_kinds()[key] for key in ("anytime", "sps")}
 
@@ -32,9 +32,6 @@ class Settings(settings.Options):
         ``{"kind": "learned", ...}``, what `shortlist.scores.learn` returned.
     scorer_version
         Of the model behind the scores; rounds that name another are refused.
-    shadows
-        The stream whose rounds it has: users see the lists of that one, and this one learns from their answers, as in
-        shadow mode. `at_most` applies once that has ended.
     guidelines
         What annotators read beside each question.
     record_annotators
@@ -50,7 +47,6 @@ class Settings(settings.Options):
     score: Any = "auto"
     policy: dict[str, Any] = field(default_factory=lambda: {"kind": "anytime"})
     scorer_version: str | None = None
-    shadows: str | None = None
     guidelines: str | None = None
     record_annotators: bool = False
     #: The settings of the rounds, checked.
@@ -74,23 +70,13 @@ class Settings(settings.Options):
             options["score"] = _score(self.score)
             put(self, "score", encode(options["score"]))
         own = settings.Settings(policy=make(self.coverage, *values), **options)
-        if self.shadows is not None and own.explore_share is not None:
-            raise InvalidParameter(
-                f"shadows is {self.shadows!r} and explore_share is {own.explore_share}: what is shown is up to "
-                f"{self.shadows}, so nothing can be explored here; drop one of the two"
-            )
-        put(self, "rounds", own if self.shadows is None else dataclasses.replace(own, shadow=True, at_most=None))
+        put(self, "rounds", own)
         for name in ("unanswered", "miss_budget", "explore_share"):  # what was not given depends on the others
             put(self, name, getattr(self.rounds, name))
 
     def changed(self, changes: dict[str, Any]) -> Self:
         """Return the settings with some of them changed, if these may be."""
-        if changes.get("shadows") is not None:
-            raise InvalidParameter(
-                f"shadows is {changes['shadows']!r}, and can be set only when a stream is created; null ends it"
-            )
-        serving = self if self.shadows is None else dataclasses.replace(self, shadows=None)
-        serving.rounds.changed(**{name: value for name, value in changes.items() if name not in OWN})
+        self.rounds.changed(**{name: value for name, value in changes.items() if name not in OWN})
         return dataclasses.replace(self, **changes)
 
     def round_changes(self, before: Self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from shortlist._shares import wilson
 from shortlist.policies import State
 from shortlist.rounds.codec import encode, from_json, to_json
-from shortlist.rounds.events import Configured, Event, Hit, Listed, WarmStarted, counted_as
+from shortlist.rounds.events import Configured, Hit, Listed, WarmStarted, counted_as
 from shortlist.rounds.learning import LearningState, make_learning
 from shortlist.rounds.progress import is_fitting, summarize
 from shortlist.rounds.stream import Stream, StreamState
@@ -40,7 +40,6 @@ class Remembered:
     #: The settings that were changed since it was made.
     changes: dict[str, Any] = field(default_factory=dict)
     warm_start: str | None = None
-    shadowed: bool = False
     series: Series = field(default_factory=Series)
     charts_dropped: int = 0
 
@@ -67,10 +66,6 @@ class LoggedStream:
         self.deleted = False
         #: The digest of the labeled examples that it has learned from; None if there were none.
         self.warm_start: str | None = None
-        #: The stream that it was made to shadow, whether it still does (`settings.shadows`) or not.
-        self.leader = self.settings.shadows
-        #: Whether any stream has, or had, its rounds too.
-        self.shadowed = False
         #: When something last happened.
         self.last_at: float | None = None
 
@@ -89,11 +84,9 @@ class LoggedStream:
         if entry.number != self.number + 1:
             raise ValueError(f"event {entry.number} of stream {self.name} does not follow {self.number}")
         event = entry.event
-        final = self.rounds.effect(event)
-        counts = isinstance(final, Hit) and self.rounds.tracker.is_open(final.round_id)
+        counts = isinstance(event, Hit) and self.rounds.tracker.is_open(event.round_id)
         if isinstance(event, Listed):
             self.open[entry.round_id] = entry.number
-            self.shadowed = self.shadowed or bool(event.also)
             self.scorer_version = event.scorer_version if self.rounds.tally.rounds == 0 else self.scorer_version
         elif entry.is_answer:
             del self.open[entry.round_id]
@@ -106,25 +99,22 @@ class LoggedStream:
         self.rounds.apply(event)
         self.number, self.last_at = entry.number, entry.at
         try:
-            self._chart(entry, final, counts=counts)
+            self._chart(entry, counts=counts)
         except Exception:  # noqa: BLE001 - a picture must not be able to destroy what it is a picture of
             _log.exception("the charts of stream %s start again: event %s cannot be drawn", self.name, entry.number)
             self.series = Series()
             self.charts_dropped += 1
 
-    def _chart(self, entry: Entry, final: Event | None, *, counts: bool) -> None:
-        """Take the entry into the stream's history.
-
-        `final` is the answer that takes effect with it; `counts`: it is a pick that the threshold learns from.
-        """
+    def _chart(self, entry: Entry, *, counts: bool) -> None:
+        """Take the entry into the stream's history; `counts`: it is a pick that the threshold learns from."""
         event, tracker = entry.event, self.rounds.tracker
         if isinstance(event, Listed):
             length = event.reached if self.rounds.settings.shadow else len(event.positions)
             self.series.show(length, len(event.scores))
-        elif entry.is_answer and final is not None:
-            self.series.answer(counted_as(final))
-            if counts and isinstance(final, Hit):  # what was picked while the score was learned is on another scale
-                self.series.pick(0 if self.rounds.learning is None else self.rounds.learning.number, final.score)
+        elif entry.is_answer:
+            self.series.answer(counted_as(event))
+            if counts and isinstance(event, Hit):  # what was picked while the score was learned is on another scale
+                self.series.pick(0 if self.rounds.learning is None else self.rounds.learning.number, event.score)
         level = None if tracker.detector is None else tracker.detector.level(tracker.state.drift)
         self.series.mark(entry.at, tracker.threshold, level)
 
@@ -139,7 +129,6 @@ class LoggedStream:
             self.last_at,
             self.changes,
             self.warm_start,
-            self.shadowed,
             self.series,
             self.charts_dropped,
         )
@@ -153,7 +142,7 @@ class LoggedStream:
         self.settings = self.settings.changed(state.changes)
         self.rounds = self._made(state.rounds, state.learning)
         self.open, self.scorer_version, self.last_at = state.open, state.scorer_version, state.last_at
-        self.warm_start, self.shadowed = state.warm_start, state.shadowed
+        self.warm_start = state.warm_start
         self.series, self.charts_dropped = state.series, state.charts_dropped
         self.number = snapshot.number
 
@@ -185,7 +174,6 @@ class LoggedStream:
         has_coverage = answered > 0 and self.settings.explore_share is None  # where misses are not reported, nothing is
         return {
             "name": self.name,
-            "shadows": self.settings.shadows,
             "events": self.number,
             "last_event": self.last_at,
             "coverage_target": self.settings.coverage,
@@ -197,6 +185,4 @@ class LoggedStream:
 def _plain(figures: Mapping[str, Any]) -> dict[str, Any]:
     """Return figures as JSON has them; the policy is among the settings."""
     plain = {name: figures[name] for name in figures if name != "policy"}
-    if plain.get("if_asked") is not None:
-        plain["if_asked"] = plain["if_asked"]._asdict()
     return plain | {name: plain[name] and dict(plain[name]) for name in ("drift", "error_budget")}

@@ -14,8 +14,8 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 def as_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     r"""Return a table with its header; None is an empty cell.
 
-    >>> as_csv(["tag", "rounds"], [["=1+1", 3]])
-    "tag,rounds\n'=1+1,3\n"
+    >>> as_csv(["class", "rounds"], [["=1+1", 3]])
+    "class,rounds\n'=1+1,3\n"
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

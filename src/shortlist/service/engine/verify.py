@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from shortlist.errors import DamagedLog, ShortlistError, StoreUnavailable
 from shortlist.rounds.admission import admit, answer_of
-from shortlist.rounds.events import Configured, Corrected, Event, Expanded, Fitted, Hit, Listed, Restarted, WarmStarted
+from shortlist.rounds.events import Configured, Event, Expanded, Fitted, Hit, Listed, Restarted, WarmStarted
 from shortlist.scores import Learned
 from shortlist.service.engine.items import drawn_position
 from shortlist.service.engine.rounds import scorers_of, table_of
@@ -142,17 +142,10 @@ def _check(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None], 
         yield from _check_list(stream, entry.event)
     elif not entry.round_id:
         yield from _check_stream(stream, entry.event)
-    elif isinstance(entry.event, Corrected):
-        yield from _check_correction(stream, entry.event, lists[entry.round_id])
-    elif entry.round_id not in stream.open and not _may_expand(stream, entry):
+    elif entry.round_id not in stream.open:
         yield f"round {entry.round_id} is not open"
     else:
         yield from _check_round(stream, entry, lists)
-
-
-def _may_expand(stream: LoggedStream, entry: Entry) -> bool:
-    """Return whether more of a list is shown whose answer may still be corrected."""
-    return isinstance(entry.event, Expanded) and stream.rounds.holding.has(entry.round_id)
 
 
 def _check_stream(stream: LoggedStream, event: Event) -> Iterator[str]:
@@ -192,23 +185,15 @@ def _check_restart(stream: LoggedStream, event: Restarted) -> Iterator[str]:
 
 
 def _check_round(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None]) -> Iterator[str]:
-    """Yield what is wrong with an event of a round that is open, or whose answer may still be corrected."""
+    """Yield what is wrong with an event of a round that is open."""
     listed = lists[entry.round_id]
     assert listed is not None  # noqa: S101 - it is open
     if isinstance(entry.event, Expanded):
         lists[entry.round_id] = listed.expanded(entry.event)
         yield from _check_more(stream, listed, entry.event)
         return
-    if not stream.settings.grace:
-        lists[entry.round_id] = None  # known, and closed
+    lists[entry.round_id] = None  # known, and closed
     yield from _check_answer(stream, listed, entry.event)
-
-
-def _check_correction(stream: LoggedStream, event: Corrected, listed: Listed | None) -> Iterator[str]:
-    if listed is None or not stream.rounds.holding.has(event.round_id):
-        yield f"corrects round {event.round_id}, whose answer is final"
-        return
-    yield from _check_answer(stream, listed, event.answer.event)
 
 
 def _is_due(event: Event, due: Event | None) -> bool:
@@ -248,9 +233,6 @@ def _check_budget(stream: LoggedStream, listed: Listed, levels: set[int]) -> Ite
 def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
     rounds = stream.rounds
     yield from _check_fit(stream, listed)
-    shadows = None if listed.seen is None else listed.seen.stream
-    if shadows != stream.settings.shadows:
-        yield f"was shown in the place of a list of {shadows}, and the stream shadows {stream.settings.shadows}"
     if listed.epoch > rounds.tracker.epoch:
         yield f"has epoch {listed.epoch}, and the log gives {rounds.tracker.epoch}"
     if listed.epoch == rounds.tracker.epoch and not rounds.allows(listed):
@@ -265,11 +247,8 @@ def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
         listed.ids,
         listed.truncated_below,
         scorers=scorers,
-        tags=listed.tags,
         again=listed,
     )
-    if listed.seen is not None:
-        again = again.beside(listed.seen)
     if listed.drawn is not None:
         position, waiting = listed.drawn
         given = drawn_position(stream.name, rounds.tally.rounds, waiting)
@@ -281,11 +260,6 @@ def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
 
 
 def _check_more(stream: LoggedStream, listed: Listed, event: Expanded) -> Iterator[str]:
-    if listed.seen is not None:
-        left = set(range(len(listed.scores))) - set(listed.seen.positions)
-        if event != listed.also_expanded(event.positions) or not set(event.positions) <= left:
-            yield f"is {event}, and of what was shown in its place, {sorted(left)} were left"
-        return
     again = stream.rounds.expand(listed, table_of(listed), max(1, len(event.positions)))
     if again is None or again._replace(comparable=None) != event:
         yield f"is {event}, and its list gives {again}"

@@ -33,7 +33,6 @@ from shortlist.service.engine.lookup import Busy, Lookup, Sight
 from shortlist.service.engine.memory import Memory
 from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.rounds import Round
-from shortlist.service.engine.shadowing import check_serves
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Entry, Lease, Store
 
@@ -246,7 +245,7 @@ class Writer:
     async def _store_all(self, commands: list[Command], streams: Streams) -> tuple[list[Outcome | ShortlistError], int]:
         """Return the result of each request, and how many events were written."""
         sight = await self._settled(commands, streams)
-        draft = Batch(sight.known, time.time(), self._open_limit, sight.others, sight.salts)
+        draft = Batch(sight.known, time.time(), self._open_limit, sight.salts)
         await self._look_up_authors(draft, commands)
         judged = dict[int, Outcome | ShortlistError]()
         for i in _in_order(commands):
@@ -254,7 +253,7 @@ class Writer:
             judged[i] = await self._take(draft, command) if isinstance(command, Take) else self._judge(draft, command)
         outcomes = [judged[i] for i in range(len(commands))]
         if draft.entries or draft.touched:
-            await self.do(self._store.append, draft.entries, draft.texts, draft.signatures, draft.unsigned)
+            await self.do(self._store.append, draft.entries, draft.texts, draft.signatures)
             failed = self._memory.fold(draft.entries)
             outcomes = [failed.get(command.stream.id, out) for command, out in zip(commands, outcomes, strict=True)]
             if any(stream.rounds.is_due for stream in self._known(streams)):
@@ -358,11 +357,6 @@ class Writer:
             if command.stream.deleted:
                 return UnknownStream(f"there is no stream {command.stream.name!r} any more")
             return ServiceUnavailable(f"stream {command.stream.name!r} is being read again from its log: try again")
-        try:
-            if isinstance(command, Take):
-                check_serves(command.stream)
-        except ShortlistError as error:
-            return error
         return None
 
     async def make_room(self) -> None:

@@ -15,8 +15,9 @@ at("stream-link").href = `/page/streams/${encodeURIComponent(name)}`;
 let queue = null; // what waits, as the service says
 let ours = []; // rounds that are leased to this page and not shown at the moment
 let asking = false;
+let resumed = false; // whether what an earlier page has left was sent
 const answering = new Answering({ place: at("round"), toast: at("toast"), unsaved: at("unsaved"), done: () => next(), undone, saved, later });
-const last = new LastAnswers(at("last"), name, (entry) => answering.correct(entry));
+const last = new LastAnswers(at("last"), name, (entry) => answering.undo(entry));
 const lease = (round, holder = "") => `${path(name, "rounds", encodeURIComponent(round.round_id), "lease")}${holder && `?holder=${holder}`}`;
 
 function progress() {
@@ -34,7 +35,7 @@ function progress() {
     at("guidelines").lastElementChild.textContent = queue.guidelines ?? "";
     at("guidelines").open = !localStorage.getItem(`shortlist-read:${name}:${queue.guidelines}`);
   }
-  last.show(answering.recent, new Set(queue.correctable));
+  last.show(answering.recent);
 }
 at("guidelines").addEventListener("toggle", () => {
   if (!at("guidelines").open && queue?.guidelines) localStorage.setItem(`shortlist-read:${name}:${queue.guidelines}`, "1");
@@ -43,8 +44,10 @@ at("guidelines").addEventListener("toggle", () => {
 async function count() {
   try {
     queue = await ask(path(name, "items"));
-    answering.grace = queue.grace;
+    answering.annotator = queue.annotator;
     showState("live");
+    if (!resumed) answering.sendLeft(name);
+    resumed = true;
   } catch (error) {
     showState("lost");
     if (error instanceof Problem && error.status !== 503) throw error;
@@ -52,7 +55,7 @@ async function count() {
   progress();
 }
 
-// An answer was saved, held back or refused; or it was saved for the first time (`entry`).
+// The number of answers saved, held back or refused has changed; `entry` was saved.
 function saved(entry) {
   if (entry) {
     last.add();
@@ -63,7 +66,7 @@ function saved(entry) {
 }
 
 function undone(round) {
-  if (answering.round && answering.round !== round && !answering.correcting) ours.unshift(answering.round);
+  if (answering.round && answering.round !== round) ours.unshift(answering.round);
   ours = ours.filter((each) => each !== round);
 }
 
@@ -126,15 +129,14 @@ async function renew(round) {
 }
 
 setInterval(() => {
-  const shown = answering.correcting ? null : answering.round; // what is corrected has its answer: nobody else is given it
-  for (const round of new Set([shown, ...answering.waiting, ...ours])) if (round?.holder) renew(round);
+  for (const round of new Set([answering.round, ...answering.waiting, ...ours])) if (round?.holder) renew(round);
 }, RENEW);
 // Whoever reloads the page goes on where they were: the lease lasts for two minutes.
 const kept = `shortlist-page:${name}`;
 addEventListener("pagehide", () => {
   const recent = answering.recent.filter(({ state }) => state === "saved").map(({ name, round, opened, answer, words, state }) => ({ name, round, opened, answer, words, state }));
   try {
-    sessionStorage.setItem(kept, JSON.stringify({ recent: recent.slice(0, 10), ours: [answering.correcting ? null : answering.round, ...ours].filter(Boolean) }));
+    sessionStorage.setItem(kept, JSON.stringify({ recent: recent.slice(0, 10), ours: [answering.round, ...ours].filter(Boolean) }));
   } catch {
     sessionStorage.removeItem(kept); // too large to keep: the items come back by themselves
   }

@@ -1,9 +1,10 @@
-// One round, to be answered: by mouse, by keyboard, or with a screen reader. Where answers can be corrected (`grace`),
-// each is sent at once, and may be replaced. Elsewhere it is held back for ten seconds, in which it can be undone; then
-// it is sent, and it is final. What cannot be saved is sent again.
+// One round, to be answered: by mouse, by keyboard, or with a screen reader. An answer is kept in the browser before it
+// is shown as given, and held back for ten seconds, in which it can be undone; then it is sent, and it is final. What
+// could not be sent is sent again, by the next page if this one is closed.
 
 import { Problem, ask, fill, make, path } from "/static/common.js";
 import { Finding, findBox } from "/static/finding.js";
+import { forget, isKept, keep, left } from "/static/outbox.js";
 
 export const HELD_BACK = 10_000;
 const LATER = new Set([429, 502, 503, 504]); // a 500 does not heal by waiting: it is shown
@@ -48,14 +49,12 @@ function picture(address) {
 
 export class Answering {
   // `done` is called when a round was answered, `undone` when it is to be answered again, `saved` when the number of
-  // answers saved or held back has changed, with the answer if it was saved for the first time; `later` when a round is
-  // to be given back.
+  // answers saved or held back has changed, with the answer if one was saved; `later` when a round is to be given back.
   constructor({ place, toast, unsaved, done, undone, saved = () => {}, later = null }) {
     Object.assign(this, { place, toast, unsaved, done, undone, saved, later });
     this.round = null;
-    this.grace = 0;
+    this.annotator = null; // who answers, where that is known
     this.recent = []; // the last answers, the newest first: held, sending, saved or refused
-    this.correcting = null; // the answer that is being replaced
     this.failing = new Set(); // sent, and not saved yet
     this.refusal = "";
     this.opened = this.opening = false;
@@ -63,8 +62,7 @@ export class Answering {
     addEventListener("scroll", () => this.keepOff(), { passive: true });
     toast.querySelector("button").addEventListener("click", () => this.undo());
     document.addEventListener("keydown", (event) => this.key(event));
-    // Leaving the page means it: what is held back is sent. What could not be saved is asked about.
-    addEventListener("beforeunload", (event) => this.failing.size > 0 && event.preventDefault());
+    // Leaving the page means it: what is held back is sent. What does not arrive is sent by the next page.
     addEventListener("pagehide", () => {
       this.held.forEach((each) => this.send(each, true));
       this.failing.forEach((each) => this.put(each, true).catch(() => {}));
@@ -104,7 +102,7 @@ export class Answering {
     const buttons = {
       more: () => button("more", "m", `Show the other ${hidden}`, () => this.open(["#search"])),
       miss: () => button("miss", "0", "Not in this list", () => this.give({ miss: true }, "not in this list")),
-      later: () => (this.later && !this.correcting ? button("later", "l", "Later", () => this.later(round)) : ""),
+      later: () => (this.later ? button("later", "l", "Later", () => this.later(round)) : ""),
       skip: () => button("skip", "s", "Skip", () => this.give({ skip: true }, "skipped: it will not come back")),
       look: () => button("look", "n", "There is none …", () => this.open(["#absent", "#miss"])),
       absent: () => button("absent", "n", `I looked through all ${all}: there is none`, () => this.give({ absent: true }, "there is none"), "long"),
@@ -113,7 +111,6 @@ export class Answering {
     const candidates = list.length ? make("ol", { class: "pick", id: "members", ...roles }, ...list) : make("p", {}, all ? "No candidate reaches the threshold." : "");
     fill(
       this.place,
-      this.correcting ? make("p", { class: "correcting" }, `Your answer: ${this.correcting.words}. Answer again to correct it, or `, make("button", { type: "button", id: "keep", onclick: () => this.keep() }, make("kbd", { "aria-hidden": "true" }, "Esc"), " keep it")) : "",
       make("p", { class: "question", tabindex: "-1" }, round.question ?? `Round ${round.round_id}`),
       make("p", { class: "soft small" }, words(round)),
       round.truncated && !hidden ? make("p", { class: "soft small" }, "Candidates may be missing here: if the right one is, answer “Not in this list”.") : "",
@@ -171,90 +168,71 @@ export class Answering {
 
   give(answer, words) {
     if (this.round === null) return;
-    let entry = this.correcting;
-    if (entry) Object.assign(entry, { before: { answer: entry.answer, words: entry.words }, answer, words, opened: this.opened });
-    else {
-      entry = { name: this.name, round: this.round, opened: this.opened, answer, words, isNew: true };
-      this.recent = [entry, ...this.recent].slice(0, REMEMBERED);
-    }
-    this.round = this.correcting = null;
+    const entry = { name: this.name, round: this.round, opened: this.opened, answer, words, at: Date.now() };
+    this.recent = [entry, ...this.recent].slice(0, REMEMBERED);
+    this.round = null;
     this.refusal = "";
-    if (this.grace) this.send(entry);
-    else {
+    if (keep(entry, this.annotator)) {
       entry.state = "held";
       entry.timer = setTimeout(() => this.send(entry), HELD_BACK);
-    }
-    this.announce(entry);
+    } else this.send(entry); // what cannot be kept is not held back
+    this.showState();
     this.done(entry.round);
   }
 
-  // What was said last, with a button to take it back, for ten seconds.
-  announce(entry) {
-    clearTimeout(this.announcing);
-    this.announced = entry;
-    this.announcing = setTimeout(() => this.silence(), HELD_BACK);
-    this.showState();
+  // Sends what an earlier page could not: its tab was closed, or the browser crashed. What another tab still holds back
+  // is its own until its ten seconds are over; the same answer twice is one.
+  sendLeft(name) {
+    for (const entry of left(name, this.annotator)) {
+      if (this.recent.some(({ round }) => round.round_id === entry.round.round_id)) continue;
+      setTimeout(() => {
+        if (!isKept(entry)) return;
+        this.recent = [...this.recent, entry].slice(0, REMEMBERED);
+        this.send(entry);
+      }, Math.max(0, entry.at + HELD_BACK - Date.now()));
+    }
   }
 
-  silence() {
-    this.announced = null;
-    this.showState();
-  }
-
+  // What was said last, with a button to take it back; and what is not saved.
   showState() {
-    const last = this.announced ?? this.held[0];
+    const last = this.held[0];
     this.toast.hidden = last === undefined;
     if (last) this.toast.querySelector("span").textContent = `${last.words[0].toUpperCase()}${last.words.slice(1)}.`;
     const count = this.failing.size;
-    const waiting = count ? `${count} answer${count === 1 ? " is" : "s are"} not saved yet: trying again. Keep this page open.` : "";
+    const waiting = count ? `${count} answer${count === 1 ? " is" : "s are"} not saved yet: trying again. Nothing is lost if you close this page.` : "";
     this.unsaved.textContent = [this.refusal, waiting].filter(Boolean).join(" ");
     this.saved();
   }
 
-  // Takes back the last answer that can be: one that is held back, or one that can be corrected.
-  undo() {
-    if (this.grace && this.recent[0]?.state === "sending") return; // never the one before it
-    const saved = this.grace ? this.recent.filter(({ state }) => state === "saved") : [];
-    const entry = this.held[0] ?? saved[this.correcting ? saved.indexOf(this.correcting) + 1 : 0];
-    if (entry !== undefined) this.correct(entry);
-  }
-
-  // Shows a round again: one whose answer was not sent as if it had none, another one to replace its answer.
-  correct(entry) {
+  // Takes back an answer that is held back, by default the last one, and shows its round again.
+  undo(entry = this.held[0]) {
+    if (entry?.state !== "held") return;
     clearTimeout(entry.timer);
+    forget(entry);
     this.undone(entry.round);
-    if (this.announced === entry) this.announced = null;
-    if (entry.state === "held") this.recent = this.recent.filter((each) => each !== entry);
-    this.correcting = entry.state === "held" ? null : entry;
+    this.recent = this.recent.filter((each) => each !== entry);
     this.round = entry.round;
     this.show(entry.name, entry.round, { opened: entry.opened });
     this.showState();
   }
 
-  // Keeps the answer that was about to be replaced.
-  keep() {
-    const { round } = this;
-    this.round = this.correcting = null;
-    this.done(round);
-  }
-
   // Shows a round no longer: it is not ours to answer.
   drop(round, why = "") {
     if (this.round !== round) return;
-    this.round = this.correcting = null;
+    this.round = null;
     this.refusal = why;
     this.showState();
   }
 
-  put({ name, round, answer, isNew }, leaving) {
-    const body = isNew && round.holder ? { ...answer, holder: round.holder } : answer; // refused if somebody else was faster
+  put({ name, round, answer }, leaving) {
+    const body = round.holder ? { ...answer, holder: round.holder } : answer; // refused if somebody else was faster
     return ask(path(name, "rounds", encodeURIComponent(round.round_id), "feedback"), { method: "PUT", body, keepalive: leaving });
   }
 
   async send(entry, leaving = false) {
     clearTimeout(entry.timer);
-    const { answer } = entry;
     entry.state = "sending";
+    this.showState();
     for (let pause = 500; ; pause = Math.min(2 * pause, 5000)) {
       try {
         await this.put(entry, leaving);
@@ -270,19 +248,18 @@ export class Answering {
       }
     }
     this.failing.delete(entry);
-    if (entry.answer === answer) entry.state = "saved";
-    const isNew = entry.isNew;
-    entry.isNew = false;
+    forget(entry);
+    entry.state = "saved";
     this.showState();
-    if (isNew) this.saved(entry);
+    this.saved(entry);
   }
 
   // The service has the last word: somebody else answered first, the round is gone, or the key may not do this.
   refuse(entry, error) {
+    forget(entry);
     entry.state = "refused";
-    if (entry.before) Object.assign(entry, entry.before, { state: "saved" }); // the service has what was said before
     const what = entry.round.question ?? `round ${entry.round.round_id}`;
-    const why = error.status === 409 && entry.isNew ? `somebody else answered first: ${error.message}` : error.message;
+    const why = error.status === 409 ? `somebody else answered first: ${error.message}` : error.message;
     this.refusal = `Your answer to “${what}” was not saved: ${why}.`;
     if (error.status === 403) this.undone(entry.round);
     this.showState();
@@ -290,7 +267,7 @@ export class Answering {
 
   key(event) {
     if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName)) return;
-    const pick = /^[1-9]$/.test(event.key) ? `li:not([hidden]) > [data-member="${event.key - 1}"]` : { 0: "#miss", m: "#more", n: "#look, #absent", l: "#later", s: "#skip", Escape: "#keep" }[event.key];
+    const pick = /^[1-9]$/.test(event.key) ? `li:not([hidden]) > [data-member="${event.key - 1}"]` : { 0: "#miss", m: "#more", n: "#look, #absent", l: "#later", s: "#skip" }[event.key];
     const button = pick ? this.place.querySelector(pick) : null;
     const box = event.key === "/" && this.round !== null ? this.place.querySelector("#search") : null;
     if (event.key === "u") this.undo();

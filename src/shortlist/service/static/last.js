@@ -3,8 +3,8 @@
 import { fill, make } from "/static/common.js";
 
 export class LastAnswers {
-  constructor(card, name, correct) {
-    Object.assign(this, { card, correct, key: `shortlist-count:${name}` });
+  constructor(card, name, undo) {
+    Object.assign(this, { card, undo, key: `shortlist-count:${name}` });
   }
 
   get count() {
@@ -12,21 +12,24 @@ export class LastAnswers {
   }
 
   add() {
-    localStorage.setItem(this.key, String(this.count + 1));
+    try {
+      localStorage.setItem(this.key, String(this.count + 1));
+    } catch {
+      // no room: this browser's own count stays where it is
+    }
   }
 
-  // Those that are held back, or that the service says may still be corrected, have a button.
-  show(entries, correctable) {
+  // Those that are held back have a button.
+  show(entries) {
     this.card.hidden = entries.length === 0;
-    const focused = document.activeElement?.dataset?.correct;
+    const focused = document.activeElement?.dataset?.undo;
     const row = (entry) => {
       const { round, words, state } = entry;
-      const open = state === "held" || (state === "saved" && correctable.has(round.round_id));
       const label = round.question ?? `Round ${round.round_id}`;
-      const button = open ? make("button", { type: "button", "data-correct": round.round_id, "aria-label": `Change: ${label}`, onclick: () => this.correct(entry) }, "Change") : make("span", { class: "soft small" }, { held: "", sending: "being saved", saved: "final", refused: "refused" }[state]);
+      const button = state === "held" ? make("button", { type: "button", "data-undo": round.round_id, "aria-label": `Change: ${label}`, onclick: () => this.undo(entry) }, "Change") : make("span", { class: "soft small" }, { sending: "being saved", saved: "final", refused: "refused" }[state]);
       return make("li", {}, make("span", { class: "name" }, label), make("span", { class: "soft" }, words), button);
     };
     fill(this.card.querySelector(".last"), ...entries.slice(0, 10).map(row));
-    if (focused) this.card.querySelector(`[data-correct="${CSS.escape(focused)}"]`)?.focus();
+    if (focused) this.card.querySelector(`[data-undo="${CSS.escape(focused)}"]`)?.focus();
   }
 }

@@ -20,10 +20,9 @@ function budgetCell({ error_budget }) {
   return make("td", { "data-label": "Error budget" }, make("span", {}, `${tenths(spent)} of ${plural(size, "miss", "misses")}`, words ? make("div", {}, make("span", { class: lengthening ? "badge watch" : "badge" }, words)) : ""));
 }
 
-function coverage({ coverage_seen, coverage_interval, coverage_target, settings, shadows }) {
+function coverage({ coverage_seen, coverage_interval, coverage_target, settings }) {
   if (settings.explore_share !== null) return make("span", {}, "not known", make("div", { class: "soft small" }, "misses are not reported"));
   if (coverage_interval === null) return percent(null);
-  if (shadows !== null) return make("span", {}, percent(coverage_seen), make("div", { class: "soft small" }, "or more would have been covered"));
   const [low, high] = coverage_interval;
   return make("span", {}, percent(coverage_seen), high < coverage_target ? " (low)" : "", make("div", { class: "soft small" }, `${percent(low)} to ${percent(high)}`));
 }
@@ -33,7 +32,7 @@ function row(stream) {
   const length =
     stream.list_length_median === null ? "–" : `${whole(stream.list_length_median)} of ${plural(stream.candidates_median, "candidate")}`;
   const cells = [
-    make("td", { class: "plain" }, link, make("div", { class: "soft small" }, scoreWords(stream)), stream.shadows === null ? null : make("div", { class: "soft small" }, `shadows ${stream.shadows}`)),
+    make("td", { class: "plain" }, link, make("div", { class: "soft small" }, scoreWords(stream))),
     make("td", { "data-label": "Threshold" }, threshold(stream.threshold)),
     make("td", { "data-label": "over time" }, spark(stream.spark)),
     make(

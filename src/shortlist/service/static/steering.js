@@ -1,20 +1,17 @@
-// Learning started over, and a stream that shadows another put into use. Both are asked for twice.
+// Learning started over; it is asked for twice.
 
 import { ask, path } from "/static/common.js";
-import { restartHelp, serveHelp } from "/static/words.js";
+import { restartHelp } from "/static/words.js";
 
 export class Steering {
   constructor(place, name) {
     this.name = name;
     this.form = place.querySelector("form");
     this.help = place.querySelector(".help");
-    this.serve = place.querySelector("#serve");
-    this.serveHelp = place.querySelector("#serve-help");
     this.error = place.querySelector(".error");
     this.status = place.querySelector(".done");
     this.summary = null;
     this.form.addEventListener("submit", (event) => this.restart(event));
-    this.serve.addEventListener("click", () => this.promote());
   }
 
   show(summary) {
@@ -25,8 +22,6 @@ export class Steering {
     refit.disabled = refit.closest("label").hidden = summary.fit_rounds === null;
     this.form.querySelector("button").disabled = false;
     this.help.textContent = restartHelp(summary);
-    this.serve.hidden = this.serveHelp.hidden = summary.shadows === null;
-    this.serveHelp.textContent = serveHelp(summary);
   }
 
   restart(event) {
@@ -34,11 +29,6 @@ export class Steering {
     const refit = this.form.elements.refit.checked;
     if (!confirm(`Restart learning of ${this.name}? ${restartHelp(this.summary)}`)) return;
     this.send(path(this.name, "restart"), { method: "POST", body: { refit, epoch: this.summary.epoch } }, "Restarted.");
-  }
-
-  promote() {
-    if (!confirm(`Let ${this.name} serve on its own? ${serveHelp(this.summary)}`)) return;
-    this.send(path(this.name), { method: "PATCH", body: { shadows: null } }, "It serves on its own.");
   }
 
   async send(where, request, done) {

@@ -1,7 +1,6 @@
 import { ask, download, fill, live, make, path, percent, scoreLines, seldom, streamName, threshold, whole } from "/static/common.js";
 import { drawAll } from "/static/charts.js";
 import { Configuring } from "/static/configuring.js";
-import { Insight } from "/static/insight.js";
 import { Labels } from "/static/labels.js";
 import { calls } from "/static/starting.js";
 import { Steering } from "/static/steering.js";
@@ -15,7 +14,6 @@ at("answer-link").href = `/page/streams/${encodeURIComponent(name)}/answer`;
 
 let summary = null;
 const configuring = new Configuring(at("configure"), name);
-const insight = new Insight(at("subgroups"), at("silence"), name);
 const steering = new Steering(at("steering"), name);
 let labels = null;
 at("answer-button").href = at("start-answer").href = at("answer-link").href;
@@ -52,25 +50,17 @@ function expandedTile() {
   return [make("div", { id: "expanded", class: "row" }, make("dt", {}, "Show the others"), make("dd", {}, words.expanded(summary), note))];
 }
 
-// What half the misses would have been; nothing before the first answer, or where misses are not reported.
-function ifAskedTile() {
-  if (!summary.if_asked?.interval) return [];
-  const [value, note] = words.ifAsked(summary);
-  return [make("div", { id: "if-asked", class: "row" }, make("dt", {}, `If you had asked for ${percent(summary.if_asked.coverage)}`), make("dd", {}, value, make("small", {}, note)))];
-}
-
 // Where misses are not reported, the share of picks is no coverage.
 function coverageTile() {
-  const { coverage_seen, coverage_interval, settings, shadows } = summary;
-  if (shadows !== null) return tile("Would have been covered", percent(coverage_seen), coverage_interval === null ? "no answer yet" : "at least");
+  const { coverage_seen, coverage_interval, settings } = summary;
   if (settings.explore_share !== null) return tile("Coverage so far", "not known", "misses are not reported");
   if (coverage_interval === null) return tile("Coverage so far", percent(coverage_seen), "no answer yet");
   return tile("Coverage so far", percent(coverage_seen), coverage_interval.map(percent).join(" to "));
 }
 
-// The next step of a stream without rounds: the exact calls. One that shadows another has none of its own.
+// The next step of a stream without rounds: the exact calls.
 function showStart() {
-  at("start").hidden = summary.rounds > 0 || summary.shadows !== null;
+  at("start").hidden = summary.rounds > 0;
   at("tiles").hidden = summary.rounds === 0;
   if (!at("start").hidden && !at("calls").firstChild) fill(at("calls"), calls(name, summary));
 }
@@ -100,12 +90,11 @@ function showSummary() {
     coverageTile(),
     tile("List length", whole(summary.list_length_median), summary.candidates_median === null ? null : `median of the last 200 lists, of ${whole(summary.candidates_median)} candidates${summary.shadow ? ", with the threshold on" : ""}`),
     tile("Hidden", percent(summary.hidden_share), summary.shadow ? "of all candidates, with the threshold on" : "of all candidates"),
-    tile("Answered rounds", whole(answered), `${words.answers(summary)}${summary.held ? `; ${whole(summary.held)} more can be corrected` : ""}`),
+    tile("Answered rounds", whole(answered), words.answers(summary)),
     tile("Open", whole(summary.open), "rounds without an answer yet"),
     tile("Skipped", whole(summary.skipped), `${whole(summary.absent)} with no right candidate`),
     tile("Expired", whole(summary.expired), summary.withdrawn ? `closed without an answer; ${whole(summary.withdrawn)} withdrawn` : "closed without an answer"),
     ...expandedTile(),
-    ...ifAskedTile(),
     ...budgetTile(),
   );
   at("drift-card").hidden = summary.drift === null;
@@ -180,12 +169,10 @@ live(name, (current, problem) => {
     fill(document.querySelector("main"), make("div", { class: "card" }, make("h1", {}, name), make("p", {}, problem ?? "There is no such stream."), make("p", { class: "buttons" }, problem ? "" : make("a", { class: "button main", href: `/page/start?name=${encodeURIComponent(name)}` }, "Create it"), make("a", { class: "button", href: "/" }, "All streams"))));
     return;
   }
-  summary = words.effective(current);
+  summary = current;
   configuring.show(current);
   steering.show(summary);
-  insight.show(summary);
-  at("answer-link").hidden = at("items").hidden = current.shadows !== null; // there is nobody to ask
-  if (current.shadows === null) labels ??= new Labels(at("items"), at("classes"), name);
+  labels ??= new Labels(at("items"), at("classes"), name);
   showSummary();
   refresh();
 });

@@ -12,25 +12,15 @@ export function target({ coverage_target, settings }) {
   return `Target: the right answer in ${percent(coverage_target)} of lists; ${guarantee}${condition}${page}.`;
 }
 
-// What holds now: of a stream that shadows another, all candidates count, however many may be shown later.
-export const effective = (summary) => (summary.shadows === null ? summary : { ...summary, settings: { ...summary.settings, at_most: null } });
-
 // What a restart does.
-export function restartHelp({ settings, shadows, shadow }) {
-  const lists = shadows !== null ? "its lists would be complete" : shadow ? "everything is shown in any case" : settings.at_most === null ? "lists are complete" : `lists have ${whole(settings.at_most)} candidates, or all if there are fewer,`;
+export function restartHelp({ settings, shadow }) {
+  const lists = shadow ? "everything is shown in any case" : settings.at_most === null ? "lists are complete" : `lists have ${whole(settings.at_most)} candidates, or all if there are fewer,`;
   return `A restart begins a new epoch: no earlier round counts any more, and ${lists} until enough rounds have been answered again.`;
 }
 
-// What it means to put a stream that shadows another into use; nothing where it shadows none.
-export function serveHelp({ shadows, name }) {
-  if (shadows === null) return "";
-  return `From the next list on, ${name} takes rounds and answers of its own, cut at the threshold that it has learned. It cannot shadow ${shadows} again.`;
-}
-
 // While the score is learned; null before and after.
-export function learning({ fit_picks, fit_rounds, settings, shadow, shadows }) {
+export function learning({ fit_picks, fit_rounds, settings, shadow }) {
   if (fit_picks === null) return null;
-  if (shadows !== null) return `Shadows ${shadows}, and learns the score: ${whole(fit_picks)} of ${plural(fit_rounds, "pick")}. These lists are not shown to anyone.`;
   const shown = shadow ? "everything is shown in any case" : settings.at_most === null ? "everything is shown until then" : `the best ${whole(settings.at_most)} candidates are shown until then`;
   return `Learning the score: ${whole(fit_picks)} of ${plural(fit_rounds, "pick")}; ${shown}.`;
 }
@@ -48,7 +38,7 @@ export function exploring({ settings, threshold, rounds, fit_picks }) {
 
 // What cannot change.
 export function fixed({ coverage_target, settings, score }) {
-  const { policy, unanswered, explore_share, on_drift, grace } = settings;
+  const { policy, unanswered, explore_share, on_drift } = settings;
   const parts = [
     `coverage ${percent(coverage_target)}`,
     policy.kind === "anytime" ? `delta ${number(policy.delta)}` : `horizon ${whole(policy.horizon)}`,
@@ -56,7 +46,6 @@ export function fixed({ coverage_target, settings, score }) {
     unanswered === "ignore" ? "silence is ignored" : "silence counts as a miss",
     on_drift === null ? "no drift alarm" : on_drift === "restart" ? "drift restarts learning" : "drift is reported",
     explore_share === null ? "exploring is off" : "exploring is on",
-    ...(grace ? [`answers can be corrected for ${plural(grace, "more answer")}`] : []),
   ];
   return `Fixed when the stream was created: ${parts.join(", ")}.`;
 }
@@ -84,25 +73,6 @@ export function expanded({ expanded, found_after_more }) {
 }
 
 export const answers = ({ hits, misses }) => `${plural(hits, "pick")}, ${plural(misses, "miss", "misses")}`;
-
-// What half the misses would have been: the coverage, and what it rests on.
-export function ifAsked({ if_asked: { interval, known, unknown } }) {
-  const rest = unknown === 0 ? "" : `; in ${whole(unknown)} nobody looked further, and they count as missed at the lower end and as covered at the upper end`;
-  return [`covered ${interval.map(percent).join(" to ")}`, `Known from ${plural(known, "answered round")}${rest}.`];
-}
-
-// Rounds by the length of their lists, or picks by their rank.
-export function silenceRow(what, { low, high }) {
-  const ends = low === high ? whole(low) : `${whole(low)} to ${whole(high)}`;
-  return what === "length" ? `lists of ${ends} candidates: answered` : `picks at rank ${ends}: later than the median pick`;
-}
-
-// What speaks against ignoring silence; or that nothing does.
-export function silenceSigns({ against, untested, rounds, answered }) {
-  const known = `${whole(answered)} of the last ${plural(rounds, "round")} that had time for an answer got one`;
-  const nothing = rounds < 100 ? [] : ["no test found evidence against ignoring silence"];
-  return [known, ...untested, ...(against.length ? against : nothing)].map((each) => `${each[0].toUpperCase()}${each.slice(1)}.`);
-}
 
 // The error budget in a line, where there is one: what is spent, and how fast.
 export function spent({ size, spent, burn_rate }) {
@@ -137,9 +107,8 @@ export function lengthening(summary) {
 }
 
 export function progress(summary) {
-  const { threshold, rounds_needed, settings, shadow, shadows, open, unanswered_counted } = summary;
+  const { threshold, rounds_needed, settings, shadow, open, unanswered_counted } = summary;
   const { at_most, explore_share } = settings;
-  if (shadows !== null) return `Shadows ${shadows}: these lists are not shown to anyone${threshold === null ? ", and nothing is learned yet" : ""}.`;
   const but = explore_share === null ? "" : ", unless they are explored";
   if (shadow) {
     return threshold === null ? "Shadow mode: everything is shown, and nothing is learned yet." : "Shadow mode: everything is shown, and what would be hidden is counted.";
@@ -167,10 +136,9 @@ export function warnings({ truncated_share, settings, drift }) {
   return warned;
 }
 
-export function coverageNote({ coverage_interval, coverage_target, coverage_seen, truncated_share, threshold, shadow, shadows, would_have_missed, hits, misses, settings }) {
+export function coverageNote({ coverage_interval, coverage_target, coverage_seen, truncated_share, threshold, shadow, would_have_missed, hits, misses, settings }) {
   if (settings.explore_share !== null) return "Misses are not reported here, so this is not the coverage of the lists.";
   if (coverage_interval === null) return "No answer yet.";
-  if (shadows !== null) return `Users see the lists of ${shadows}. These would have had the right answer in at least ${percent(coverage_seen)} of ${plural(hits + misses, "answered round")}; what ${shadows} hid and nobody found counts as missed.`;
   if (shadow) return `Everything is shown. With the threshold, ${whole(would_have_missed)} of ${whole(hits + misses)} right answers (${percent(would_have_missed / (hits + misses))}) would have been missing.`;
   const [low, high] = coverage_interval;
   if (high < coverage_target) {

@@ -57,7 +57,6 @@ def _check(listed: Listed) -> None:
         or min(listed.positions, default=0) < 0
         or max(listed.positions, default=-1) >= count
         or listed.comparable is not None
-        or (listed.seen is not None and not set(listed.seen.positions) <= set(range(count)))
     ):
         raise ValueError("its ids, scores and positions do not fit together")
 

@@ -140,12 +140,8 @@ class Store:
         new: Sequence[Entry],
         written: Sequence[Text] = (),
         signed: Sequence[Signature] = (),
-        unsigned: Sequence[tuple[int, int]] = (),
     ) -> None:
-        """Add events, their texts, and who answered, and commit: when this returns, all of it is on disk.
-
-        `unsigned` are answers that are replaced, by stream and number: who gave them is forgotten.
-        """
+        """Add events, their texts, and who answered, and commit: when this returns, all of it is on disk."""
         connection = self._begun()
         with self._or_rollback():
             if not new:
@@ -155,9 +151,6 @@ class Store:
             connection.execute(_NEW, rows)
             if written:
                 connection.execute(texts.insert(), [_text_row(text) for text in written])
-            for stream_id, number in unsigned:
-                mine = annotators.c.stream_id == stream_id, annotators.c.number == number
-                connection.execute(annotators.delete().where(*mine))
             if signed:
                 connection.execute(annotators.insert(), [each._asdict() for each in signed])
             last = {entry.stream_id: entry.number for entry in new}

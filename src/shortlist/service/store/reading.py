@@ -194,14 +194,6 @@ class Reader:
         mine = annotators.c.stream_id == stream_id, annotators.c.annotator == annotator
         return int(_rows(self._connection, sa.select(sa.func.count()).select_from(annotators).where(*mine))[0][0])
 
-    def signed_rounds(self, stream_id: int, annotator: str, limit: int = 1_000) -> set[str]:
-        """Return the last rounds that somebody answered, as far as that is recorded."""
-        of = (annotators.c.stream_id == events.c.stream_id) & (annotators.c.number == events.c.number)
-        mine = annotators.c.stream_id == stream_id, annotators.c.annotator == annotator
-        query = sa.select(events.c.round_id).select_from(annotators.join(events, of)).where(*mine)
-        rows = _rows(self._connection, query.order_by(events.c.number.desc()).limit(limit))
-        return {row.round_id for row in rows}
-
     def signers(self, stream_id: int) -> list[tuple[str, int]]:
         """Return who gave answers, and how many each, the busiest first."""
         count = sa.func.count().label("count")

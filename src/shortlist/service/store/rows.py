@@ -5,7 +5,7 @@ import json
 from typing import Any, NamedTuple
 
 from shortlist.errors import DamagedLog
-from shortlist.rounds.events import Corrected, Event, Expanded, Listed, round_of
+from shortlist.rounds.events import Event, Expanded, Listed, round_of
 
 __all__ = [
     "Entry",
@@ -56,7 +56,7 @@ class Entry(NamedTuple):
     @property
     def is_answer(self) -> bool:
         """Whether it closes a round; a correction is none, for its round is closed."""
-        return bool(self.round_id) and type(self.event) not in (Listed, Expanded, Corrected)
+        return bool(self.round_id) and type(self.event) not in (Listed, Expanded)
 
 
 class Text(NamedTuple):

@@ -18,7 +18,6 @@ from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.problems import EVERYWHERE, handle_problems
 from shortlist.service.web.routes import (
     batches,
-    insight,
     items,
     labels,
     learning,
@@ -83,7 +82,7 @@ def create_app(
 
     # The routes themselves and not `include_router`, which would match every request twice. They are tried in
     # this order: those of rounds are the busy ones.
-    topics = (rounds, batches, items, log, streams, learning, insight, labels, retention, operations, pages)
+    topics = (rounds, batches, items, log, streams, learning, labels, retention, operations, pages)
     app = FastAPI(
         title="shortlist",
         version=shortlist.__version__,

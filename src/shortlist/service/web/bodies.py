@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 #: From how many fields on it is looked at first whether many of them are unknown.
 _MANY_FIELDS: Final = 40_000
 #: The most brackets in a body, those in texts included: each may be a list or an object, which takes time to read. A
-#: round of 10,000 candidates with scores of several scorers, for it and for 10 shadows, has 120,000.
+#: round of 10,000 candidates with scores of several scorers has 120,000.
 _MOST_BRACKETS: Final = 150_000
 #: The most errors that are listed one by one.
 _MANY_ERRORS: Final = 100

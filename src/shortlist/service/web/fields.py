@@ -20,7 +20,6 @@ __all__ = [
     "MOST_ON_PAGE",
     "MOST_ROUNDS",
     "MOST_SCORERS",
-    "MOST_SHADOWING",
     "PATTERNS",
     "ROUND_ID",
     "STREAM_NAME",
@@ -50,8 +49,6 @@ __all__ = [
 MOST_CANDIDATES: Final = 10_000
 #: The most scorers that a candidate can have numbers of.
 MOST_SCORERS: Final = 50
-#: The most streams that can shadow one in a round.
-MOST_SHADOWING: Final = 10
 #: The most picks that a score can be learned from: their lists are kept in memory.
 MOST_FIT_ROUNDS: Final = 1_000
 #: The most misses that an error budget can hold: far more than any shift could spend before somebody looks.

@@ -86,15 +86,11 @@ class QueueView(Out):
     held: int
     """Those of them that somebody is answering now."""
     answered: int
-    """Rounds with an answer, as the service has counted them; those that can still be corrected too."""
+    """Rounds with an answer, as the service has counted them."""
     refused: int
     """Items that could not become rounds when they were drawn."""
     problems: list[RefusedItem]
     """The last of them."""
-    grace: int
-    """After how many more answers one is final; 0: at once."""
-    correctable: list[str]
-    """The rounds whose answers may still be replaced; of more than 200, the last."""
     guidelines: str | None
     """What annotators should know."""
     reads: bool

@@ -5,7 +5,6 @@ from typing import Annotated
 from pydantic import Field
 
 from shortlist._validation import check_ids, check_number, check_table
-from shortlist.rounds.subgroups import check_tags
 from shortlist.service.engine.items import Item
 from shortlist.service.web.fields import LONGEST_LEASE, MOST_ROUNDS, Annotator, Body, RoundId
 from shortlist.service.web.requests import Listing
@@ -44,7 +43,6 @@ class NewItem(Listing):
             self.image,
             below,
             self.scorer_version,
-            check_tags(self.tags),
         )
 
 

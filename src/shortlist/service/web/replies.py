@@ -172,8 +172,6 @@ class RoundView(Out):
     """What was asked, if it was sent and not erased."""
     image: str | None
     """The address of a picture, if one was sent and not erased."""
-    tags: dict[str, str]
-    """The tags sent with the round."""
     threshold: Threshold
     epoch: int
     """How often learning had started over."""
@@ -195,10 +193,6 @@ class RoundView(Out):
     """The candidates, with why each was shown or hidden: all in the order sent, or as many as were asked for."""
     candidate_count: int
     """How many there are in all."""
-    seen: str | None
-    """The stream whose list was shown instead of this one; `members` are then those that this one would have shown."""
-    seen_members: list[str | int] | None
-    """What was shown instead of this list; null where the stream shadows no other."""
     answer: dict[str, Any] | None
     """In the form of a feedback body; null while the round is open."""
     rank: int | None

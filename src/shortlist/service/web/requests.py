@@ -18,12 +18,10 @@ from shortlist.service.web.fields import (
     MOST_CANDIDATES,
     MOST_ROUNDS,
     MOST_SCORERS,
-    MOST_SHADOWING,
     Annotator,
     Body,
     Id,
     Image,
-    Name,
     Number,
     OneError,
     RoundId,
@@ -78,10 +76,6 @@ class Candidate(Body):
     """What the page shows for it; stored apart from the log, and can be erased."""
 
 
-#: A tag, or its value.
-Tag = Annotated[str, Field(min_length=1, max_length=100)]
-
-
 class Listing(Body):
     """Candidates, and what goes with them."""
 
@@ -98,8 +92,6 @@ class Listing(Body):
     several scorers, by name, for each whose search may have done so."""
     scorer_version: Version | None = None
     """The model behind these scores, to make sure that it is the stream's."""
-    tags: Annotated[dict[Tag, Tag | int], Field(max_length=10, fail_fast=True)] | None = None
-    """What to break coverage down by, after the fact, for example `{"language": "de"}`. Lists do not depend on it."""
 
     def columns(self) -> tuple[list[str | int], Array | dict[str, list[float]], list[str | None] | None]:
         """Return the candidates' ids, scores (by scorer where these have names) and texts; None if there is no text."""
@@ -138,23 +130,6 @@ class NewRound(Listing):
     """Open a round for a search that found nothing, too: its question counts like any other."""
     round_id: RoundId | None = None
     """Your own, so that the same request twice is one round; generated if left out."""
-    also: Annotated[
-        dict[
-            Name,
-            Annotated[
-                Annotated[list[Number], Field(max_length=MOST_CANDIDATES, fail_fast=True)]
-                | Annotated[list[Scores], Field(max_length=MOST_CANDIDATES, fail_fast=True)],
-                Field(union_mode="left_to_right"),
-            ],
-        ],
-        Field(max_length=MOST_SHADOWING, fail_fast=True, json_schema_extra={"additionalProperties": False}),
-    ] = {}
-    """For streams that shadow this one, by name: their scores of the same candidates, in the same order, each a number
-    or, with several scorers, an object like a candidate's `scores`. A stream that is not named gets no such round."""
-
-    def beside(self) -> dict[str, list[float] | dict[str, list[float]]]:
-        """Return the scores for streams that shadow this one."""
-        return {name: _by_scorer(rows) for name, rows in self.also.items()}
 
 
 class BatchedRound(NewRound):

@@ -26,7 +26,7 @@ SCOPES: Final = {
     "answer": "feedback",
     "answer_many": "feedback",
     **dict.fromkeys(("list_streams", "get_stream", "live", "get_rounds", "get_round", "get_series"), "read"),
-    **dict.fromkeys(("export", "get_labels", "get_classes", "get_subgroups", "get_silence", "metrics"), "read"),
+    **dict.fromkeys(("export", "get_labels", "get_classes", "metrics"), "read"),
 }
 
 #: Match a path that answers without a key. One expression: every request asks.

@@ -10,15 +10,10 @@ __all__ = [
     "ChosenScores",
     "DamagedStream",
     "ErrorBudget",
-    "IfAsked",
     "SeriesPoints",
     "SeriesView",
-    "SilenceRow",
-    "SilenceView",
     "StreamPage",
     "StreamView",
-    "SubgroupView",
-    "SubgroupViews",
     "UnreadStream",
 ]
 
@@ -41,100 +36,11 @@ class ErrorBudget(Out):
     """By how many candidates, on average over these lists; null if there is none."""
 
 
-class IfAsked(Out):
-    """What lists of a higher coverage would have covered, as far as it is known."""
-
-    coverage: float
-    """The coverage that could have been asked for."""
-    threshold: Threshold
-    known: int
-    """Answered rounds for which it is known whether that list would have had the right answer."""
-    unknown: int
-    """The other answered rounds: misses where nobody looked further."""
-    interval: list[float] | None
-    """A 95 % interval for the share that it would have covered: its lower end if all unknown rounds were missed, its
-    upper end if none were; null if there is no answer."""
-
-
-class SubgroupView(Out):
-    """The rounds that have a tag with a value."""
-
-    tag: str
-    """The tag."""
-    value: str
-    """Its value; `(others)` are those beyond the first 200, together."""
-    rounds: int
-    """How many were shown."""
-    hits: int
-    """Those of them whose list had the right answer; in shadow mode, would have had it."""
-    misses: int
-    """Those whose list did not have it."""
-    coverage: float | None
-    """The share of hits among hits and misses; null if there is no answer."""
-    interval: list[float] | None
-    """Its 95 % interval."""
-
-
-class SubgroupViews(Out):
-    """Coverage after the fact, by tag."""
-
-    subgroups: list[SubgroupView]
-    """By tag, those with the most rounds first."""
-
-
-class SilenceRow(Out):
-    """A group of rounds, or of picks, and the share of them that was answered, or came late."""
-
-    low: int
-    """The lowest list length, or rank."""
-    high: int
-    """The highest."""
-    rounds: int
-    """How many there are."""
-    number: int
-    """How many of them were answered; of picks, how many came later than half of all picks did."""
-    share: float
-    """The share of those."""
-    interval: list[float]
-    """Its 95 % interval."""
-
-
-class SilenceView(Out):
-    """Who answers, and who does not."""
-
-    rounds: int
-    """The rounds looked at."""
-    answered: int
-    """Those of them that were answered."""
-    by_length: list[SilenceRow]
-    """The share that was answered, by the length of lists."""
-    length_trend: float | None
-    """The p-value of "it does not change with the length"; null where there is nothing to compare."""
-    by_rank: list[SilenceRow]
-    """The share of picks that came late, by the rank of what was picked."""
-    rank_trend: float | None
-    """The p-value of "low picks do not come later than high ones"; null where there is nothing to compare."""
-    complete: SilenceRow | None
-    """Complete lists; null where there are none."""
-    cut: SilenceRow | None
-    """Lists that were cut; null where there are none."""
-    cut_trend: float | None
-    """The p-value of "both are answered equally often"."""
-    misses: int
-    """How many answers were misses, or picks after asking for more."""
-    against: list[str]
-    """Evidence against ignoring silence, in words; empty if there is none, which proves nothing."""
-    untested: list[str]
-    """What could not be tested because the log is too small or too uniform, in words."""
-
-
 class StreamView(Out):
     """A stream: its settings, what has happened, and what was learned."""
 
     name: str
     """The stream."""
-    shadows: str | None
-    """The stream that it shadows: its own lists are shown to nobody. Null where it serves on its own."""
     created: float
     """When, in seconds since 1970."""
     settings: dict[str, Any]
@@ -164,7 +70,7 @@ class StreamView(Out):
     coverage_target: float
     """The coverage that the stream was created with: its target."""
     coverage_seen: float | None
-    """Hits among hits and misses; where it shadows another stream, a lower bound on the coverage of its own lists."""
+    """Hits among hits and misses."""
     coverage_interval: list[float] | None
     """95 % Wilson interval of `coverage_seen`: `[low, high]`."""
     threshold: Threshold
@@ -192,7 +98,6 @@ class StreamView(Out):
     """The score that was learned here, as `score` of a new stream takes it; null where there is none yet."""
     refit_gain: float | None
     """The share by which a fresh fit would shorten the lists of the last picks; null where it is not known."""
-    if_asked: IfAsked | None
     """What a target with half the misses (0.95 for 0.9) would have covered; null where misses are not reported."""
     fit_rounds: int | None
     """How many picks the score is learned from; null where it is not learned here."""
@@ -214,8 +119,6 @@ class StreamView(Out):
     """Those in which the right answer was among the candidates then shown: the list missed it."""
     explored: int
     """Rounds in which everything was shown, in random order."""
-    held: int
-    """Answers that may still be corrected (`grace`): they are counted nowhere else yet."""
     list_length_median: float | None
     """Median length of the last 200 lists."""
     list_length_p90: float | None

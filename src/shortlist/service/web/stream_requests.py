@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from shortlist.policies import AnytimeSPS
 from shortlist.scores import Adaptive, Learned, Relative
@@ -24,12 +24,6 @@ from shortlist.service.web.fields import (
 )
 
 __all__ = ["Changes", "ExploreShare", "NewStream"]
-
-
-def _no_name(value: Any) -> None:
-    """Refuse a name where only null is taken."""
-    if value is not None:
-        raise ValueError("shadows can be set only when a stream is created; null ends it")
 
 
 class Anytime(Body):
@@ -150,8 +144,6 @@ class NewStream(Body):
     excludes `unanswered`, `miss_budget`, `on_drift` and `shadow`."""
     patience: Annotated[int, Field(ge=0, le=10**9), Whole()] = Settings.patience
     """After how many later rounds an unanswered one counts as below the threshold; a late answer corrects it."""
-    grace: Annotated[int, Field(ge=0, le=10**6), Whole()] = Settings.grace
-    """An answer may be corrected until this many more have arrived, and counts after that; less than `patience`."""
     on_drift: Literal["report", "restart"] | None = Settings.on_drift
     """Watch for a distribution shift after which lists miss too often: `report` an alarm, or `restart` learning."""
     false_alarm_rounds: Annotated[int, Field(ge=1, le=10**12), Whole()] = Settings.false_alarm_rounds
@@ -164,10 +156,6 @@ class NewStream(Body):
     """Show everything, and learn the threshold anyway."""
     scorer_version: Version | None = Settings.scorer_version
     """The model behind the scores; rounds that name another are refused."""
-    shadows: Name | None = Settings.shadows
-    """Another stream to shadow: users see the lists of that one, and this one learns from their answers what its own
-    lists would have been, as in shadow mode. Its scores are sent with the rounds of the other stream (`also`). While
-    it shadows, `at_most` does not apply."""
     guidelines: Text | None = Settings.guidelines
     """What annotators read beside each question on the answer page."""
     record_annotators: bool = Settings.record_annotators
@@ -195,8 +183,6 @@ class Changes(Body):
     """The error budget; null: off."""
     explore_share: ExploreShare | None = _UNCHANGED
     """The share of rounds to explore; it can change, but not be turned on or off."""
-    shadows: Annotated[None, BeforeValidator(_no_name)] = _UNCHANGED
-    """null: from the next list on it serves on its own, with what it has learned."""
     guidelines: Text | None = _UNCHANGED
     """What annotators read beside each question; null: nothing."""
     record_annotators: bool = _UNCHANGED

@@ -9,7 +9,6 @@ import orjson
 from fastapi import Response
 
 from shortlist._validation import UNNAMED, Scorers
-from shortlist.logs import IgnoreCheck
 from shortlist.rounds.codec import encode, to_json
 from shortlist.rounds.events import Listed
 from shortlist.rounds.shown import to_null
@@ -25,7 +24,6 @@ __all__ = [
     "round_json",
     "round_view",
     "shown_view",
-    "silence_view",
 ]
 
 #: How many candidates are written as JSON at a time: nothing else runs meanwhile, in any thread.
@@ -63,7 +61,7 @@ def more_view(shown: Round, text: Text | None, new: bool, seen: int | None, coun
     positions = listed.positions[start:] if seen is None or count is None else listed.positions[start : start + count]
     return {
         "round_id": listed.round_id,
-        "members": _named(listed, positions),
+        "members": [(listed.ids or ())[position] for position in positions],
         "texts": texts_of(text, positions),
         "left": len(listed.scores) - start - len(positions),
         "truncated": listed.truncated,
@@ -121,8 +119,7 @@ def round_json(
 def _round(logged: Round, text: Text | None, count: int | None) -> dict[str, Any]:
     """Return all of a round's view but its candidates."""
     listed = logged.listed
-    members = listed.members[: _shown(listed)]
-    seen = None if listed.seen is None else _named(listed, listed.seen.positions)
+    members = listed.members
     answer = logged.answer()
     picked = [] if answer is None or "hit" not in answer else answer["hit"]
     ranks = {member: rank for rank, member in enumerate(members, 1)} if picked else {}
@@ -133,7 +130,6 @@ def _round(logged: Round, text: Text | None, count: int | None) -> dict[str, Any
         "shown_at": logged.shown.at,
         "question": None if text is None else text.question,
         "image": None if text is None else text.image,
-        "tags": listed.tags or {},
         "threshold": listed.threshold,
         "epoch": listed.epoch,
         "truncated": listed.truncated,
@@ -144,24 +140,17 @@ def _round(logged: Round, text: Text | None, count: int | None) -> dict[str, Any
         "members": members[:count],
         "member_count": len(members),
         "candidate_count": len(listed.scores),
-        "seen": None if listed.seen is None else listed.seen.stream,
-        "seen_members": seen and seen[:count],
         "answer": answer,
         "rank": None if not picked_ranks or None in picked_ranks else max(picked_ranks),  # type: ignore[type-var]
         "answered_at": None if logged.closed is None else logged.closed.at,
     }
 
 
-def _shown(listed: Listed) -> int:
-    """Return how many candidates were shown; of a list that was not shown, how many would have been."""
-    return len(listed.positions) if listed.seen is None else listed.reached
-
-
 def _candidates(
     listed: Listed, text: Text | None, comparable: Sequence[float], count: int | None
 ) -> Iterator[list[dict[str, Any]]]:
     """Yield the candidates of a round in parts, in the order sent, or, if they are counted, in the order shown."""
-    positions = listed.positions[: _shown(listed)]
+    positions = listed.positions
     ranks = {position: rank for rank, position in enumerate(positions)}
     order: Sequence[int] = range(len(listed.scores))
     if count is not None:
@@ -184,17 +173,6 @@ def _candidates(
             }
             for i in order[start : start + _PART]
         ]
-
-
-def silence_view(check: IgnoreCheck) -> dict[str, Any]:
-    """Return who answers and who does not."""
-    rows = {name: [row._asdict() for row in getattr(check, name)] for name in ("by_length", "by_rank")}
-    pair = {name: row and row._asdict() for name, row in (("complete", check.complete), ("cut", check.cut))}
-    return check._asdict() | rows | pair
-
-
-def _named(listed: Listed, positions: list[int]) -> list[Any]:
-    return [(listed.ids or ())[position] for position in positions]
 
 
 def _sent(scorers: Scorers, row: Any) -> dict[str, Any]:

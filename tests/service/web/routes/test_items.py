@@ -31,7 +31,7 @@ def take(service, **body):
 
 
 def test_added_given_out_answered(service):
-    service.make(guidelines="Be quick.", grace=1)
+    service.make(guidelines="Be quick.")
     added = add(service, "i1", "i2", image="https://pictures.example.org/1.png")
     assert added.status_code == 207
     assert added.json() == {"results": [{"id": "i1", "status": 201}, {"id": "i2", "status": 201}]}
@@ -42,7 +42,7 @@ def test_added_given_out_answered(service):
     assert service.answer(body.round_id, {"hit": "a", "annotator": "ann"}).status_code == 200
     view = strict(item_replies.QueueView).model_validate(service.http.get("/v1/streams/docs/items").json())
     assert (view.waiting, view.open, view.held, view.answered) == (1, 0, 0, 1)
-    assert (view.guidelines, view.correctable) == ("Be quick.", [body.round_id])
+    assert view.guidelines == "Be quick."
     assert take(service).status_code == 200
     assert take(service).status_code == 204
     assert service.http.delete("/v1/streams/docs/items").json() == {"removed": 0}
@@ -122,10 +122,10 @@ def test_a_lease_is_lost_to_whoever_came_next(sqlite_service):
     problem(service.http.put(path, json={"holder": "h", "lease": 1e9}), 422, "invalid-request")
 
 
-def test_a_first_answer_of_somebody_who_lost_the_lease_is_refused_even_within_grace(sqlite_service):
+def test_an_answer_of_somebody_who_lost_the_lease_is_refused(sqlite_service):
     service = sqlite_service
-    service.make("graceful", grace=5)
-    path = "/v1/streams/graceful"
+    service.make("leased")
+    path = "/v1/streams/leased"
     service.http.post(f"{path}/items", json={"items": [item("i1")]})
     first = service.http.post(f"{path}/next", json={}).json()
     service.http.delete(f"{path}/rounds/i1/lease")
@@ -135,7 +135,7 @@ def test_a_first_answer_of_somebody_who_lost_the_lease_is_refused_even_within_gr
     for _ in range(2):  # the same again is no error
         assert service.http.put(answer, json={"hit": "b", "holder": second["holder"]}).status_code == 200
     problem(service.http.put(answer, json={"hit": "a", "holder": first["holder"]}), 409, "lease-lost")
-    assert service.http.put(answer, json={"hit": "a"}).status_code == 200  # a correction
+    problem(service.http.put(answer, json={"hit": "a"}), 409, "conflicting-answer")  # the first one is final
 
 
 def test_an_annotator_needs_no_more_than_feedback(sqlite, keys):
@@ -168,7 +168,7 @@ def test_an_annotator_needs_no_more_than_feedback(sqlite, keys):
         assert call("DELETE", "/docs/items", ann).status_code == 403
 
 
-def test_only_who_gave_an_answer_corrects_it(sqlite, keys):
+def test_only_who_gave_an_answer_gives_it_again(sqlite, keys):
     file = KeyFile(keys["file"].path)
     ann, bob = file.create("ann", ["feedback"]), file.create("bob", ["feedback"])
     with running(sqlite, keys=KeyFile(keys["file"].path)) as service:
@@ -177,21 +177,20 @@ def test_only_who_gave_an_answer_corrects_it(sqlite, keys):
             headers = {"Authorization": f"Bearer {key}"}
             return service.http.request(method, f"/v1/streams{path}", headers=headers, **more)
 
-        made = {"name": "docs", "coverage": 0.9, "record_annotators": True, "grace": 5}
+        made = {"name": "docs", "coverage": 0.9, "record_annotators": True}
         assert call("POST", "", keys["admin"], json=made).status_code == 201
         assert call("POST", "/docs/items", keys["admin"], json={"items": [item("i1")]}).status_code == 207
         holder = call("POST", "/docs/next", ann, json={}).json()["holder"]
         answer = "/docs/rounds/i1/feedback"
         assert call("PUT", answer, ann, json={"hit": "a", "holder": holder}).status_code == 200
-        assert call("GET", "/docs/items", ann).json()["correctable"] == ["i1"]
-        assert call("GET", "/docs/items", bob).json()["correctable"] == []
         problem(call("PUT", answer, bob, json={"skip": True}), 409, "lease-lost")
         many = {"answers": [{"round_id": "i1", "skip": True}]}
         (result,) = call("POST", "/docs/feedback", bob, json=many).json()["results"]
         assert (result["status"], result["problem"]["type"]) == (409, "urn:shortlist:problem:lease-lost")
-        assert call("PUT", answer, ann, json={"hit": "b"}).status_code == 200
-        assert call("PUT", answer, keys["admin"], json={"hit": "a", "annotator": "lead"}).status_code == 200
-        assert call("GET", "/docs/classes", keys["read"]).json()["annotators"] == [{"annotator": "lead", "answers": 1}]
+        assert call("PUT", answer, ann, json={"hit": "a"}).status_code == 200
+        problem(call("PUT", answer, ann, json={"hit": "b"}), 409, "conflicting-answer")
+        problem(call("PUT", answer, keys["admin"], json={"hit": "b"}), 409, "conflicting-answer")
+        assert call("GET", "/docs/classes", keys["read"]).json()["annotators"] == [{"annotator": "ann", "answers": 1}]
 
 
 class Team:

@@ -142,15 +142,6 @@ def test_a_part_of_an_export_is_small_too(sqlite_service, monkeypatch, form):
     assert max(lists) < 6
 
 
-def test_a_corrected_answer_is_the_one_that_is_exported(sqlite_service):
-    sqlite_service.make("corrected", score="raw", grace=2)
-    sqlite_service.propose(stream="corrected", round_id="r1")
-    for body in ({"miss": True}, {"hit": "b"}):
-        assert sqlite_service.answer("r1", body, stream="corrected").status_code == 200
-    table = sqlite_service.http.get("/v1/streams/corrected/export", params={"format": "csv"}).text
-    assert ",hit,b," in table
-
-
 def test_only_rounds_that_count_are_in_the_table_of_a_stream_that_explores(sqlite_service):
     sqlite_service.make("clicks", score="raw", explore_share=0.5)
     explored = []
@@ -162,13 +153,3 @@ def test_only_rounds_that_count_are_in_the_table_of_a_stream_that_explores(sqlit
     rows = sqlite_service.http.get("/v1/streams/clicks/export", params={"format": "csv"}).text.splitlines()[1:]
     assert [row.split(",")[0] for row in rows] == explored
     assert 0 < len(explored) < 10
-
-
-def test_charts_have_the_answers_as_they_end(sqlite_service):
-    sqlite_service.make("corrected", score="raw", grace=1)
-    for i in range(10):
-        sqlite_service.propose(stream="corrected", round_id=f"r{i}")
-        for body in ({"miss": True}, {"hit": "b"}):
-            sqlite_service.answer(f"r{i}", body, stream="corrected")
-    points = sqlite_service.http.get("/v1/streams/corrected/series").json()["points"]
-    assert (sum(points["hits"]), sum(points["misses"])) == (9, 0)

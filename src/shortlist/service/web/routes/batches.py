@@ -36,9 +36,7 @@ async def propose_one(engine: Engine, name: str, body: requests.NewRound) -> tup
         image=body.image,
         truncated_below=body.truncated_below,
         scorer_version=body.scorer_version,
-        tags=body.tags,
         allow_empty=body.allow_empty,
-        also=body.beside(),
     )
 
 

@@ -73,7 +73,7 @@ async def more(
 async def answer(
     engine: CurrentEngine, key: CurrentKey, name: StreamPath, round_id: RoundPath, body: requests.Answer
 ) -> Response:
-    """Take a round's answer; the same one again changes nothing; a different one is refused, except within `grace`."""
+    """Take a round's answer; the same one again changes nothing; a different one is refused."""
     author = author_of(key, body.annotator, body.holder)
     try:
         closed, _ = await engine.answer(name, round_id, *body.outcome(), author)

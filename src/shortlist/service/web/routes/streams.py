@@ -89,7 +89,7 @@ async def configure_stream(engine: CurrentEngine, name: StreamPath, body: stream
 
 @router.delete("/v1/streams/{name}", operation_id="delete_stream", status_code=204, responses=responses(404, 409))
 async def delete_stream(engine: CurrentEngine, name: StreamPath) -> Response:
-    """Erase a stream, its log, and all questions and texts. A stream that another one shadows cannot be deleted."""
+    """Erase a stream, its log, and all questions and texts."""
     await engine.delete_stream(name)
     return Response(status_code=204)
 
