@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 
 import shortlist
 from shortlist.boundaries import Quantile
-from shortlist.lab.comparison import Lists, ReciprocalRankFusion, learned, score_lists, smallest_k
+from shortlist.lab.comparison import ReciprocalRankFusion, smallest_k
+from shortlist.lab.lister import learn
 from shortlist.lab.lists import lists_of
 from shortlist.lab.run import run
+from shortlist.lab.scored import Lists, score_lists
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import AuctionTask, load_task
 from shortlist.scores import Raw
@@ -351,7 +353,7 @@ def headline() -> Figure:
 
     policy, spec = shortlist.AnytimeSPS(0.9, 2 / results.spec.rounds), results.spec
     runs = [spec.task("retrieval").draw(spec.generator("retrieval", "run", i), spec.rounds) for i in range(spec.runs)]
-    scores = [learned(lists, stream.candidates[1], policy)[0] for stream in runs if stream.candidates is not None]
+    scores = [learn(lists, stream.candidates[1], policy) for stream in runs if stream.candidates is not None]
 
     bars = {
         "fixed similarity threshold\n(best one, known in hindsight)": float((passages() >= optimum()).sum(1).mean()),

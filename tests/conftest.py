@@ -15,6 +15,30 @@ settings.load_profile("shortlist")
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # nothing is sent anywhere
 
 
+def _constants(patch):
+    def set_to(*, picks=None, alarm=None):
+        if picks is not None:
+            patch.setattr("shortlist.rounds.learning._PICKS_ONE", picks)
+            patch.setattr("shortlist.rounds.learning._PICKS_SEVERAL", picks)
+        if alarm is not None:
+            patch.setattr("shortlist.rounds.tracker.FALSE_ALARM_ROUNDS", alarm)
+
+    return set_to
+
+
+@pytest.fixture
+def constants(monkeypatch):
+    """Set how many picks a fit needs, and how many rounds are between false alarms, for one test."""
+    return _constants(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def module_constants():
+    """Do so for all tests of a module."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield _constants(patch)
+
+
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
     """The folder of the site, built strictly."""

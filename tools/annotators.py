@@ -14,7 +14,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.lab.comparison import Lists, score_lists
+from shortlist.lab.scored import Lists, score_lists
 from shortlist.listers import Shortlister
 from shortlist.metrics import optimal_threshold
 from shortlist.scores import Raw, Score

@@ -9,6 +9,7 @@ docs/explanation/field.md.
 import math
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -18,13 +19,15 @@ from numpy.typing import NDArray
 from tables import replace
 
 from shortlist import AnytimeSPS
-from shortlist.lab.budgets import MISS_BUDGET, Bases, thresholds_of
-from shortlist.lab.comparison import Lists, learned, score_lists
+from shortlist.lab.comparison import MISS_BUDGET
 from shortlist.lab.field import shifting_task, worst_window
+from shortlist.lab.lister import run_lister
 from shortlist.lab.lists import lists_of
+from shortlist.lab.scored import Array, Lists, Rows, Scored, lengths_at, score_lists
 from shortlist.lab.shifts import SHIFTS
 from shortlist.lab.shipped import shipped
 from shortlist.lab.spec import Spec
+from shortlist.rounds.settings import Settings
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "explanation" / "field.md"
 COVERAGE, LAST, WINDOW = 0.9, 1_000, 500
@@ -36,10 +39,33 @@ SOFT: Final = (0.25, 0.4, 0.5, 0.6, 2 / 3, 0.75, 0.9)
 GROWTHS: Final = ("m^u", "m^(u^2)", "m^sqrt(u)", "u m", "b (m/b)^u")
 #: As shipped: where lists start to grow, as a share of H - 1, and how.
 SHIPPED_SOFT: Final = 0.6
-ALARMS: Final = (None, 10_000, 100_000, 1_000_000)
 SHIFT_RUNS: Final = 6
 
 Sizes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Bases:
+    """The base lists of a run, the candidates that reach the threshold: under `AnytimeSPS` no budget moves it."""
+
+    #: The length of each list; how many candidates come before the right answer, all if it is absent; the candidates.
+    lengths: Sizes
+    places: Sizes
+    counts: Sizes
+
+
+def bases_of(scored: Scored, rows: Rows, thresholds: Array) -> Bases:
+    """Return the base lists of some rounds, sorted by score, then by raw score if there is one scorer."""
+    lists, right = scored.lists, scored.lists.right[:, None]
+    earlier = np.arange(scored.scores.shape[1]) < right
+    if len(lists.scorers) == 1:
+        raw = np.where(lists.there, lists.values[:, :, 0], -np.inf)
+        own = np.take_along_axis(raw, np.maximum(right, 0), axis=1)
+        earlier = (raw > own) | ((raw == own) & earlier)
+    true = scored.true[:, None]
+    before = ((scored.scores > true) | ((scored.scores == true) & earlier)).sum(axis=1, dtype=np.int64)
+    places = np.where(lists.right < 0, lists.counts, before)
+    return Bases(lengths_at(scored, rows, thresholds), places[rows], lists.counts[rows])
 
 
 class Rule(NamedTuple):
@@ -59,7 +85,7 @@ class Longer(NamedTuple):
 
 @numba.njit(cache=True)
 def walk(base: Any, before: Any, count: Any, rule: Any, lengthened: Any) -> Any:
-    """Return lengths, and whether the right answer was shown: `shortlist.lab.budgets.spend` with other rules."""
+    """Return lengths, and whether the right answer was shown: `shortlist.rounds.budget` with other rules."""
     size, soft, growth = rule
     spent, full = 0, 10 * (size - 1) + 1
     start = math.floor(round(soft * (size - 1) * 10, 6))
@@ -103,9 +129,9 @@ def stationary(task: str, rounds: int, runs: int, *, every: bool) -> list[Bases]
         stream = spec.task(task).draw(spec.generator(task, "budget", run), rounds)
         assert stream.candidates is not None  # noqa: S101 - tasks with lists
         rows = stream.candidates[1]
-        score, begin = learned(lists, rows, POLICY)
-        scored = score_lists(lists, score)
-        bases.append(scored.bases(rows, thresholds_of(POLICY, scored.true[rows], begin)))
+        lister = run_lister(lists, rows, Settings(policy=POLICY))
+        assert lister.score is not None  # noqa: S101 - it is learned
+        bases.append(bases_of(score_lists(lists, lister.score), rows, lister.thresholds))
     return bases
 
 
@@ -117,17 +143,17 @@ def longer(runs: Iterable[Bases], rule: Rule) -> Longer:
     return Longer(float(over_all) - 1, float(last) - 1)
 
 
-def shifted() -> Iterator[tuple[str, str, int | None, Bases]]:
-    """Yield the base lists of runs under shifts: the task, the shift, the setting of the alarm, the lists."""
+def shifted() -> Iterator[tuple[str, str, bool, Bases]]:
+    """Yield the base lists of runs under shifts: the task, the shift, whether an alarm restarts, the lists."""
     spec = Spec(coverage=COVERAGE)
     for task in TASKS:
         for shift in SHIFTS[1:]:
             shifting = shifting_task(task, shift)
             for run in range(SHIFT_RUNS):
                 stream = shifting.draw(spec.generator(task, f"budget {shift}", run), spec.rounds)
-                lister = shipped(shifting, stream, POLICY)
-                for alarm in ALARMS:
-                    yield task, shift, alarm, lister.bases(lister.thresholds(POLICY, alarm))
+                for alarm in (False, True):
+                    lister = shipped(shifting, stream, POLICY, on_drift="restart" if alarm else None)
+                    yield task, shift, alarm, bases_of(lister.scored, lister.rows, lister.run.thresholds)
             print(f"\r{task}, {shift}: drawn   ", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
 
@@ -138,13 +164,13 @@ class Shifted:
     def __init__(self) -> None:
         self.runs = list(shifted())
 
-    def end(self, task: str, alarm: int | None) -> float:
+    def end(self, task: str, alarm: bool) -> float:
         """Return the mean length in the last rounds after an abrupt shift."""
         runs = [bases for name, shift, setting, bases in self.runs if (name, shift, setting) == (task, "abrupt", alarm)]
         shown = [spend(bases, Rule(), lengthened=task != "auctions")[0] for bases in runs]
         return float(np.mean([lengths[-LAST:].mean() for lengths in shown]))
 
-    def of(self, task: str, rule: Rule, alarm: int | None = None) -> tuple[float, float, float]:
+    def of(self, task: str, rule: Rule, alarm: bool = False) -> tuple[float, float, float]:
         """Return the mean length (geometric over shifts), the mean worst window, and that of the worst run."""
         lengths: dict[str, list[float]] = {}
         worst = []
@@ -211,15 +237,12 @@ def main() -> None:
     print("\nHow they grow\n")
     print(table(head, [line(name, Rule(growth=number)) for number, name in enumerate(GROWTHS)]))
     print("\nAlarm and restart beside it\n")
-    alarms = [
-        ["none" if a is None else f"{a:,}", *(in_words(under_shifts.of(t, Rule(), a)) for t in TASKS)] for a in ALARMS
-    ]
-    print(table(["false_alarm_rounds", *TASKS], alarms))
+    cases_of = (("none", False), ("restart", True))
+    alarms = [[name, *(in_words(under_shifts.of(task, Rule(), alarm)) for task in TASKS)] for name, alarm in cases_of]
+    print(table(["on_drift", *TASKS], alarms))
     print(f"\nThe last {LAST:,} rounds after an abrupt shift\n")
-    ends = [
-        ["none" if a is None else f"{a:,}", *(f"{under_shifts.end(task, a):.2f}" for task in TASKS)] for a in ALARMS
-    ]
-    print(table(["false_alarm_rounds", *TASKS], ends))
+    ends = [[name, *(f"{under_shifts.end(task, alarm):.2f}" for task in TASKS)] for name, alarm in cases_of]
+    print(table(["on_drift", *TASKS], ends))
     sizes = sizes_table(cases, under_shifts)
     print(f"\nHow large\n\n{sizes}")
     replace(PAGE, "budget", sizes)

@@ -11,9 +11,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist import AnytimeSPS
-from shortlist.lab.comparison import Lists, ReciprocalRankFusion, Way, follow, learned, score_lists, smallest_k
+from shortlist import AnytimeSPS, replay
+from shortlist.lab import comparison
+from shortlist.lab.comparison import ReciprocalRankFusion, Way, cut, smallest_k
+from shortlist.lab.lister import learn
 from shortlist.lab.lists import FIXED, lists_of
+from shortlist.lab.scored import Lists, score_lists
 from shortlist.lab.spec import Spec
 from shortlist.scores import Raw, name_of
 
@@ -58,17 +61,13 @@ def rounds_of(name: str, runs: int) -> Rows:
 
 def auto(lists: Lists, runs: Rows) -> Measured:
     """Return the figures of the learned score."""
-    ways = []
-    for rows in runs:
-        score, begin = learned(lists, rows, POLICY)
-        ways.append(follow(score_lists(lists, score), rows, POLICY, COVERAGE, begin))
-    return measured(ways)
+    return measured([comparison.auto(lists, rows, POLICY, COVERAGE)[0] for rows in runs])
 
 
 def fixed(lists: Lists, score: Any, runs: Rows) -> Measured:
     """Return the figures of a fixed score."""
     scored = score_lists(lists, score)
-    return measured([follow(scored, rows, POLICY, COVERAGE) for rows in runs])
+    return measured([cut(scored, rows, replay(POLICY, scored.true[rows]), COVERAGE) for rows in runs])
 
 
 def top_k(lists: Lists, score: Any, runs: Rows, ours: Measured) -> tuple[Array, Array]:
@@ -83,7 +82,7 @@ def top_k_learned(lists: Lists, runs: Rows, ours: Measured) -> tuple[Array, Arra
     """Return the same for a top-k by the score that each run learns: what its threshold adds."""
     pairs = []
     for rows, last, over_all in zip(runs, ours.coverage_last, ours.coverage, strict=True):
-        scored = score_lists(lists, learned(lists, rows, POLICY)[0])
+        scored = score_lists(lists, learn(lists, rows, POLICY))
         pairs.append((smallest_k(scored, rows[-LAST:], last)[0], smallest_k(scored, rows, over_all)[0]))
     lengths = np.array(pairs, dtype=float)
     return lengths[:, 0], lengths[:, 1]

@@ -56,7 +56,7 @@ def alarms(share, answers, seed, **settings):
     rung = 0
     for stream in range(STREAMS):
         rng = np.random.default_rng([seed, stream])
-        watched = {"on_drift": "report", "false_alarm_rounds": FALSE_ALARM_ROUNDS, **settings}
+        watched = {"on_drift": "report", **settings}
         lister = Shortlister(0.9, DELTA, score="raw", **watched)
         table = rng.random((ROUNDS, 20))
         right = (table**8).cumsum(axis=1)
@@ -81,6 +81,11 @@ def test_the_rule(rule):
     assert rule[True, False, False] == rule[True, False, True] == ["miss", "later", "skip"]
     for truncated, opened in itertools.product((False, True), repeat=2):  # the first step shows what is hidden
         assert rule[truncated, True, opened] == ["more", "miss", "look", "later", "skip"]
+
+
+@pytest.fixture(autouse=True)
+def often(constants):
+    constants(alarm=FALSE_ALARM_ROUNDS)
 
 
 @pytest.mark.parametrize(

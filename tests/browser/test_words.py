@@ -214,7 +214,7 @@ def test_what_is_said_of_a_score(page, service, name):
     [
         ({"at_most": 10}, "Learning the score: 5 of 30 picks; the best 10 candidates are shown until then."),
         ({"shadow": True}, "Learning the score: 5 of 30 picks; everything is shown in any case."),
-        ({"fit_rounds": 70}, "Learning the score: 5 of 70 picks; everything is shown until then."),
+        ({}, "Learning the score: 5 of 30 picks; everything is shown until then."),
     ],
     ids=str,
 )

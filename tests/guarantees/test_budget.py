@@ -193,20 +193,22 @@ def stream_with_alarm(seed, rounds, *, shift=None, **options):
     return summary.drift.alarm_count, summary.error_budget.lengthened, misses
 
 
-def test_false_alarms_beside_the_budget_are_as_rare_as_guaranteed():
+def test_false_alarms_beside_the_budget_are_as_rare_as_guaranteed(constants):
     """P(an alarm within n rounds) <= n / A + delta; the false-alarm probability of this test is 1e-6."""
     streams, rounds, apart = 150, 300, 3_000
-    results = [stream_with_alarm(seed, rounds, false_alarm_rounds=apart) for seed in range(streams)]
+    constants(alarm=apart)
+    results = [stream_with_alarm(seed, rounds) for seed in range(streams)]
     rang = sum(alarms > 0 for alarms, _, _ in results)
     print(f"{rang} of {streams} streams rang, {rounds / apart + 0.001:.3f} of them may")
     assert rang <= stats.binom.isf(1e-6, streams, rounds / apart + 0.001)
     assert sum(lengthened for _, lengthened, _ in results) > streams  # the budget was at work
 
 
-def test_the_budget_does_not_hide_a_shift_from_the_alarm():
+def test_the_budget_does_not_hide_a_shift_from_the_alarm(constants):
     """The list that is shown hardly misses: an alarm fed with its misses would hear of nothing."""
+    constants(alarm=10**6)
     for seed in range(20):
-        alarms, _, misses = stream_with_alarm(seed, 1_000, shift=600, false_alarm_rounds=10**6)
+        alarms, _, misses = stream_with_alarm(seed, 1_000, shift=600)
         assert alarms >= 1
         assert misses <= 0.1 * 400 + 2 + 14  # of 400 rounds; with up to 15 lists out
 

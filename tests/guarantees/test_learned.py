@@ -39,7 +39,7 @@ def most_failures(streams, delta):
 def late_stream(lists, right, seed, rounds=350):
     """Return the threshold that a stream ends at, and its optimum: late answers, silence, and restarts."""
     rng = np.random.default_rng(seed)
-    lister = Shortlister(COVERAGE, 0.05, fit_rounds=20, patience=30, on_drift="restart", false_alarm_rounds=50)
+    lister = Shortlister(COVERAGE, 0.05, patience=30, on_drift="restart")
     due, highest, epochs = {}, -math.inf, 0
     for t in range(rounds):
         row = int(rng.integers(len(lists)))
@@ -59,7 +59,8 @@ def late_stream(lists, right, seed, rounds=350):
 
 
 @pytest.mark.parametrize("streams", [60, pytest.param(500, marks=pytest.mark.soak)])
-def test_streams_with_late_answers_and_restarts_pass_the_optimum_in_a_share_of_delta(streams):
+def test_streams_with_late_answers_and_restarts_pass_the_optimum_in_a_share_of_delta(streams, constants):
+    constants(picks=20, alarm=50)
     lists, right = population(scorers=2)
     outcomes = [late_stream(lists, right, seed) for seed in range(streams)]
     failures = sum(failed for failed, _, _ in outcomes)

@@ -6,9 +6,10 @@ import threading
 
 import pytest
 
-from shortlist import GroupedShortlister, Oracle, Shortlister
+from shortlist import GroupedShortlister, Shortlister
 from shortlist.errors import InvalidParameter, InvalidScores
 from shortlist.integrations._adapter import Adapter, SearchResult
+from tests.cutting import cut_at
 
 
 def offer(adapter, results, ids, **words):
@@ -16,7 +17,7 @@ def offer(adapter, results, ids, **words):
 
 
 def test_distances_are_turned_and_written_down_as_they_came():
-    adapter = Adapter(Shortlister(policy=Oracle(-0.5)), higher_is_better=False)
+    adapter = Adapter(cut_at(-0.5), higher_is_better=False)
     shown, items = offer(adapter, SearchResult("abc", [0.9, 0.1, 0.5], more=False), ["x", "y", "z"])
     assert items == ["b", "c"]
     assert shown.members == ("y", "z")
@@ -24,7 +25,7 @@ def test_distances_are_turned_and_written_down_as_they_came():
 
 
 def test_what_the_search_may_have_left_out_is_reported():
-    adapter = Adapter(Shortlister(policy=Oracle(0.5)))
+    adapter = Adapter(cut_at(0.5))
     for scores, more, truncated in (([0.9, 0.5], True, True), ([0.9, 0.4], True, False), ([0.9, 0.5], False, False)):
         shown, _ = offer(adapter, SearchResult("ab", scores, more=more), ["x", "y"])
         assert shown.truncated is truncated

@@ -4,10 +4,11 @@ import asyncio
 
 import pytest
 
-from shortlist import InvalidInput, Oracle, Shortlister
+from shortlist import InvalidInput, Shortlister
 from shortlist.errors import UnknownRound
 from shortlist.integrations._adapter import Adapter, SearchResult
 from shortlist.integrations._feedback import FeedbackMixin
+from tests.cutting import cut_at
 from tests.integrations.test__adapter import offer
 
 
@@ -46,7 +47,7 @@ def test_from_something_that_was_shown_to_its_answer():
 
 
 def test_more_of_a_list_with_its_items_and_their_scores():
-    adapter = Adapter(Shortlister(policy=Oracle(-0.5)), higher_is_better=False)
+    adapter = Adapter(cut_at(-0.5), higher_is_better=False)
     shown, _ = offer(adapter, SearchResult("abcd", [0.9, 0.1, 0.7, 0.6], more=False), ["w", "x", "y", "z"])
     assert shown.members == ("x",)
     first, items = adapter.more(shown.round_id, 1)
@@ -59,7 +60,7 @@ def test_more_of_a_list_with_its_items_and_their_scores():
 
 
 def test_more_of_a_complete_list_is_nothing_and_of_an_old_one_its_ids():
-    adapter = Adapter(Shortlister(policy=Oracle(0.5)))
+    adapter = Adapter(cut_at(0.5))
     whole, _ = offer(adapter, SearchResult("a", [0.9], more=False), ["x"])
     assert adapter.more(whole.round_id, None)[1] == []
     with pytest.raises(UnknownRound):

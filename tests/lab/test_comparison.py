@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from shortlist import AnytimeSPS, Shortlister
-from shortlist.lab.budgets import MISS_BUDGET
-from shortlist.lab.comparison import VARIANTS, Lists, ReciprocalRankFusion, compare, label_of_variant, learned
+from shortlist.lab.comparison import MISS_BUDGET, VARIANTS, ReciprocalRankFusion, compare, label_of_variant
 from shortlist.lab.lists import lists_of
+from shortlist.lab.scored import Lists
 from shortlist.lab.tasks import load_task
 
 DELTA = 0.05
@@ -59,16 +59,6 @@ def test_it_is_what_a_lister_shows_round_by_round(name, variant):
     assert min(sizes[-50:]) < of.counts[rows[-50:]].max()  # something was cut
 
 
-def test_one_scorer_alone_has_its_own_candidates_only():
-    lists = ragged()
-    first = lists.first
-    assert (first.there == ~np.isnan(lists.values[:, :, 0])).all()
-    lost = (lists.right >= 0) & np.isnan(lists.values[np.arange(len(lists.right)), lists.right, 0])
-    assert lost.any()
-    assert (first.right[lost] == -1).all()
-    assert (first.right[~lost] == lists.right[~lost]).all()
-
-
 def test_rank_fusion_is_its_formula():
     table = np.array([[3.0, 1.0], [3.0, np.nan], [1.0, 5.0], [np.nan, 5.0]])
     by_hand = [1 / 61 + 1 / 63, 1 / 61, 1 / 63 + 1 / 61, 1 / 61]
@@ -100,21 +90,6 @@ def test_autocut_cuts_at_the_largest_gap():
     way = compare(lists, np.array([0, 1, 2, 3, 0]), 0.9, DELTA)["autocut"]
     assert way.sizes.tolist() == [2, 1, 4, 2, 2]
     assert way.covered.tolist() == [1.0, 0.0, 1.0, 0.0, 1.0]
-
-
-def test_the_fit_waits_for_picks_but_not_for_ever():
-    lists = ragged()
-    policy = AnytimeSPS(0.9, DELTA)
-    rows = np.arange(900)
-    late = np.concatenate([np.flatnonzero(lists.right < 0), rows])  # nobody picks anything at first
-    score, begin = learned(lists, late, policy)
-    assert (lists.right[late[:begin]] >= 0).sum() == 100 == score.rounds
-    assert begin > 100
-    assert learned(lists.first, rows, policy, fit_rounds=7)[0].rounds == 7
-    nobody = Lists(lists.values, np.full(900, -1), lists.scorers)
-    score, begin = learned(nobody, np.concatenate([rows, rows]), policy)
-    assert (score.rounds, begin) == (0, 1000)
-    assert learned(nobody, rows, policy)[1] == 900  # the log ends before
 
 
 def test_every_way_has_a_name_and_its_scorers():

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from shortlist import SPS, AnytimeSPS, Greedy, ScaleFreeOGD, metrics, replay
-from shortlist.lab.budgets import MISS_BUDGET, spend
-from shortlist.lab.comparison import score_lists
+from shortlist.lab.comparison import MISS_BUDGET
 from shortlist.lab.field import (
     FOLLOWERS,
     METHODS,
@@ -24,6 +23,7 @@ from shortlist.lab.field import (
     run_field,
     worst_window,
 )
+from shortlist.lab.scored import score_lists
 from shortlist.lab.shifts import SHIFTS, Shifting, faces
 from shortlist.lab.shipped import shipped
 from shortlist.lab.spec import Spec
@@ -75,13 +75,13 @@ def test_ours_are_what_is_shipped(name):
     spec = Spec(rounds=2000, runs=1)
     shifting, stream = drawn(spec, name, "abrupt")
     rows = {row.method: row for row in field_rows(spec, name, "abrupt", 0)}
-    lister = shipped(shifting, stream, AnytimeSPS(0.9))
-    for method, alarm in ((SHIPPED, None), (SHIPPED_RESTART, 1_000_000), (PLAIN, None)):
-        bases = lister.bases(lister.thresholds(AnytimeSPS(0.9), alarm))
-        spent = spend(bases, MISS_BUDGET, 0.9, lengthened=name != "auctions")
-        lengths = bases.lengths if method == PLAIN else spent.lengths
-        assert rows[method].mean_set_size == lengths.mean()
-        assert rows[method].coverage == (bases.places < lengths).mean()
+    for method in OURS:
+        on_drift = "restart" if method == SHIPPED_RESTART else None
+        lister = shipped(shifting, stream, AnytimeSPS(0.9), on_drift=on_drift)
+        thresholds = lister.run.thresholds
+        plain = method == PLAIN
+        assert rows[method].mean_set_size == (lister.lengths(thresholds) if plain else lister.shown).mean()
+        assert rows[method].coverage == (lister.true >= thresholds if plain else lister.run.covered).mean()
         assert rows[method].regret is None
         assert rows[method].score == ("raw" if name == "auctions" else "learned")
     assert rows[SHIPPED].worst_500 > rows[PLAIN].worst_500
@@ -98,7 +98,7 @@ def test_rivals_are_given_the_learned_score_too():
     values = np.log(np.concatenate(lister.populations(shifting)))
     policy = ScaleFreeOGD(0.9, top=float(values.max()), scale=float(np.ptp(values)))
     hits = np.ones(1500, dtype=bool)
-    hits[lister.begin :] = scores[lister.begin :] >= replay(policy, scores[lister.begin :])
+    hits[lister.run.begin :] = scores[lister.run.begin :] >= replay(policy, scores[lister.run.begin :])
     assert learned["ScaleFreeOGD"].coverage == hits.mean()
 
 

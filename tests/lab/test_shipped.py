@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from shortlist import AnytimeSPS, Shortlister
-from shortlist.lab.budgets import MISS_BUDGET, spend
 from shortlist.lab.shifts import Shifting, faces
 from shortlist.lab.shipped import shipped
 from shortlist.lab.tasks import load_task
@@ -29,23 +28,21 @@ def test_it_is_what_a_lister_shows_round_by_round(name, shift):
         sizes.append(len(shown.members))
         covered.append(right in shown.members)
         lister.reveal(shown.round_id, right)
-    bases = run.bases(run.thresholds(POLICY))
-    spent = spend(bases, MISS_BUDGET, 0.9)
-    assert spent.lengths.tolist() == sizes
-    assert spent.covered.tolist() == covered
+    assert run.shown.tolist() == sizes
+    assert run.run.covered.tolist() == covered
     if shift != "burst":
-        assert (spent.lengths > bases.lengths).any()
+        assert (run.shown > run.lengths(run.run.thresholds)).any()
 
 
 def test_a_reserve_price_is_on_the_bid():
     shifting, stream = drawn("auctions", "abrupt")
     run = shipped(shifting, stream, POLICY)
-    assert (run.begin, run.score, run.populations(shifting)) == (0, None, None)
+    assert (run.run.begin, run.score, run.populations(shifting)) == (0, None, None)
     assert (run.true == stream.true_scores).all()
-    thresholds = run.thresholds(POLICY)
-    bases = run.bases(thresholds)
-    assert ((bases.places < bases.lengths) == (stream.true_scores >= thresholds)).all()
-    assert (bases.lengths == stream.set_sizes(thresholds)).all()
+    thresholds, lengthened = run.run.thresholds, run.run.added > 0
+    assert lengthened.any()  # once the budget is spent, nothing is reserved
+    assert (run.run.covered == ((stream.true_scores >= thresholds) | lengthened)).all()
+    assert (run.shown == np.where(lengthened, 4, stream.set_sizes(thresholds))).all()
 
 
 def test_populations_are_all_questions_through_the_score():

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import shortlist
-from shortlist import SPS, AnytimeSPS, Oracle, Policy, Shortlister
+from shortlist import SPS, AnytimeSPS, Oracle, Shortlister
 from shortlist.errors import (
     ConflictingAnswer,
     InvalidIds,
@@ -24,7 +24,6 @@ from shortlist.errors import (
     RoundClosed,
     UnknownRound,
 )
-from shortlist.policies import State
 from tests.listers.inside import everything, policy_state
 from tests.listers.playing import both_scores, teach
 
@@ -209,29 +208,21 @@ def test_settings_change_from_the_next_list_on(make, tmp_path):
 
 
 @dataclasses.dataclass(frozen=True)
-class Fixed(Policy):
-    """A policy of one's own: a threshold from the first answer on."""
+class Own(AnytimeSPS):
+    """A policy of one's own: the order-statistic rule under another name."""
 
-    key: ClassVar[str] = "fixed"
-    level: float = 0.15
-
-    @staticmethod
-    def rule(carry, values, constants, seen, missed):  # noqa: ARG004 - whatever happens
-        return (constants[0],)
-
-    def init(self):
-        return State((-np.inf,), [], (self.level,))
+    key: ClassVar[str] = "own"
 
 
 def test_a_policy_of_ones_own_is_passed_again(tmp_path):
-    lister = Shortlister(policy=Fixed())
-    lister.reveal(lister.propose([0.1, 0.2]).round_id, 1)
+    lister = Shortlister(policy=Own(0.9), score="raw")
+    lister.warm_start(np.full(100, 0.15))
     lister.save(tmp_path / "own.json")
     with pytest.raises(MissingPolicy, match=r"load\(path, policy=\.\.\.\)"):
         Shortlister.load(tmp_path / "own.json")
     with pytest.raises(InvalidParameter, match="but the lister was saved with"):
-        Shortlister.load(tmp_path / "own.json", policy=Fixed(0.3))
-    loaded = Shortlister.load(tmp_path / "own.json", policy=Fixed())
+        Shortlister.load(tmp_path / "own.json", policy=Own(0.8))
+    loaded = Shortlister.load(tmp_path / "own.json", policy=Own(0.9))
     assert loaded.propose([0.1, 0.2]).members == (1,)
     assert everything(loaded)["settings"] == everything(lister)["settings"]
 
@@ -389,9 +380,10 @@ def test_a_list_that_is_taken_back_too_late_stays_low():
     assert (lister.summary().counted, lister.summary().withdrawn, lister.summary().open) == (2, 2, 2)
 
 
-def test_a_learned_score_is_warm_started_once():
+def test_a_learned_score_is_warm_started_once(constants):
     """A second fit would leave a threshold of the first score behind."""
-    lister, rng = Shortlister(fit_rounds=5), np.random.default_rng(0)
+    constants(picks=5)
+    lister, rng = Shortlister(), np.random.default_rng(0)
     lister.warm_start(rng.random((200, 5)), rng.integers(5, size=200))
     threshold = lister.threshold
     with pytest.raises(InvalidParameter, match="is frozen: give all examples at once"):

@@ -100,8 +100,9 @@ def test_ten_thousand_groups_at_length():
     assert memory / groups < 20 * 1024
 
 
-def test_alarms_and_open_rounds_of_a_group_are_named_by_their_own_ids():
-    lister = GroupedShortlister(0.9, score="raw", on_drift="report", false_alarm_rounds=1000)
+def test_alarms_and_open_rounds_of_a_group_are_named_by_their_own_ids(constants):
+    constants(alarm=1000)
+    lister = GroupedShortlister(0.9, score="raw", on_drift="report")
     for _ in range(150):
         lister.hit(lister.propose([0.5], group="b").round_id, 0)
     assert lister.threshold("b") == 0.5  # from here on a miss is a miss of the threshold

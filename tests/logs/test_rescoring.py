@@ -62,16 +62,15 @@ def test_a_miss_that_nobody_looked_into_is_low_for_the_new_scorer_too():
     assert lister.threshold <= optimal_threshold(new[:, 0], 0.8)
 
 
-def test_scores_by_candidate_by_scorer_and_for_several_right_answers():
+def test_scores_by_candidate_by_scorer_and_for_several_right_answers(constants):
+    constants(picks=40)
     log = [
         {"round_id": i, "candidates": ["a", "b", "c"], "answer": {"hit": ["a", "b"] if i % 2 else "c"}}
         for i in range(300)
     ]
     by_candidate = rescore(log, lambda _: {"c": 0.9, "b": 0.2, "a": 0.5}, coverage=0.8, score="raw")
     assert by_candidate.threshold == 0.2  # both are needed: the lowest counts
-    several = rescore(
-        log, lambda _: {"bm25": [1.0, 2.0, 3.0], "dense": [0.1, 0.2, np.nan]}, coverage=0.8, fit_rounds=40
-    )
+    several = rescore(log, lambda _: {"bm25": [1.0, 2.0, 3.0], "dense": [0.1, 0.2, np.nan]}, coverage=0.8)
     assert several.learned.scorers == ("bm25", "dense")
     assert several.threshold > -np.inf
 

@@ -52,10 +52,15 @@ POLICIES = [
     {"kind": "sps", "horizon": 20},
 ]
 OPTIONS = {name: values for name, values in VALUES.items() if name not in ("policy", "lister", "keep")} | {
-    "fit_rounds": [2],
     "coverage": [0.3, 0.5, 0.9],
 }
 CHANGEABLE = ["at_least", "at_most", "shadow", "patience", "miss_budget", "explore_share"]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quick(module_constants):
+    """Fits and alarms within a few rounds."""
+    module_constants(picks=2, alarm=20)
 
 
 class Fold(RuleBasedStateMachine):

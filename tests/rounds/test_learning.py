@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from shortlist import AnytimeSPS, Greedy, GroupedShortlister, Shortlister
+from shortlist import AnytimeSPS, GroupedShortlister, Shortlister
 from shortlist.errors import InvalidParameter, InvalidScores, NoCandidates
 from shortlist.rounds import learning
 from shortlist.rounds.admission import admit
@@ -54,8 +54,9 @@ def test_after_the_fit_it_is_a_lister_with_that_score(scorers, unanswered):
     assert auto.summary().counted == other.summary().counted
 
 
-def test_everything_is_shown_best_first_until_then():
-    lister = Shortlister(0.9, fit_rounds=10)
+def test_everything_is_shown_best_first_until_then(constants):
+    constants(picks=10)
+    lister = Shortlister(0.9)
     for i, (table, right) in enumerate(lists(10)):
         shown = lister.propose({"a": table[:, 0], "b": table[:, 1]})
         assert len(shown.members) == 8
@@ -70,9 +71,10 @@ def test_everything_is_shown_best_first_until_then():
     assert "learned from 10 picks" in lister.summary().score_why
 
 
-def test_rounds_of_the_fit_never_count_however_late_their_answers_come():
+def test_rounds_of_the_fit_never_count_however_late_their_answers_come(constants):
+    constants(picks=20)
     rounds = list(lists(400))
-    lister = Shortlister(0.8, fit_rounds=20)
+    lister = Shortlister(0.8)
     early = [lister.propose(table) for table, _ in rounds[:30]]
     for shown, (_, right) in zip(early[:20], rounds[:20], strict=True):
         lister.hit(shown.round_id, right)
@@ -87,8 +89,9 @@ def test_rounds_of_the_fit_never_count_however_late_their_answers_come():
 
 
 @pytest.mark.parametrize("answer", ["miss", "skip", "absent", None])
-def test_after_ten_times_as_many_rounds_it_is_frozen_all_the_same(answer):
-    lister = Shortlister(0.9, fit_rounds=5)
+def test_after_ten_times_as_many_rounds_it_is_frozen_all_the_same(answer, constants):
+    constants(picks=5)
+    lister = Shortlister(0.9)
     for i, (table, right) in enumerate(lists(50)):
         assert lister.learned is None
         shown = lister.propose(table)
@@ -100,8 +103,9 @@ def test_after_ten_times_as_many_rounds_it_is_frozen_all_the_same(answer):
     assert lister.learned.rounds == 2
 
 
-def test_nothing_picked_at_all_is_the_prior():
-    lister = Shortlister(0.9, fit_rounds=2)
+def test_nothing_picked_at_all_is_the_prior(constants):
+    constants(picks=2)
+    lister = Shortlister(0.9)
     for table, _ in lists(20):
         lister.miss(lister.propose({"a": table[:, 0], "b": table[:, 1]}).round_id)
     assert lister.learned == prior(("a", "b"))
@@ -216,8 +220,8 @@ def test_a_restart_keeps_the_score_and_a_refit_does_not():
     assert lister.threshold > 0
     with pytest.raises(InvalidParameter, match='True needs score="auto"'):
         Shortlister(score="raw").restart(refit=True)
-    with pytest.raises(InvalidParameter, match="order-statistic policy"):
-        Shortlister(policy=Greedy(0.9)).restart()
+    with pytest.raises(InvalidParameter, match='needs unanswered="miss"'):
+        Shortlister(unanswered="ignore").restart()
 
 
 def test_what_a_fresh_fit_would_change():
@@ -238,9 +242,10 @@ def test_what_a_fresh_fit_would_change():
 # What comes in.
 
 
-def test_what_takes_a_while_is_known_before_it_is_done(monkeypatch):
+def test_what_takes_a_while_is_known_before_it_is_done(monkeypatch, constants):
     """A service asks first, and does it where nobody waits: the fit, and what a fresh one would gain."""
-    settings = Settings(policy=AnytimeSPS(0.9), fit_rounds=20)
+    constants(picks=20)
+    settings = Settings(policy=AnytimeSPS(0.9))
     stream = Stream(settings, learning=learning.make_learning(settings))
     made = []
     real = learning.fit
@@ -381,14 +386,3 @@ def test_what_a_search_left_out_with_several_scorers():
         lister.propose(table, truncated_below={"x": 1.0})
     with pytest.raises(InvalidParameter, match="there are 2 scorers; give one for each"):
         lister.propose(table, truncated_below=1.0)
-
-
-def test_settings_that_do_not_fit():
-    with pytest.raises(InvalidParameter, match='only score="auto" is fitted'):
-        Shortlister(score="raw", fit_rounds=10)
-    with pytest.raises(InvalidParameter, match="fit_rounds is 0"):
-        Shortlister(fit_rounds=0)
-    with pytest.raises(InvalidParameter, match='score is "auto", which needs an order-statistic policy'):
-        Shortlister(policy=Greedy(0.9), score="auto")
-    assert Shortlister(policy=Greedy(0.9)).score == "raw"
-    assert Shortlister(policy=AnytimeSPS(0.9)).score == "auto"

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from shortlist import AnytimeSPS, Oracle, Shortlister
 from shortlist.rounds.selection import best_first, select
 from shortlist.rounds.settings import Settings
+from tests.cutting import cut_at
 from tests.listers.playing import answer, both_scores
 
 
@@ -58,13 +59,13 @@ def test_ties_keep_the_order_given_and_ids_are_handed_back(score):
 
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=30), st.integers(-4, 4))
 def test_the_list_is_closed_complete_and_sorted(scores, threshold):
-    shown = Shortlister(policy=Oracle(threshold)).propose(scores)
+    shown = cut_at(threshold).propose(scores)
     assert set(shown.members) == {i for i, score in enumerate(scores) if score >= threshold}
     assert list(shown.members) == sorted(shown.members, key=lambda i: (-scores[int(i)], i))
 
 
 def test_at_least_and_at_most():
-    lister = Shortlister(policy=Oracle(0.5), at_least=2, at_most=3)
+    lister = cut_at(0.5, at_least=2, at_most=3)
     few = lister.propose([0.1, 0.9, 0.2])
     assert (few.members, few.truncated) == ((1, 2), False)
     many = lister.propose([0.9, 0.8, 0.7, 0.6])

@@ -11,18 +11,15 @@ from shortlist.errors import (
     InvalidParameter,
 )
 from shortlist.rounds.settings import CONFIGURABLE, PAIRS, Options, Settings
-from shortlist.scores import Raw
 
 
 def test_drift_settings_are_checked():
     for make, message in (
         (lambda: Shortlister(on_drift="panic"), "on_drift is 'panic'"),
-        (lambda: Shortlister(on_drift="report", unanswered="ignore"), 'needs unanswered="miss"'),
-        (lambda: Shortlister(policy=Greedy(0.9), on_drift="report"), 'needs unanswered="miss"'),
-        (lambda: Shortlister(on_drift="report", false_alarm_rounds=0), "false_alarm_rounds is 0"),
+        (lambda: Shortlister(on_drift="report", unanswered="ignore"), 'use unanswered="miss", and no explore_share'),
+        (lambda: Shortlister(on_drift="report", explore_share=0.1), 'use unanswered="miss", and no explore_share'),
         (lambda: Shortlister(shadow=True, at_most=3), "shadow mode shows everything"),
         (lambda: Shortlister(shadow="no"), "shadow is 'no'"),
-        (lambda: Shortlister(false_alarm_rounds=-5), "false_alarm_rounds is -5"),
         (lambda: Shortlister(on_drift="report", patience=0), "no miss would ever be seen"),
     ):
         with pytest.raises(InvalidParameter) as caught:
@@ -43,14 +40,11 @@ def test_drift_settings_are_checked():
         (lambda: Shortlister(policy="sps"), "policy is 'sps'; it must be a policy"),
         (lambda: Shortlister(0.9, policy=Greedy(0.9)), "give either them or a policy, not both"),
         (lambda: Shortlister(unanswered="drop"), "unanswered is 'drop'"),
-        (lambda: Shortlister(policy=Greedy(0.9), unanswered="miss"), "which Greedy cannot do"),
+        (lambda: Shortlister(policy=Greedy(0.9)), "policy is Greedy(coverage=0.9), which has no guarantee"),
         (lambda: Shortlister(patience=-1), "patience is -1; it must be at least 0"),
         (lambda: Shortlister(at_most=0), "at_most is 0; it must be at least 1"),
         (lambda: Shortlister(at_least=5, at_most=3), "at_most is 3, but at_least is 5"),
         (lambda: Shortlister(keep=0), "keep is 0"),
-        (lambda: Shortlister(fit_rounds=0), "fit_rounds is 0; it must be at least 1"),
-        (lambda: Shortlister(fit_rounds=30.0), "fit_rounds is 30.0; it must be a whole number"),
-        (lambda: Shortlister(score="raw", fit_rounds=30), 'only score="auto" is fitted'),
     ],
 )
 def test_bad_parameters_are_named(make, message):
@@ -67,24 +61,12 @@ def test_defaults_are_written_once():
         assert {name: parameters[name].default for name in defaults} == defaults
 
 
-def test_what_silence_means_depends_on_the_policy():
-    assert Settings(policy=AnytimeSPS(0.9)).unanswered == "miss"
-    assert Settings.of(Greedy(0.9), {}).unanswered == "ignore"
-
-
-def test_the_score_is_learned_where_the_policy_lets_it_be():
-    assert Settings(policy=AnytimeSPS(0.9)).score == "auto"
-    assert Settings.of(Greedy(0.9), {}).score == Raw()
-    with pytest.raises(InvalidParameter, match='score is "auto", which needs an order-statistic policy'):
-        Settings.of(Greedy(0.9), {"score": "auto"})
-
-
-def test_misses_are_counted_where_the_policy_lets_them_be():
-    assert Settings.of(AnytimeSPS(0.9), {}).miss_budget == 20
+def test_defaults_depend_on_whether_misses_are_reported():
+    settings = Settings.of(AnytimeSPS(0.9), {})
+    assert (settings.score, settings.unanswered, settings.miss_budget) == ("auto", "miss", 20)
+    exploring = Settings.of(AnytimeSPS(0.9), {"explore_share": 0.1})
+    assert (exploring.unanswered, exploring.miss_budget) == ("ignore", None)
     assert Settings.of(AnytimeSPS(0.9), {"miss_budget": None}).miss_budget is None
-    assert Settings.of(Greedy(0.9), {}).miss_budget is None
-    with pytest.raises(InvalidParameter, match="miss_budget is 20, which needs an order-statistic policy"):
-        Settings.of(Greedy(0.9), {"miss_budget": 20})
     with pytest.raises(InvalidParameter, match="miss_budget is 0; it must be"):
         Settings.of(AnytimeSPS(0.9), {"miss_budget": 0})
 

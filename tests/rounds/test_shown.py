@@ -1,7 +1,7 @@
 """A list as its user sees it."""
 
-from shortlist import Oracle, Shortlister
 from shortlist.rounds.shown import Shown
+from tests.cutting import cut_at
 
 
 def test_a_list_is_complete_if_every_candidate_is_in_it():
@@ -11,7 +11,7 @@ def test_a_list_is_complete_if_every_candidate_is_in_it():
 
 
 def test_the_first_reached_members_are_those_at_the_threshold():
-    shown = Shortlister(policy=Oracle(0.5), at_least=3).propose([0.4, 0.5, 0.9, 0.1], ids=["a", "b", "c", "d"])
+    shown = cut_at(0.5, at_least=3).propose([0.4, 0.5, 0.9, 0.1], ids=["a", "b", "c", "d"])
     assert shown.members[: shown.reached] == ("c", "b")
     assert shown.members[shown.reached :] == ("a",)
     assert shown.scores == (0.9, 0.5, 0.4)

@@ -115,10 +115,11 @@ def played(stream, rounds, log=None, seed=0):
 
 
 @both_scores
-def test_a_stream_is_the_fold_of_its_events(score, monkeypatch):
+def test_a_stream_is_the_fold_of_its_events(score, monkeypatch, constants):
     """From the events alone, through JSON, another stream has the same state, bit for bit; no score is fitted again."""
+    constants(alarm=1000)
     log = []
-    settings = Settings(policy=AnytimeSPS(0.9), score=score, on_drift="restart", false_alarm_rounds=1000)
+    settings = Settings(policy=AnytimeSPS(0.9), score=score, on_drift="restart")
     live, rebuilt = played(start(settings), 700, log), start(settings)
     monkeypatch.setattr("shortlist.rounds.learning.fit", pytest.fail)
     for event in log:
@@ -130,9 +131,10 @@ def test_a_stream_is_the_fold_of_its_events(score, monkeypatch):
     assert live.threshold > -np.inf
 
 
-def test_a_restart_is_due_after_an_alarm_and_only_then():
+def test_a_restart_is_due_after_an_alarm_and_only_then(constants):
     """`due` changes nothing; until its event is applied nothing more is learned, and no alarm rings again."""
-    settings = Settings(policy=AnytimeSPS(0.9), score="raw", on_drift="restart", false_alarm_rounds=1000)
+    constants(alarm=1000)
+    settings = Settings(policy=AnytimeSPS(0.9), score="raw", on_drift="restart")
     stream = played(start(settings), 600)
     assert stream.due() is None
     assert stream.threshold > -np.inf

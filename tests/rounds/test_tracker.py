@@ -44,9 +44,10 @@ def test_questions_without_an_answer_leave_the_count():
     assert told.summary()["absent"] > 300
 
 
-def test_a_change_is_reported():
+def test_a_change_is_reported(constants):
     """False alarm: an alarm before the change has probability 3,000 / 10^11 + delta = 1.3e-7 at most."""
-    lister = Shortlister(0.9, 1e-7, score="raw", on_drift="report", false_alarm_rounds=10**11)
+    constants(alarm=10**11)
+    lister = Shortlister(0.9, 1e-7, score="raw", on_drift="report")
     drifting(lister, 4000, change=3000)
     drift = lister.summary()["drift"]
     assert drift["alarm_count"] >= 1
@@ -56,9 +57,10 @@ def test_a_change_is_reported():
     assert lister.summary()["epoch"] == 0
 
 
-def test_after_a_restart_coverage_returns_to_target():
+def test_after_a_restart_coverage_returns_to_target(constants):
     """False alarm: a second alarm 9,000 / 10^11 + delta = 2e-7; coverage is eight standard errors above the target."""
-    lister = Shortlister(0.9, 1e-7, score="raw", on_drift="restart", false_alarm_rounds=10**11)
+    constants(alarm=10**11)
+    lister = Shortlister(0.9, 1e-7, score="raw", on_drift="restart")
     covered = drifting(lister, 9000, change=3000)
     stubborn = drifting(Shortlister(0.9, score="raw", miss_budget=None), 9000, change=3000)
     summary = lister.summary()
@@ -69,8 +71,9 @@ def test_after_a_restart_coverage_returns_to_target():
     assert summary["threshold"] < summary["drift"]["alarms"][0]["threshold"]
 
 
-def test_a_restart_spends_a_share_of_delta_and_forgets_older_answers():
-    lister = Shortlister(0.9, score="raw", on_drift="restart", false_alarm_rounds=1000)
+def test_a_restart_spends_a_share_of_delta_and_forgets_older_answers(constants):
+    constants(alarm=1000)
+    lister = Shortlister(0.9, score="raw", on_drift="restart")
     plain = Shortlister(0.9, score="raw")
     assert policy_state(lister).share == 0.5
     assert policy_state(plain).share == 1.0
@@ -102,7 +105,7 @@ def false_alarms(seed, *, silent, late):
     the first 2,000 rounds all together after them.
     """
     rng = np.random.default_rng(seed)
-    tracker = driving.make(AnytimeSPS(0.9, 1e-9), on_drift="report", false_alarm_rounds=10**12, patience=500)
+    tracker = driving.make(AnytimeSPS(0.9, 1e-9), on_drift="report", patience=500)
     tracker.warm_start(rng.random(5000))
     detector = tracker.detector
     arrival, eager = detector.init(), detector.init()
@@ -123,12 +126,13 @@ def false_alarms(seed, *, silent, late):
     return tracker.state.alarm_count, wrong
 
 
-def test_silence_and_late_answers_raise_no_alarm():
+def test_silence_and_late_answers_raise_no_alarm(constants):
     """Misses up to 2,000 rounds late and all together, or a fifth silent: no alarm, in 20 streams of each.
 
     The wrong feedings are the negative controls: the same streams alarm when they are fed in order of
     arrival, or with silence as misses. False alarm: 40 * (3,000 / 10^12 + 1e-9) = 1.6e-7.
     """
+    constants(alarm=10**12)
     late = [false_alarms(seed, silent=0.0, late=True) for seed in range(20)]
     silent = [false_alarms(seed, silent=0.2, late=False) for seed in range(20)]
     assert sum(alarms for alarms, _ in late + silent) == 0
@@ -136,8 +140,9 @@ def test_silence_and_late_answers_raise_no_alarm():
     assert all(wrong["silence as misses"] for _, wrong in silent)
 
 
-def test_misses_of_lists_cut_short_are_silence():
-    lister = Shortlister(0.9, score="raw", at_most=1, on_drift="report", false_alarm_rounds=1000)
+def test_misses_of_lists_cut_short_are_silence(constants):
+    constants(alarm=1000)
+    lister = Shortlister(0.9, score="raw", at_most=1, on_drift="report")
     for _ in range(300):
         shown = lister.propose([0.5, 0.6])
         assert shown.truncated
@@ -147,8 +152,9 @@ def test_misses_of_lists_cut_short_are_silence():
     assert "300 were not found in a list that was cut short" in lister.summary()["waiting_for"]
 
 
-def test_an_alarm_after_a_warm_start_names_the_right_round():
-    lister = Shortlister(0.9, score="raw", on_drift="report", false_alarm_rounds=1000)
+def test_an_alarm_after_a_warm_start_names_the_right_round(constants):
+    constants(alarm=1000)
+    lister = Shortlister(0.9, score="raw", on_drift="report")
     lister.warm_start(np.random.default_rng(7).random(1000))
     while not lister.summary()["drift"]["alarm_count"]:
         lister.miss(lister.propose([0.001]).round_id)

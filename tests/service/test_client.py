@@ -40,11 +40,12 @@ def test_it_has_the_verbs_of_a_lister(service):
     client.close()
 
 
-def test_more_and_changed_settings_as_with_a_lister(service):
+def test_more_and_changed_settings_as_with_a_lister(service, constants):
     """Lists, what more is shown of them, and what is learned from that: the same to the last bit."""
+    constants(picks=10)
     with Client(service.url, "docs", timeout=30) as client:
-        client.create(coverage=0.9, fit_rounds=10, at_most=3)
-        lister = shortlist.Shortlister(coverage=0.9, fit_rounds=10, at_most=3)
+        client.create(coverage=0.9, at_most=3)
+        lister = shortlist.Shortlister(coverage=0.9, at_most=3)
         rng = np.random.default_rng(0)
         for i in range(160):
             if i == 120:
@@ -73,10 +74,11 @@ def test_more_and_changed_settings_as_with_a_lister(service):
             client.configure(shadow=True)
 
 
-def test_several_scorers_as_with_a_lister_and_the_score_they_gave_as_a_setting(sqlite):
+def test_several_scorers_as_with_a_lister_and_the_score_they_gave_as_a_setting(sqlite, constants):
+    constants(picks=40)
     with running(sqlite) as service, Client(service.url, "hybrid", timeout=30) as client:
-        client.create(coverage=0.9, fit_rounds=40)
-        lister = shortlist.Shortlister(coverage=0.9, fit_rounds=40)
+        client.create(coverage=0.9)
+        lister = shortlist.Shortlister(coverage=0.9)
         for scores, right in tables(130):
             bounds = {"bm25": 1.0}
             shown, mine = client.propose(scores, truncated_below=bounds), lister.propose(scores, truncated_below=bounds)

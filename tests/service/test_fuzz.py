@@ -22,7 +22,6 @@ KEYS = [
     "id",
     "score",
     "scores",
-    "fit_rounds",
     "text",
     "question",
     "round_id",
@@ -135,9 +134,8 @@ def fuzz(service, count, seed):
     """Send bodies to every route that takes one; return how many were answered with what."""
     maker = Maker(seed)
     for score in SCORES:
-        fit = {"fit_rounds": 20} if score == "auto" else {}
-        service.make(score, score=score, on_drift="restart", false_alarm_rounds=50, **fit)
-    service.make("hybrid", fit_rounds=20)
+        service.make(score, score=score, on_drift="restart")
+    service.make("hybrid")
     columns = [{"id": name, "scores": {"dense": 0.5, "bm25": None}} for name in "ab"]
     service.http.post("/v1/streams/hybrid/rounds", json={"candidates": columns})
     service.make()

@@ -114,7 +114,7 @@ def chaos(server, *, clients, kills, kill_every, stopped_for):
     address = server.get_uri()
     replicas = [Replica(address) for _ in range(3)]
     ports = [replica.port for replica in replicas]
-    body = {"name": "load", "coverage": 0.9, "on_drift": "restart", "false_alarm_rounds": 100_000}
+    body = {"name": "load", "coverage": 0.9, "on_drift": "restart"}
     httpx.post(f"http://127.0.0.1:{ports[0]}/v1/streams", json=body, timeout=30).raise_for_status()
     trial = Trial()
     people = [Patient(ports, number, trial) for number in range(clients)]

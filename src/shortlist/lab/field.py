@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from shortlist import metrics
 from shortlist._replay import replay
-from shortlist.lab.budgets import MISS_BUDGET, spend, thresholds_of
-from shortlist.lab.comparison import lengths_at, score_lists, smallest_k
+from shortlist.lab.comparison import smallest_k
 from shortlist.lab.executors import Progress, Unit, finish, workplace
+from shortlist.lab.lister import run_lister
+from shortlist.lab.scored import Lists, lengths_at, score_lists
 from shortlist.lab.shifts import SHIFTS, Shifting, faces
 from shortlist.lab.shipped import Shipped, shipped
 from shortlist.lab.spec import Spec
@@ -43,14 +44,14 @@ METHODS: Final[dict[str, Entry]] = {entry.policy.__name__: entry for entry in RE
 FOLLOWERS: Final = ("ACI", "DLR", "ThresholdTracking", "ScaleFreeOGD", "ConformalPID", "DtACI", "SAOCP", "MVP")
 #: Ours as shipped, with restarts besides, and without the budget.
 SHIPPED, SHIPPED_RESTART, PLAIN = OURS = ("Shortlister", "Shortlister, restart", "Shortlister, no budget")
+#: No right answer scores less; those that are absent have minus infinity.
+_LOWEST: Final = -np.finfo(np.float64).max
 #: The paper's scores, starting over when the alarm rings.
 RESTART: Final = "AnytimeSPS, restart"
 #: The smallest k that covers enough before anything shifts.
 TOP_K: Final = "Fixed top-k"
 #: Every method, in the order of tables.
 NAMES: Final = (*OURS, TOP_K, *METHODS, RESTART)
-#: The setting of the alarm as shipped.
-ALARM: Final = Settings(policy=AnytimeSPS(0.9)).false_alarm_rounds
 
 
 @dataclass(frozen=True)
@@ -174,16 +175,15 @@ class _Run:
         return sum(int(metrics.undercoverage_count(thresholds[at], law, coverage)[-1]) for at, law in laws)
 
     def ours(self) -> Iterator[FieldRow]:
-        """Yield ours as shipped, with restarts, and without the budget."""
+        """Yield ours as shipped, with restarts, and without the budget, which moves no threshold."""
         laws = self.laws if self.populations is None else self.shifting.laws(self.spec.rounds, self.populations)
-        for method in OURS:
-            lister = self.lister
-            thresholds = lister.thresholds(self.policy, ALARM if method == SHIPPED_RESTART else None)
-            bases = lister.bases(thresholds)
-            covered, sizes = bases.places < bases.lengths, bases.lengths
-            if method != PLAIN:
-                spent = spend(bases, MISS_BUDGET, self.spec.coverage, lengthened=self.kind == "learned")
-                covered, sizes = spent.covered, spent.lengths
+        plain = self.lister
+        restarting = shipped(self.shifting, self.stream, self.policy, on_drift="restart")
+        for method, lister in ((SHIPPED, plain), (SHIPPED_RESTART, restarting), (PLAIN, plain)):
+            thresholds = lister.run.thresholds
+            covered, sizes = lister.run.covered, lister.shown
+            if method == PLAIN:
+                covered, sizes = lister.true >= np.maximum(thresholds, _LOWEST), lister.lengths(thresholds)
             past = self.past(thresholds, laws)
             yield self.row(method, self.kind, "semi-bandit", covered, sizes, None, past)
 
@@ -211,7 +211,9 @@ class _Run:
         scored = dataclasses.replace(self.lister.scored, scores=of(self.lister.scored.scores))
         for method in FOLLOWERS:
             policy = METHODS[method].build(self.spec.coverage, self.spec.rounds, score_range=(top, scale))
-            thresholds = thresholds_of(policy, true, self.lister.begin)
+            thresholds = np.full(true.size, -np.inf)
+            begin = self.lister.run.begin  # until the score is learned, everything is shown
+            thresholds[begin:] = replay(policy, true[begin:])
             sizes = lengths_at(scored, self.lister.rows, thresholds)
             yield self.row(
                 method, "learned", _feedback(policy), true >= thresholds, sizes, None, self.past(thresholds, laws)
@@ -235,7 +237,10 @@ class _Run:
                         miss,
                         replay(dataclasses.replace(policy, miss=miss), scores),  # type: ignore[type-var]
                     )
-        yield self.raw_row(RESTART, "semi-bandit", thresholds_of(self.policy, scores, false_alarm_rounds=ALARM))
+        lists = Lists(scores[:, None, None], np.zeros(scores.size, dtype=np.intp))
+        settings = Settings(policy=self.policy, score=Raw(), miss_budget=None, on_drift="restart")
+        run = run_lister(lists, np.arange(scores.size), settings)
+        yield self.raw_row(RESTART, "semi-bandit", run.thresholds)
 
     def raw_row(self, method: str, feedback: str, thresholds: Array) -> FieldRow:
         """Return the row of thresholds on the raw scores."""

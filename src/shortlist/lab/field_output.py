@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from shortlist.lab.budgets import MISS_BUDGET
+from shortlist.lab.comparison import MISS_BUDGET
 from shortlist.lab.drawing import GRAY, save, style
 from shortlist.lab.field import MISSES, NAMES, OURS, SHIPPED, TOP_K, WINDOWS, FieldRow
 from shortlist.lab.output import write_table

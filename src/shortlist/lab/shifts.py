@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import InvalidParameter
-from shortlist.lab.comparison import Lists
+from shortlist.lab.scored import Lists
 from shortlist.lab.tasks import AuctionTask, BidTable, ScoredTask, ScoreSet, Stream, Task, data_file, read_bids
 from shortlist.metrics import Population
 

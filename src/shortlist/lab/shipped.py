@@ -1,7 +1,7 @@
-"""A lister with default settings on a run under distribution shift: learned score, base threshold, error budget.
+"""A lister with default settings on a run under distribution shift: learned score, threshold, error budget.
 
 All methods get the scores of the first scorer. Auctions have no list and nothing to learn: there the score is
-the bid, and the threshold is the reserve price.
+the bid, the threshold is the reserve price, and a seller's lister has one candidate, the highest bid.
 """
 
 from collections.abc import Iterator
@@ -9,18 +9,16 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shortlist.lab.budgets import Bases, thresholds_of
-from shortlist.lab.comparison import Lists, Rows, Scored, learned, score_lists
+from shortlist.lab.lister import ListerRun, run_lister
+from shortlist.lab.scored import Array, Lists, Rows, Scored, Sizes, lengths_at, score_lists
 from shortlist.lab.shifts import Shifting
 from shortlist.lab.tasks import Stream
 from shortlist.policies import OrderStatistic
+from shortlist.rounds.settings import OnDrift, Settings
 from shortlist.scores import Learned, Raw
 
 __all__ = ["Shipped", "shipped"]
-
-Array = NDArray[np.float64]
 
 #: How many lists are scored in one go.
 _BLOCK: Final = 2_000
@@ -28,7 +26,7 @@ _BLOCK: Final = 2_000
 
 @dataclass(frozen=True, eq=False)
 class Shipped:
-    """The lists of one run with the score in use.
+    """One run of a lister, and its lists with the score in use.
 
     Parameters
     ----------
@@ -36,15 +34,15 @@ class Shipped:
         The lists that occur in the run, with their comparable scores.
     rows
         The row of each round in them.
-    begin
-        The first round after the fit.
+    run
+        What the lister did.
     score
         The learned score; None for raw scores.
     """
 
     scored: Scored
     rows: Rows
-    begin: int = 0
+    run: ListerRun
     score: Learned | None = None
 
     @property
@@ -52,13 +50,16 @@ class Shipped:
         """The comparable score of the right answer in each round."""
         return self.scored.true[self.rows]
 
-    def thresholds(self, policy: OrderStatistic, false_alarm_rounds: int | None = None) -> Array:
-        """Return the base thresholds, with restarts if the setting of a drift alarm is given."""
-        return thresholds_of(policy, self.true, self.begin, false_alarm_rounds=false_alarm_rounds)
+    def lengths(self, thresholds: Array) -> Sizes:
+        """Return how many candidates reach the thresholds."""
+        return lengths_at(self.scored, self.rows, thresholds)
 
-    def bases(self, thresholds: Array) -> Bases:
-        """Return the base lists at some thresholds."""
-        return self.scored.bases(self.rows, thresholds)
+    @property
+    def shown(self) -> Sizes:
+        """How many candidates were shown; in auctions, how many bidders reach the reserve price."""
+        if self.score is not None:
+            return self.run.lengths
+        return np.where(self.run.added > 0, self.scored.lists.counts[self.rows], self.lengths(self.run.thresholds))
 
     def populations(self, shifting: Shifting) -> list[Array] | None:
         """Return the comparable true scores of each face's questions; None for raw scores."""
@@ -74,14 +75,18 @@ def _populations(score: Learned, shifting: Shifting) -> Iterator[Array]:
         yield np.concatenate([score_lists(shifting.lists(block), score).true for block in blocks])
 
 
-def shipped(shifting: Shifting, stream: Stream, policy: OrderStatistic) -> Shipped:
+def shipped(shifting: Shifting, stream: Stream, policy: OrderStatistic, *, on_drift: OnDrift | None = None) -> Shipped:
     """Return one run of a task under a shift as a lister sees it."""
     assert stream.candidates is not None  # noqa: S101 - every face has candidates
     table, rows = stream.candidates
+    every = np.arange(rows.size)
     if not shifting.sets:
         bids = Lists(table[rows].astype(np.float64)[:, :, None], np.full(rows.size, table.shape[1] - 1))
-        return Shipped(score_lists(bids, Raw()), np.arange(rows.size))
+        highest = Lists(stream.true_scores[:, None, None], np.zeros(rows.size, dtype=np.intp))
+        run = run_lister(highest, every, Settings(policy=policy, score=Raw(), on_drift=on_drift))
+        return Shipped(score_lists(bids, Raw()), every, run)
     used, which = np.unique(rows, return_inverse=True)
     lists = shifting.lists(used)
-    score, begin = learned(lists, which, policy)
-    return Shipped(score_lists(lists, score), which, begin, score)
+    run = run_lister(lists, which, Settings(policy=policy, on_drift=on_drift))
+    assert run.score is not None  # noqa: S101 - it is learned
+    return Shipped(score_lists(lists, run.score), which, run, run.score)

@@ -432,10 +432,10 @@ class BaseLister(abc.ABC, Generic[List]):
         Raises
         ------
         InvalidParameter
-            If the policy or ``unanswered="ignore"`` does not allow it, or `refit` is not a boolean.
+            If ``unanswered="ignore"`` does not allow it, or `refit` is not a boolean.
         """
-        if not self._settings.is_orderly or self._settings.unanswered == "ignore":
-            raise InvalidParameter('restart needs an order-statistic policy and unanswered="miss": create a new lister')
+        if self._settings.unanswered == "ignore":
+            raise InvalidParameter('restart needs unanswered="miss": create a new lister')
         if not isinstance(refit, bool) or (refit and self._learning is None):
             raise InvalidParameter(f'refit is {refit!r}; it must be True or False, and True needs score="auto"')
         with self._lock:

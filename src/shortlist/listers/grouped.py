@@ -61,10 +61,10 @@ class GroupedShortlister(BaseLister[GroupShown]):
         The share of rounds, in each group, in which the right answer must be in the list.
     delta
         The probability that any group's threshold may ever pass its optimal one.
-    score, fit_rounds, miss_budget, unanswered, explore_share, patience
+    score, miss_budget, unanswered, explore_share, patience
         As in `shortlist.Shortlister`, per group, each with its own error budget; ``score="auto"`` learns one score
         from all groups together, and `patience` counts rounds of the group.
-    on_drift, false_alarm_rounds, at_least, at_most, shadow, keep
+    on_drift, at_least, at_most, shadow, keep
         As in `shortlist.Shortlister`, per group; `keep` counts rounds of all groups together.
 
     Examples

@@ -12,7 +12,7 @@ from shortlist._validation import Member, check_table
 from shortlist.errors import InvalidParameter
 from shortlist.listers._base import BaseLister
 from shortlist.listers._rounds import scores_of
-from shortlist.policies import AnytimeSPS, Policy
+from shortlist.policies import AnytimeSPS, OrderStatistic, Policy
 from shortlist.rounds.events import Event, Listed
 from shortlist.rounds.progress import Summary, summarize
 from shortlist.rounds.settings import OptionsDict, Settings, with_options
@@ -38,26 +38,23 @@ class Shortlister(BaseLister[Shown]):
     delta
         The probability that the threshold may ever pass the optimal one; by default 0.01.
     policy
-        A policy other than ``AnytimeSPS(coverage, delta)``.
+        An order-statistic policy other than ``AnytimeSPS(coverage, delta)``: `SPS`, or `OrderStatistic` with any
+        boundary. Policies without a guarantee are for `shortlist.replay`.
     score
         How a list's scores become the one score per candidate that is compared with the threshold. ``"auto"``, the
-        default: learned from the first picks, while everything is shown, and then frozen; from one scorer or
-        several. Or a fixed one: ``"raw"``, ``"margin"``, ``"relative"``, ``"rank"``, ``"adaptive"``; an object of
-        `shortlist.scores`, such as one learned before; or any function of your own from an array of scores
-        to another. For policies that are not order-statistic, ``"raw"`` is the default.
-    fit_rounds
-        The number of picks from which ``"auto"`` learns the score: by default 30 with one scorer and 100 with several.
-        The score is frozen after at most ten times as many rounds.
+        default: learned from the first picks, 30 with one scorer and 100 with several, while everything is shown, and
+        then frozen, after at most ten times as many rounds. Or a fixed one: ``"raw"``, ``"margin"``, ``"relative"``,
+        ``"rank"``, ``"adaptive"``; an object of `shortlist.scores`, such as one learned before; or any function of
+        your own from an array of scores to another.
     miss_budget
         An error budget against distribution shift: in any W consecutive answered rounds at most (1 - coverage) W +
         `miss_budget` cut lists miss, for any sequence of rounds. As misses use it up, lists get longer until
         they are complete; under a stationary distribution this is rare. 20 by default; None turns it off. Thresholds
-        are the same with it and without it. For order-statistic policies only.
+        are the same with it and without it.
     unanswered
         What silence means. ``"miss"``: an unanswered round counts as below the threshold until its answer
-        arrives; always safe, for order-statistic policies only, and their default. ``"ignore"``: a round
-        counts when it is answered; safe only if right answers with low scores are answered at least as often as
-        those with high scores, and no later.
+        arrives; always safe, and the default. ``"ignore"``: a round counts when it is answered; safe only if right
+        answers with low scores are answered at least as often as those with high scores, and no later.
     explore_share
         For users who click what they find but never report a miss: the share of rounds, chosen at random, in which
         everything is shown, in random order; only those count, and only if clicked. A number such as 0.05, or
@@ -75,9 +72,7 @@ class Shortlister(BaseLister[Shown]):
         starts a little later. Only misses that are reported within `patience` rounds
         are seen; skipped rounds are not. In the summary, ``level`` is how close the next alarm is
         (raised at 1), and ``strength`` the level at which an alarm was raised; while nothing is done about a
-        shift, alarms continue.
-    false_alarm_rounds
-        The guaranteed mean number of rounds between false alarms.
+        shift, alarms continue. False alarms are at least a million rounds apart on average.
     at_least
         Always show at least this many candidates: safe.
     at_most
@@ -118,6 +113,11 @@ class Shortlister(BaseLister[Shown]):
             policy = AnytimeSPS(0.9 if coverage is None else coverage, 0.01 if delta is None else delta)
         elif not (coverage is None and delta is None):
             raise InvalidParameter("coverage and delta belong to the policy: give either them or a policy, not both")
+        elif isinstance(policy, Policy) and not isinstance(policy, OrderStatistic):
+            raise InvalidParameter(
+                f"policy is {policy}, which has no guarantee that a lister could keep: use AnytimeSPS, SPS or "
+                "OrderStatistic; to compare other policies, shortlist.replay runs any of them on recorded scores"
+            )
         super().__init__(Settings.of(policy, options, others=("coverage", "delta", "policy")))
         self._stream(None)
         self._learn_names()

@@ -1,7 +1,7 @@
 r"""``score="auto"``: learn the score first, freeze it, then learn its threshold.
 
-The first rounds are shown complete, until `fit_rounds` of them were answered by a pick, or at the latest after ten
-times as many rounds. Then the score is fitted (`shortlist.scores.learned`) and frozen.
+The first rounds are shown complete, until 30 of them (100 with several scorers) were answered by a pick, or at the
+latest after ten times as many rounds. Then the score is fitted (`shortlist.scores.learned`) and frozen.
 
 **Why this costs no guarantee.** Given the weights, the rounds shown after that moment are fresh draws, so the
 threshold learned from them alone keeps the guarantee of its policy, with the whole delta. Rounds shown before
@@ -24,11 +24,11 @@ from shortlist.rounds.shown import RoundName
 from shortlist.scores import Learned
 from shortlist.scores.learned import Example, fit, lengths_without, prior
 
-__all__ = ["PATIENCE", "Learning", "LearningState", "make_learning"]
+__all__ = ["PATIENCE", "Learning", "LearningState", "make_learning", "picks_needed"]
 
 #: The picks for a fit, with one scorer and with several: a bad fit is frozen, so these are chosen for the worst run.
-_ROUNDS_ONE: Final = 30
-_ROUNDS_SEVERAL: Final = 100
+_PICKS_ONE: Final = 30
+_PICKS_SEVERAL: Final = 100
 #: The wait for them, at most, as a multiple in rounds.
 PATIENCE: Final = 10
 #: The smallest number of picks for measuring what a fresh fit would change.
@@ -66,17 +66,16 @@ class Learning:
     Parameters
     ----------
     settings
-        The number of picks to learn from, and the coverage at which lists are compared.
+        The coverage at which lists are compared.
     state
         The state to continue from.
     """
 
     def __init__(self, settings: Settings, state: LearningState | None = None) -> None:
-        self._fit_rounds = settings.fit_rounds
         self.coverage: float = getattr(settings.policy, "coverage", 0.9)
         self.state = LearningState() if state is None else state
         #: How many picks a fit needs.
-        self.fit_rounds = self.fit_rounds_of(self.state.scorers or UNNAMED)
+        self.needed = picks_needed(self.state.scorers or UNNAMED)
         self._prior: Learned | None = None
         # The pick after which it was measured, and the result.
         self._gain: tuple[int, tuple[float, float]] | None = None
@@ -85,12 +84,6 @@ class Learning:
     def scorers(self) -> Scorers | None:
         """The names of the scorers, once there has been a round."""
         return self.state.scorers
-
-    def fit_rounds_of(self, scorers: Scorers) -> int:
-        """Return how many picks a fit of these scorers needs."""
-        if self._fit_rounds is not None:
-            return self._fit_rounds
-        return _ROUNDS_ONE if len(scorers) == 1 else _ROUNDS_SEVERAL
 
     @property
     def number(self) -> int:
@@ -117,11 +110,11 @@ class Learning:
         state = self.state
         if state.scorers is None and len(listed.scores):  # an empty search does not name its scorers
             state.scorers = UNNAMED if listed.scorers is None else tuple(listed.scorers)
-            self.fit_rounds = self.fit_rounds_of(state.scorers)
+            self.needed = picks_needed(state.scorers)
         state.rounds += state.fitting
         state.open[listed.round_id] = np.asarray(listed.scores, dtype=np.float64)
-        if len(state.open) > self.fit_rounds:
-            most = PATIENCE * self.fit_rounds if state.fitting else self.fit_rounds
+        if len(state.open) > self.needed:
+            most = PATIENCE * self.needed if state.fitting else self.needed
             while len(state.open) > most:
                 del state.open[next(iter(state.open))]
 
@@ -133,7 +126,7 @@ class Learning:
             return
         state.picks += 1
         state.examples.append(Example(values, event.position))
-        while len(state.examples) > self.fit_rounds:
+        while len(state.examples) > self.needed:
             state.examples.popleft()
 
     @property
@@ -142,7 +135,7 @@ class Learning:
         state = self.state
         if not state.fitting or state.scorers is None:
             return False
-        needed = self.fit_rounds
+        needed = self.needed
         return len(state.examples) >= needed or state.rounds >= PATIENCE * needed
 
     def due(self) -> Fitted | None:
@@ -163,7 +156,7 @@ class Learning:
         state.scorers = event.score.scorers
         state.fitting, state.rounds = False, 0
         self._gain = None
-        self.fit_rounds = self.fit_rounds_of(state.scorers)
+        self.needed = picks_needed(state.scorers)
 
     def refit(self) -> None:
         """Schedule another fit, on the latest picks and those to come."""
@@ -173,8 +166,8 @@ class Learning:
 
     @property
     def gain_is_due(self) -> bool:
-        """Whether `gain` would measure, which takes as long as two fits; so it does once per `fit_rounds` picks."""
-        state, needed = self.state, max(_FEW, self.fit_rounds)
+        """Whether `gain` would measure, which takes as long as two fits; so it does once per `needed` picks."""
+        state, needed = self.state, max(_FEW, self.needed)
         if state.score is None or state.fitting or state.picks < 2 * needed or len(state.examples) < _FEW:
             return False  # the examples of the fit itself say nothing
         return self._gain is None or state.picks - self._gain[0] >= needed
@@ -202,6 +195,11 @@ class Learning:
             now += float(lengths_without(score, half, self.coverage).sum())
             fresh += float(lengths_without(again, half, self.coverage).sum())
         return now / len(examples), fresh / len(examples)
+
+
+def picks_needed(scorers: Scorers) -> int:
+    """Return how many picks a fit of these scorers needs."""
+    return _PICKS_ONE if len(scorers) == 1 else _PICKS_SEVERAL
 
 
 def make_learning(settings: Settings, state: LearningState | None = None) -> Learning | None:

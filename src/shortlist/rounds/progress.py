@@ -221,8 +221,8 @@ def figures(stream: Stream, open_rounds: int) -> dict[str, Any]:
     return {
         **counts,
         "threshold": tracker.threshold,
-        "counted": getattr(state.policy, "rounds", None),
-        "unanswered_counted": state.silent + getattr(state.policy, "pending", 0),
+        "counted": state.policy.rounds,
+        "unanswered_counted": state.silent + state.policy.pending,
         "epoch": tracker.epoch,
         "drift": drift(tracker),
         "error_budget": error_budget(stream),
@@ -296,7 +296,7 @@ def _fit_first(stream: Stream) -> str | None:
     learning = stream.learning
     if learning is None or not learning.state.fitting:
         return None
-    state, needed = learning.state, learning.fit_rounds
+    state, needed = learning.state, learning.needed
     return (
         f"the score: it is learned from {needed} picks, of which there are {len(state.examples)}; everything is shown "
         f"until then, or for {PATIENCE * needed:,} rounds at the most"
@@ -306,7 +306,7 @@ def _fit_first(stream: Stream) -> str | None:
 def rounds_needed(tracker: Tracker) -> int | None:
     """Return the smallest number of further counted rounds that can move the threshold; None if not foreseeable."""
     state, policy = tracker.state.policy, tracker.policy
-    if not isinstance(state, OrderStatisticState) or too_many_low(tracker):
+    if too_many_low(tracker):
         return None
     needed = (
         state.low + 1 if state.low == state.limit else state.low
@@ -329,7 +329,7 @@ def _look_ahead(advance: Advance, walk: tuple[int, int, float, float], constants
 def too_many_low(tracker: Tracker) -> bool:
     """Return whether more rounds are below the threshold than coverage allows, beyond chance."""
     state = tracker.state.policy
-    return isinstance(state, OrderStatisticState) and is_too_many(tracker.coverage, state.low, state.rounds)
+    return is_too_many(tracker.coverage, state.low, state.rounds)
 
 
 def is_too_many(coverage: float, low: int, rounds: int, *, errors: float = 4, more: int = 4) -> bool:
@@ -341,8 +341,6 @@ def is_too_many(coverage: float, low: int, rounds: int, *, errors: float = 4, mo
 def waiting_for(tracker: Tracker) -> str:
     """Return in words what is needed before the threshold can move."""
     state = tracker.state.policy
-    if not isinstance(state, OrderStatisticState):
-        return 'more answers; a round without one does not count (unanswered="ignore")'
     more = rounds_needed(tracker)
     if too_many_low(tracker):
         words = _why_stuck(tracker, state)

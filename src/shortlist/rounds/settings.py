@@ -45,14 +45,12 @@ DEFAULT_BUDGET: Final = _NotGiven(20)
 class OptionsDict(TypedDict, total=False):
     """The settings as keywords, for type checkers."""
 
-    score: str | Score | None
-    fit_rounds: int | None
+    score: str | Score
     miss_budget: int | None
     unanswered: Unanswered | None
     explore_share: ExploreShare | None
     patience: int
     on_drift: OnDrift | None
-    false_alarm_rounds: int
     at_least: int
     at_most: int | None
     shadow: bool
@@ -63,14 +61,12 @@ class OptionsDict(TypedDict, total=False):
 class Options:
     """The settings of a lister or a stream; `shortlist.Shortlister` says what they mean."""
 
-    score: str | Score | None = None
-    fit_rounds: int | None = None
+    score: str | Score = "auto"
     miss_budget: int | None = DEFAULT_BUDGET
     unanswered: Unanswered | None = None
     explore_share: ExploreShare | None = None
     patience: int = 200
     on_drift: OnDrift | None = None
-    false_alarm_rounds: int = 1_000_000
     at_least: int = 0
     at_most: int | None = None
     shadow: bool = False
@@ -90,23 +86,19 @@ class Settings(Options):
                 f"policy is {self.policy!r}; it must be a policy, for example AnytimeSPS(coverage=0.9)"
             )
         _check_key(self.policy)
-        if self.score is None:
-            put(self, "score", "auto" if self.is_orderly else "raw")
         if not (isinstance(self.score, str) and self.score == "auto"):
             put(self, "score", to_score(self.score))
-        put(self, "fit_rounds", None if self.fit_rounds is None else check_count("fit_rounds", self.fit_rounds))
         put(self, "explore_share", check_explore_share(self.explore_share))
-        if isinstance(self.miss_budget, _NotGiven) and not (self.is_orderly and self.explore_share is None):
+        if isinstance(self.miss_budget, _NotGiven) and self.explore_share is not None:
             put(self, "miss_budget", None)
         put(
             self, "miss_budget", None if self.miss_budget is None else check_count("miss_budget", int(self.miss_budget))
         )
         if self.unanswered is None:
-            put(self, "unanswered", "miss" if self.is_orderly and self.explore_share is None else "ignore")
+            put(self, "unanswered", "miss" if self.explore_share is None else "ignore")
         _check_choice("unanswered", self.unanswered, ("miss", "ignore"))
         put(self, "patience", check_count("patience", self.patience, least=0))
         _check_choice("on_drift", self.on_drift, ("report", "restart", None))
-        put(self, "false_alarm_rounds", check_count("false_alarm_rounds", self.false_alarm_rounds))
         put(self, "at_least", check_count("at_least", self.at_least, least=0))
         put(self, "at_most", None if self.at_most is None else check_count("at_most", self.at_most))
         if not isinstance(self.shadow, bool):
@@ -114,7 +106,7 @@ class Settings(Options):
         put(self, "keep", check_count("keep", self.keep))
         for pair in PAIRS:
             if pair.excludes(self):
-                raise InvalidParameter(pair.reason.format(self=self, policy=type(self.policy).__name__))
+                raise InvalidParameter(pair.reason.format(self=self))
 
     @classmethod
     def of(cls, policy: Policy, options: OptionsDict, others: Sequence[str] = ()) -> Self:
@@ -124,7 +116,7 @@ class Settings(Options):
 
     @property
     def is_orderly(self) -> bool:
-        """Whether the policy is an order-statistic one: only these can correct a round that has counted."""
+        """Whether the policy is an order-statistic one; only the lab has streams of others."""
         return isinstance(self.policy, OrderStatistic)
 
     def changed(self, **changes: Any) -> Self:
@@ -178,45 +170,11 @@ class Pair(NamedTuple):
     first: str
     second: str
     excludes: Callable[[Settings], bool]
-    #: The message; `self` stands for the settings, `policy` for the policy's name.
+    #: The message; `self` stands for the settings.
     reason: str
 
 
 PAIRS: Final = (
-    Pair(
-        "unanswered",
-        "policy",
-        lambda given: given.unanswered == "miss" and not given.is_orderly,
-        'unanswered is "miss", which {policy} cannot do: it cannot correct a round that was counted as below '
-        'the threshold; use unanswered="ignore", or an order-statistic policy',
-    ),
-    Pair(
-        "score",
-        "policy",
-        lambda given: given.score == "auto" and not given.is_orderly,
-        'score is "auto", which needs an order-statistic policy, and {policy} is not one: name a score, or leave it '
-        "out",
-    ),
-    Pair(
-        "score",
-        "fit_rounds",
-        lambda given: given.score != "auto" and given.fit_rounds is not None,
-        'fit_rounds is {self.fit_rounds}, but only score="auto" is fitted: drop one of the two',
-    ),
-    Pair(
-        "miss_budget",
-        "policy",
-        lambda given: given.miss_budget is not None and not given.is_orderly,
-        "miss_budget is {self.miss_budget}, which needs an order-statistic policy, and {policy} is not one: leave it "
-        "out",
-    ),
-    Pair(
-        "explore_share",
-        "policy",
-        lambda given: given.explore_share is not None and not given.is_orderly,
-        "explore_share is {self.explore_share}, which needs an order-statistic policy, and {policy} is not one: leave "
-        "it out",
-    ),
     Pair(
         "explore_share",
         "unanswered",
@@ -233,13 +191,6 @@ PAIRS: Final = (
     ),
     Pair(
         "explore_share",
-        "on_drift",
-        lambda given: given.explore_share is not None and given.on_drift is not None,
-        'explore_share is {self.explore_share} and on_drift is "{self.on_drift}", which needs reported misses: '
-        "drop one of the two",
-    ),
-    Pair(
-        "explore_share",
         "shadow",
         lambda given: given.explore_share is not None and given.shadow,
         "explore_share is {self.explore_share}, but shadow mode shows everything anyway: drop one of the two",
@@ -247,12 +198,7 @@ PAIRS: Final = (
     Pair(
         "at_most",
         "unanswered",
-        lambda given: (
-            given.at_most is not None
-            and given.unanswered == "ignore"
-            and given.is_orderly
-            and given.explore_share is None
-        ),
+        lambda given: given.at_most is not None and given.unanswered == "ignore" and given.explore_share is None,
         'at_most is {self.at_most} and unanswered is "ignore": only what is found on the page would count, and lists '
         'would silently be cut too short; use unanswered="miss", and `more` for the rest of a list',
     ),
@@ -260,8 +206,8 @@ PAIRS: Final = (
         "on_drift",
         "unanswered",
         lambda given: given.on_drift is not None and given.unanswered == "ignore",
-        'on_drift is "{self.on_drift}", which needs unanswered="miss" and an order-statistic policy: the alarm reads '
-        "rounds in the order they were shown",
+        'on_drift is "{self.on_drift}", which needs reported misses, in the order of the rounds: use '
+        'unanswered="miss", and no explore_share',
     ),
     Pair(
         "on_drift",

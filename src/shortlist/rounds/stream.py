@@ -29,7 +29,7 @@ from shortlist.rounds.events import (
     Withdrawn,
 )
 from shortlist.rounds.exploring import coin, share_at, shuffled
-from shortlist.rounds.learning import Learning
+from shortlist.rounds.learning import Learning, picks_needed
 from shortlist.rounds.selection import Selection, all_best_first, select
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import RoundName
@@ -430,12 +430,12 @@ class Stream:
         score, events = self._score, list[Event]()
         learning = self.learning
         if learning is not None:
-            needed = learning.fit_rounds_of(scorers)
+            needed = picks_needed(scorers)
             usable = [i for i, positions in enumerate(right) if positions]
             if len(usable) < needed:
                 raise InvalidParameter(
                     f"there are {len(usable)} lists with a right candidate, and learning the score takes {needed}: "
-                    "give more, set fit_rounds, or pass as score= what shortlist.scores.learn returns"
+                    "give more, or pass as score= what shortlist.scores.learn returns"
                 )
             end = usable[needed - 1] + 1
             fitted = learning.fitted([Example(tables[i], right[i][0]) for i in usable[:needed]], scorers)

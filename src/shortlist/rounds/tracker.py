@@ -14,8 +14,10 @@ from shortlist.policies.order_statistic import Joined
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import RoundName
 
-__all__ = ["Alarm", "PromptTracker", "Tracker", "TrackerState", "make_tracker"]
+__all__ = ["FALSE_ALARM_ROUNDS", "Alarm", "PromptTracker", "Tracker", "TrackerState", "make_tracker"]
 
+#: The guaranteed mean number of rounds between false alarms.
+FALSE_ALARM_ROUNDS: Final = 1_000_000
 #: How many alarms are kept; older ones are only counted.
 _ALARMS: Final = 100
 
@@ -77,9 +79,7 @@ class Tracker:
         self.settings = settings
         self.share = share
         self.state = TrackerState(self._fresh()) if state is None else state
-        self.detector = (
-            DriftDetector(self.coverage, settings.false_alarm_rounds) if settings.on_drift is not None else None
-        )
+        self.detector = DriftDetector(self.coverage, FALSE_ALARM_ROUNDS) if settings.on_drift is not None else None
 
     @property
     def threshold(self) -> float:
@@ -279,7 +279,7 @@ def make_tracker(settings: Settings, share: float = 1.0, state: TrackerState | N
     """Return the tracker for these settings."""
     if settings.explore_share is not None:
         return ExploringTracker(settings, share, state)
-    kind = Tracker if settings.unanswered == "miss" else PromptTracker
+    kind = Tracker if settings.unanswered == "miss" and settings.is_orderly else PromptTracker
     return kind(settings, share, state)
 
 

@@ -20,7 +20,7 @@ from shortlist.errors import (
 from shortlist.integrations.mcp import SavedLister, state
 from shortlist.integrations.mcp.state import copied_lister, saved_summary
 
-SETTINGS = {"coverage": 0.8, "explore_share": 0.5, "fit_rounds": 5, "keep": 100}
+SETTINGS = {"coverage": 0.8, "explore_share": 0.5, "keep": 100}
 
 
 def play(lister, rounds, seed=0):

@@ -7,9 +7,11 @@ import pytest
 
 from shortlist import AnytimeSPS, metrics
 from shortlist.errors import InvalidParameter
-from shortlist.lab.comparison import Lists, ReciprocalRankFusion, learned, score_lists
+from shortlist.lab.comparison import ReciprocalRankFusion
+from shortlist.lab.lister import learn
 from shortlist.lab.lists import lists_of
 from shortlist.lab.run import law_of
+from shortlist.lab.scored import Lists, score_lists
 from shortlist.lab.tasks import (
     TASKS,
     data_file,
@@ -89,7 +91,7 @@ def test_half_precision_changes_no_list_length_by_one_percent():
             full.append(raw["scores_bm25"].astype(np.float64))
     exact = Lists(np.stack(full, axis=2), np.zeros(len(full[0]), dtype=np.intp), ("dense", "bm25"))
     shipped = lists_of(load_task("retrieval"))
-    fused, _ = learned(exact, np.arange(500), AnytimeSPS(0.9))
+    fused = learn(exact, np.arange(500), AnytimeSPS(0.9))
     ways = [("first", Raw()), ("first", Relative()), ("all", ReciprocalRankFusion()), ("all", fused)]
     for scorers, score in ways:
         lengths = []

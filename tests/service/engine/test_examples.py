@@ -65,8 +65,9 @@ def test_a_search_that_found_nothing_is_an_example_too():
         assert (examples.right, len(examples.tables[1])) == ([(0,), ()], 0)
 
 
-def test_the_events_are_those_of_the_library_and_the_last_has_the_digest():
-    settings = Settings(coverage=0.9, fit_rounds=2).rounds
+def test_the_events_are_those_of_the_library_and_the_last_has_the_digest(constants):
+    constants(picks=2)
+    settings = Settings(coverage=0.9).rounds
     stream = Stream(settings, learning=make_learning(settings))
     examples = labeled([[0.5, 0.25]] * 5, [0, 0, -1, 0, 0])
     fit, last = warm_start_events(stream, examples)

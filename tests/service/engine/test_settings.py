@@ -26,8 +26,6 @@ def test_settings_that_cannot_be():
         ({"patience": -1}, "patience"),
         ({"score": {"kind": "learned", "scorers": ["a", "b"], "relative": [1], "absolute": [1, 1]}}, "relative has 1"),
         ({"score": {"kind": "learned", "scorers": ["a"]}}, "no such setting"),
-        ({"score": "raw", "fit_rounds": 50}, 'only score="auto" is fitted'),
-        ({"fit_rounds": 0}, "fit_rounds is 0"),
     ):
         with pytest.raises(InvalidParameter, match=message):
             Settings(**{"coverage": 0.9, **wrong})
@@ -35,10 +33,9 @@ def test_settings_that_cannot_be():
 
 
 def test_the_defaults_are_those_of_a_lister():
-    """All but two: a policy that takes late answers is a matter of course here, so silence counts, and it can learn."""
     mine, theirs = Settings(coverage=0.9), Options()
     differing = [each.name for each in fields(Options) if getattr(mine, each.name) != getattr(theirs, each.name)]
-    assert differing == ["score", "unanswered"]
+    assert differing == ["unanswered"]
     assert mine.to_dict()["score"] == "auto"
     lister = rounds.Settings(policy=AnytimeSPS(0.9))
     assert mine.rounds == lister  # once checked, there is no difference
@@ -52,7 +49,6 @@ def test_the_defaults_are_those_of_a_lister():
         {"score": {"kind": "relative", "temperature": 0.3}, "at_least": 2, "at_most": 6},
         {"on_drift": "restart", "scorer_version": "v1"},
         {"score": "raw"},
-        {"fit_rounds": 50},
         {"score": encode(Learned(("dense", "bm25"), (1.0, 2.0), (0.5, 0.1), rounds=100, influence=(0.3, 0.7)))},
         {"score": {"kind": "learned", "scorers": [""], "relative": [2.0], "absolute": [0]}},
     ],

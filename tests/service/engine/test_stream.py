@@ -16,9 +16,10 @@ from tests.service.running import running
 from tests.service.store.entries import listed
 
 
-def test_a_restart_is_never_overtaken_by_a_stale_threshold(sqlite):
+def test_a_restart_is_never_overtaken_by_a_stale_threshold(sqlite, constants):
     """A list that was cut before the restart and stands in the log after its alarm is open, and never counted."""
-    row_settings = Settings(coverage=0.9, on_drift="restart", false_alarm_rounds=5000)
+    constants(alarm=5000)
+    row_settings = Settings(coverage=0.9, on_drift="restart")
 
     async def main():
         async with Engine.open(sqlite) as engine:
@@ -88,7 +89,8 @@ def test_a_chart_that_cannot_be_drawn_does_not_touch_the_stream(address, monkeyp
     assert "the charts of stream docs start again: event 12 cannot be drawn" in caplog.text
 
 
-def test_an_event_that_does_not_follow_is_refused_and_changes_nothing():
+def test_an_event_that_does_not_follow_is_refused_and_changes_nothing(constants):
+    constants(alarm=50)
     row = StreamRow(1, "a", {"coverage": 0.9}, 0.0, 0)
     stream = LoggedStream(row)
     stream.apply(listed(row, 1))
@@ -104,8 +106,7 @@ def test_an_event_that_does_not_follow_is_refused_and_changes_nothing():
     [
         {"score": "raw"},
         {},
-        {"fit_rounds": 70},
-        {"on_drift": "restart", "false_alarm_rounds": 50},
+        {"on_drift": "restart"},
         {"scorer_version": "2"},
         {"score": "raw", "miss_budget": 2},
         {"score": "raw", "miss_budget": None},
@@ -143,9 +144,10 @@ def test_a_stream_goes_on_from_a_snapshot_as_if_there_had_been_none(sqlite, read
             assert restored.summary() == fresh.summary()
 
 
-def test_picks_are_drawn_once_the_score_is_learned():
+def test_picks_are_drawn_once_the_score_is_learned(constants):
     """Those it was learned from, and answers to complete lists that come later, are on another scale."""
-    row = StreamRow(1, "a", {"coverage": 0.9, "fit_rounds": 2}, 0.0, 0)
+    constants(picks=2)
+    row = StreamRow(1, "a", {"coverage": 0.9}, 0.0, 0)
     stream = LoggedStream(row)
     late = stream.rounds.decide("late", np.array([0.2, 0.4]), ["x", "y"])
 

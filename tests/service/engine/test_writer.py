@@ -76,9 +76,10 @@ def test_rounds_of_a_batch_are_at_hand_however_large_they_are(sqlite):
 
 
 @pytest.mark.parametrize("dies", [False, True])
-def test_what_is_due_is_written_before_the_next_list(address, monkeypatch, dies):
+def test_what_is_due_is_written_before_the_next_list(address, monkeypatch, dies, constants):
     """A restart stands in the log right after its alarm; if the process dies in between, the next one writes it."""
-    settings = Settings(coverage=0.9, score="raw", on_drift="restart", false_alarm_rounds=50)
+    constants(alarm=50)
+    settings = Settings(coverage=0.9, score="raw", on_drift="restart")
 
     async def first():
         async with Engine.open(address) as engine:

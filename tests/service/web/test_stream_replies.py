@@ -9,8 +9,9 @@ from shortlist.service.web import replies, stream_replies
 from tests.service.web.checks import PATHS, strict
 
 
-def test_replies_about_a_learned_score_fit_their_models(sqlite_service):
-    sqlite_service.make("hybrid", fit_rounds=2)
+def test_replies_about_a_learned_score_fit_their_models(sqlite_service, constants):
+    constants(picks=2)
+    sqlite_service.make("hybrid")
     for i in range(3):
         listed = [{"id": "a", "scores": {"bm25": 7.0, "dense": None}}, {"id": "b", "scores": {"bm25": i, "dense": 0.5}}]
         path = "/v1/streams/hybrid/rounds"

@@ -166,7 +166,7 @@ class LoggedStream:
         if learning is None:
             return {"fit_rounds": None, "fit_picks": None}
         picks = len(learning.state.examples) if is_fitting(self.rounds) else None
-        return {"fit_rounds": learning.fit_rounds, "fit_picks": picks}
+        return {"fit_rounds": learning.needed, "fit_picks": picks}
 
     def _about(self) -> dict[str, Any]:
         tally = self.rounds.tally

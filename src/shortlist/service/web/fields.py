@@ -15,7 +15,6 @@ __all__ = [
     "MOST_ANSWERS",
     "MOST_CANDIDATES",
     "MOST_CHARACTERS",
-    "MOST_FIT_ROUNDS",
     "MOST_MISS_BUDGET",
     "MOST_ON_PAGE",
     "MOST_ROUNDS",
@@ -50,7 +49,6 @@ MOST_CANDIDATES: Final = 10_000
 #: The most scorers that a candidate can have numbers of.
 MOST_SCORERS: Final = 50
 #: The most picks that a score can be learned from: their lists are kept in memory.
-MOST_FIT_ROUNDS: Final = 1_000
 #: The most misses that an error budget can hold: far more than any shift could spend before somebody looks.
 MOST_MISS_BUDGET: Final = 1_000_000
 #: The most characters in a question or a text.

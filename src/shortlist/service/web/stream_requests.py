@@ -9,7 +9,6 @@ from shortlist.scores import Adaptive, Learned, Relative
 from shortlist.service.engine import Settings
 from shortlist.service.web.fields import (
     MOST_CANDIDATES,
-    MOST_FIT_ROUNDS,
     MOST_MISS_BUDGET,
     MOST_SCORERS,
     Body,
@@ -128,8 +127,6 @@ class NewStream(Body):
     ) = Settings.score
     """How a list's scores become the one per candidate that is compared with the threshold. `auto` learns it from the
     first picks, while everything is shown, and then freezes it; for one scorer or several."""
-    fit_rounds: Annotated[int, Field(ge=1, le=MOST_FIT_ROUNDS), Whole()] | None = Settings.fit_rounds
-    """How many picks `auto` learns the score from; null: 30 with one scorer, 100 with several."""
     miss_budget: MissBudget | None = Field(
         default_factory=lambda: Settings.miss_budget, json_schema_extra={"default": Settings.miss_budget}
     )
@@ -146,8 +143,6 @@ class NewStream(Body):
     """After how many later rounds an unanswered one counts as below the threshold; a late answer corrects it."""
     on_drift: Literal["report", "restart"] | None = Settings.on_drift
     """Watch for a distribution shift after which lists miss too often: `report` an alarm, or `restart` learning."""
-    false_alarm_rounds: Annotated[int, Field(ge=1, le=10**12), Whole()] = Settings.false_alarm_rounds
-    """The mean number of rounds between false alarms is at least this."""
     at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), Whole()] = Settings.at_least
     """Always show at least this many: safe."""
     at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), Whole()] | None = Settings.at_most
