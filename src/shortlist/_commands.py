@@ -25,7 +25,6 @@ COMMANDS: Final = {
     "expire": Command("Close old rounds, or erase their texts.", "service"),
     "demo": Command("Run a demo, with nothing to configure.", "service"),
     "mcp": Command("Put many MCP tools behind three, for agents.", "mcp"),
-    "rescore": Command("Learn a new scorer's threshold from an old log.", "experiments"),
     "score": Command("Turn raw data and a model into a score file.", "experiments"),
     "items": Command("Add items to be labeled, and count them.", "service"),
     "keys": Command("Create, list and revoke API keys.", "service"),

@@ -216,7 +216,7 @@ def runs_here(words):
     """Whether a command needs nothing but this folder, and ends by itself."""
     if (
         words[0]
-        in ("serve", "demo", "score", "verify", "export", "backup", "restore", "rescore", "expire", "mcp", "items")
+        in ("serve", "demo", "score", "verify", "export", "backup", "restore", "expire", "mcp", "items")
         or "--scheduler" in words
     ):
         return False

@@ -7,7 +7,7 @@ import typer
 
 import shortlist
 from shortlist._commands import COMMANDS
-from shortlist.cli import items, keys, mcp, paper, replaying, rescoring, score, service, threshold
+from shortlist.cli import items, keys, mcp, paper, replaying, score, service, threshold
 from shortlist.errors import ShortlistError
 
 __all__ = ["app", "run"]
@@ -31,7 +31,6 @@ for _command in (
     mcp.mcp,
 ):
     app.command(short_help=COMMANDS[_command.__name__].summary)(_command)
-app.command("rescore", short_help=COMMANDS["rescore"].summary)(rescoring.rescore_command)
 for _name, _group in (("score", score.app), ("items", items.app), ("keys", keys.app)):
     app.add_typer(_group, name=_name, short_help=COMMANDS[_name].summary)
 

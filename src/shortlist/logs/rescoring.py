@@ -10,7 +10,7 @@ from shortlist.logs.reading import LoggedRound, read_log
 from shortlist.policies import Policy
 from shortlist.rounds.settings import OptionsDict, Settings
 
-__all__ = ["NewScores", "rescore", "rescored"]
+__all__ = ["NewScores", "rescore"]
 
 #: The new scores of each round by its id, or a function that computes them.
 NewScores = Mapping[Any, Any] | Callable[[LoggedRound], Any]
@@ -61,11 +61,11 @@ def rescore(
         If a round of the log has no new scores: leaving rounds out would void the guarantee.
     """
     lister = Shortlister(coverage, delta, policy=policy, **options)
-    lister.warm_start(*rescored(log, new_scores, lister.settings))
+    lister.warm_start(*_rescored(log, new_scores, lister.settings))
     return lister
 
 
-def rescored(log: Any, new_scores: NewScores, settings: Settings) -> tuple[list[Any], list[Any]]:
+def _rescored(log: Any, new_scores: NewScores, settings: Settings) -> tuple[list[Any], list[Any]]:
     """Return the lists of a log with new scores, and the right candidates in each: what `warm_start` takes."""
     rounds = [each for each in _last_epoch(read_log(log)) if _counts(each, settings)]
     if not rounds:
