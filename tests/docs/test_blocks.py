@@ -215,8 +215,7 @@ def parse(words):
 def runs_here(words):
     """Whether a command needs nothing but this folder, and ends by itself."""
     if (
-        words[0]
-        in ("serve", "demo", "score", "verify", "export", "backup", "restore", "expire", "mcp", "items")
+        words[0] in ("serve", "demo", "score", "verify", "export", "backup", "restore", "expire", "mcp", "items")
         or "--scheduler" in words
     ):
         return False

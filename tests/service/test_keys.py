@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from shortlist.errors import DamagedFile, InvalidParameter, SaveFileError
+from shortlist.errors import DamagedFile, InvalidParameter
 from shortlist.listers import savefile
 from shortlist.service.keys import SCOPES, KeyFile
 
@@ -114,47 +114,6 @@ def test_a_replaced_file_keeps_its_group_and_mode(tmp_path):
     file.revoke(number)
     found = file.path.stat()
     assert (found.st_gid, found.st_mode & 0o777) == (groups[-1], 0o640)
-
-
-def test_a_file_that_was_replaced_where_it_is_mounted_from_is_told(tmp_path, caplog):
-    """A container that mounts the file itself keeps the old one, which has no name any more; a folder follows."""
-    code = """
-import sys, pathlib, subprocess
-from shortlist.service.keys import KeyFile
-host, file, folder = (pathlib.Path(each) for each in sys.argv[1:])
-number = KeyFile(host / "keys.json").create("me", ["read"]).split("_")[1]
-file.touch(); folder.mkdir()
-for source, target in ((host / "keys.json", file), (host, folder)):
-    if subprocess.run(["mount", "--bind", source, target], capture_output=True).returncode:
-        print("cannot mount"); sys.exit()
-mounted = {"file": KeyFile(file), "folder": KeyFile(folder / "keys.json")}
-for each in mounted.values():
-    each.listed()
-KeyFile(host / "keys.json").revoke(number)
-for name, each in mounted.items():
-    each._looked = -1.0
-    print(name, each.is_valid(number), each.failures, each._failing)
-"""
-    (tmp_path / "host").mkdir()
-    paths = [str(tmp_path / name) for name in ("host", "mounted.json", "mounted")]
-    command = ["unshare", "--mount", "--map-root-user", sys.executable, "-c", code, *paths]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode or "cannot mount" in done.stdout:  # not everybody may; what is seen is the same
-        file = KeyFile(tmp_path / "keys.json")
-        number = file.create("me", ["read"]).split("_")[1]
-        (tmp_path / "mounted.json").unlink(missing_ok=True)
-        with pytest.MonkeyPatch.context() as patch:
-            gone = os.stat_result([*file.path.stat()[:3], 0, *file.path.stat()[4:]])
-            patch.setattr(type(file.path), "stat", lambda *_, **__: gone)
-            assert looked_again(file).is_valid(number)
-            with pytest.raises(SaveFileError, match="mount its folder"):
-                file.listed()
-        assert "mount its folder, not the file" in caplog.text
-        return
-    file, folder = done.stdout.splitlines()
-    assert file.startswith("file True 1 ")  # nothing can be done here but tell
-    assert "mount its folder, not the file" in file
-    assert folder == "folder False 0 None"
 
 
 def shortlist(*arguments, cwd=None):

@@ -183,7 +183,7 @@ def serve(
 
 
 def verify(database: Database = None) -> None:
-    """Rebuild every stream from its log and compare, bit for bit; check the file, the log's hash, and the texts."""
+    """Rebuild every stream from its log and compare, bit for bit; check the database's file, and the texts."""
     address = _address(database)
     from shortlist.service.engine import verify as check  # noqa: PLC0415 - needs the extra
     from shortlist.service.store import Store  # noqa: PLC0415
@@ -193,7 +193,6 @@ def verify(database: Database = None) -> None:
     table.add_column("stream", no_wrap=True)
     for heading in ("events", "rounds", "threshold", "snapshots compared"):
         table.add_column(heading, justify="right")
-    table.add_column("hash", no_wrap=True)
     table.add_column("result")
     unsound, total, broken = 0, 0, False
     bar = Progress(
@@ -220,7 +219,6 @@ def verify(database: Database = None) -> None:
                 f"{each.rounds:,}",
                 f"{each.threshold:.6g}",
                 f"{each.snapshots}",
-                each.chain[:12],
                 words,
             )
     console.print(table)

@@ -97,8 +97,8 @@ class Listed(NamedTuple):
     explored: bool | None = None
     #: The version of the model behind the scores.
     scorer_version: str | None = None
-    #: A digest of the texts of the round: they may be erased, and must still be recognized.
-    text_digest: str | None = None
+    #: Whether it has a question, texts or an image: these are kept apart, and may be erased.
+    has_text: bool = False
     #: The group whose threshold applied, if there are groups.
     group: Member | None = None
     #: Where it was drawn from items that waited: its position among them, and how many they were.

@@ -161,11 +161,6 @@ class KeyFile:
 
     def _stamp(self) -> tuple[int, int, int]:
         stat = self.path.stat()
-        if stat.st_nlink == 0:
-            raise SaveFileError(
-                f"{self.path} was replaced where it is mounted from, and this is the old file: mount its folder, "
-                "not the file"
-            )
         return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
     def _write(self) -> None:

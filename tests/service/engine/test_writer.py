@@ -102,6 +102,7 @@ def test_what_is_due_is_written_before_the_next_list(address, monkeypatch, dies,
 
     assert asyncio.run(first()) == int(not dies)
     monkeypatch.undo()
+    constants(alarm=50)
     assert asyncio.run(second()) == (1, -math.inf)
     store = Store(address, read_only=True)
     (found,) = verify(store)

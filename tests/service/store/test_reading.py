@@ -28,12 +28,10 @@ def test_texts_of_any_kind_come_back(store, row):
     """Zero characters too, which PostgreSQL does not take in a text."""
     question, texts = "why\x00?  \U0001f600", ["\x00", None, "<b>"]
     store.append(
-        [listed(row, 1, ids=["\x00"])], [Text(row.id, 1, question, texts, "https://pictures.example.org/1.png", "5a17")]
+        [listed(row, 1, ids=["\x00"])], [Text(row.id, 1, question, texts, "https://pictures.example.org/1.png")]
     )
     with store.reading() as reader:
-        assert reader.texts(row.id, [1])[1] == Text(
-            row.id, 1, question, texts, "https://pictures.example.org/1.png", "5a17"
-        )
+        assert reader.texts(row.id, [1])[1] == Text(row.id, 1, question, texts, "https://pictures.example.org/1.png")
         assert next(reader.events(row.id)).event.ids == ["\x00"]
 
 
@@ -45,7 +43,7 @@ def test_every_event_comes_back_as_it_was(store, row):
         Hit("r0", 1, 0.1 + 0.2, missed=True),
         Listed("r1", ["x"], [0.5], [], 0.7, 2, 0, True, truncated_below=0.5, scorer_version="v1"),
         Miss("r1", truncated=True),
-        Listed("r2", ["1", 1, "x"], scores, [0], -math.inf, 0, 1, text_digest="0a", fit=0),
+        Listed("r2", ["1", 1, "x"], scores, [0], -math.inf, 0, 1, has_text=True, fit=0),
         Hit("r2", "1", 0.25, position=0),
         Listed("r3", [], [], [], 0.7, 0, 0),
         Absent("r3", believed=False),

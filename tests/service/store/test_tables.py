@@ -42,9 +42,7 @@ def test_the_database_itself_refuses_a_second_list_and_a_second_answer(address, 
     database.migrate(engine)
     row = {"stream_id": 1, "kind": "any", "at": 0.0, "body": "{}"}
     with engine.begin() as connection:
-        connection.execute(
-            tables.streams.insert().values(id=1, name="a", settings="{}", created=0.0, last_number=0, chain="")
-        )
+        connection.execute(tables.streams.insert().values(id=1, name="a", settings="{}", created=0.0, last_number=0))
         connection.execute(tables.events.insert().values(row | {"number": 1, "phase": phase, "round_id": "r"}))
         connection.execute(tables.events.insert().values(row | {"number": 2, "phase": 1 - phase, "round_id": "r"}))
         connection.execute(tables.events.insert().values(row | {"number": 3, "phase": phase, "round_id": "other"}))

@@ -7,7 +7,6 @@ two different answers to a round the first one counts.
 """
 
 import json
-import secrets
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -50,8 +49,8 @@ class Batch:
     rounds: dict[Key, Round]
     at: float
     open_limit: int
-    #: What the digests of texts are made with, of rounds that are sent again and whose texts are not erased.
-    salts: dict[Key, str] = field(default_factory=dict)
+    #: The texts of rounds that are sent again, where they are not erased.
+    known_texts: dict[Key, Text] = field(default_factory=dict)
     #: The leases of rounds that somebody answers whom they bind, and who gave the answers that such rounds have.
     leases: dict[Key, Lease] = field(default_factory=dict)
     signers: dict[Key, str] = field(default_factory=dict)
@@ -104,25 +103,24 @@ class Batch:
             return logged, False
         self._check_version(stream, new.scorer_version)
         listed = self._decide(stream, new)
-        salt = secrets.token_hex(16) if new.has_texts else None
         listed = listed._replace(
             scorer_version=new.scorer_version,
-            text_digest=None if salt is None else new.text_digest(salt),
+            has_text=new.has_texts,
             drawn=new.drawn,
         )
         self._open(stream, listed)
-        if salt is not None:
-            number = self.rounds[key].shown.number
-            self.texts.append(Text(stream.id, number, new.question, new.texts, new.image, salt))
-            self.salts[key] = salt
+        if new.has_texts:
+            text = Text(stream.id, self.rounds[key].shown.number, new.question, new.texts, new.image)
+            self.texts.append(text)
+            self.known_texts[key] = text
         return self.rounds[key], True
 
     def _is_same(self, listed: Listed, new: Propose) -> bool:
         """Return whether a list is the one that was shown; of texts that are erased, only that there were some."""
-        digest, salt = listed.text_digest, self.salts.get((new.stream.id, new.round_id))
-        if digest is None or salt is None:
-            return (digest is not None) is new.has_texts and _same_list(listed, new)
-        return digest == new.text_digest(salt) and _same_list(listed, new)
+        text = self.known_texts.get((new.stream.id, new.round_id))
+        if text is not None and (text.question, text.texts, text.image) != (new.question, new.texts, new.image):
+            return False
+        return listed.has_text is new.has_texts and _same_list(listed, new)
 
     def _decide(self, stream: LoggedStream, new: Propose) -> Listed:
         """Return what a stream would show, with the scorers that it has."""

@@ -9,7 +9,6 @@ from shortlist.rounds.admission import Given
 from shortlist.service.engine.examples import WarmStart
 from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.store import text_digest
 
 __all__ = ["UNBOUND", "Author", "Close", "Command", "Configure", "Expand", "Propose", "Take"]
 
@@ -43,10 +42,6 @@ class Propose:
     def has_texts(self) -> bool:
         """Whether it has a question, a text or an image."""
         return self.question is not None or self.texts is not None or self.image is not None
-
-    def text_digest(self, salt: str) -> str:
-        """Return a digest of question, texts and image; without its salt it reveals nothing."""
-        return text_digest(salt, self.question, self.texts, self.image)
 
 
 class Author(NamedTuple):

@@ -15,11 +15,11 @@ from shortlist.errors import ConflictingRound, LeaseLost, RoundClosed, Shortlist
 from shortlist.service.engine.batch import Batch
 from shortlist.service.engine.commands import Take
 from shortlist.service.engine.items import Item
-from shortlist.service.engine.rounds import Round
+from shortlist.service.engine.rounds import Key, Round
 from shortlist.service.engine.shelf import Shelf
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.engine.writer import Writer
-from shortlist.service.store import Lease, QueueCounts, Reader, Store
+from shortlist.service.store import Lease, QueueCounts, Reader, Store, Text
 
 __all__ = ["MOST_LEASES", "Desk", "Held"]
 
@@ -87,9 +87,8 @@ class Desk:
         for start in range(0, len(shown), _COMPARED):  # in parts: rounds may be large
             part = shown[start : start + _COMPARED]
             ids = [item.item_id for item in part]
-            rounds, salts = await self._shelf.read_of(stream, partial(_with_salts, stream_id=stream.id, ids=ids))
-            logged = {(stream.id, round_id): round_ for round_id, round_ in rounds.items()}
-            draft = Batch(logged, 0.0, 0, salts={(stream.id, round_id): salt for round_id, salt in salts.items()})
+            rounds, texts = await self._shelf.read_of(stream, partial(_with_texts, stream_id=stream.id, ids=ids))
+            draft = Batch(rounds, 0.0, 0, texts)
             for item in part:
                 judged = draft.judge(item.propose(stream))
                 outcomes.append(judged if isinstance(judged, ShortlistError) else False)
@@ -210,12 +209,11 @@ class Desk:
         raise UnknownRound(f"round {round_id} of stream {name} was never shown")
 
 
-def _with_salts(reader: Reader, stream_id: int, ids: list[str]) -> tuple[dict[str, Round], dict[str, str]]:
-    """Return rounds, and the salts of their texts, by their ids."""
-    rounds = Round.of(reader.rounds(stream_id, ids))
-    texts = reader.texts(stream_id, [round_.shown.number for round_ in rounds.values()])
-    numbers = {round_id: round_.shown.number for round_id, round_ in rounds.items()}
-    return rounds, {round_id: texts[number].salt for round_id, number in numbers.items() if number in texts}
+def _with_texts(reader: Reader, stream_id: int, ids: list[str]) -> tuple[dict[Key, Round], dict[Key, Text]]:
+    """Return rounds, and their texts where these are not erased."""
+    rounds = {(stream_id, round_id): each for round_id, each in Round.of(reader.rounds(stream_id, ids)).items()}
+    texts = reader.texts(stream_id, [each.shown.number for each in rounds.values()])
+    return rounds, {key: texts[each.shown.number] for key, each in rounds.items() if each.shown.number in texts}
 
 
 def _checked(draft: Batch, stream: LoggedStream, item: Item) -> Any:

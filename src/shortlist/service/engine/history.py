@@ -58,7 +58,7 @@ class History:
 
     async def text(self, name: str, shown: Round) -> Text | None:
         """Return question, texts and image of a round, if they were not erased."""
-        if shown.listed.text_digest is None:
+        if not shown.listed.has_text:
             return None
         stream, number = await self._shelf.stream(name), shown.shown.number
         return (await self._shelf.read_of(stream, lambda reader: reader.texts(stream.id, [number]))).get(number)

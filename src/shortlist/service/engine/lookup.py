@@ -16,7 +16,7 @@ from shortlist.service.engine.commands import Command, Propose
 from shortlist.service.engine.memory import Memory
 from shortlist.service.engine.rounds import Key, Round
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.store import Entry, Store, View
+from shortlist.service.store import Entry, Store, Text, View
 
 __all__ = ["Busy", "Lookup", "Sight"]
 
@@ -48,8 +48,8 @@ class Sight:
     rounds: dict[Key, Round | None] = field(default_factory=dict)
     #: The streams that it may write to.
     streams: dict[int, LoggedStream] = field(default_factory=dict)
-    #: What the digests of texts are made with, of rounds that are sent again and whose texts are not erased.
-    salts: dict[Key, str] = field(default_factory=dict)
+    #: The texts of rounds that are sent again, where they are not erased.
+    texts: dict[Key, Text] = field(default_factory=dict)
 
     @property
     def known(self) -> dict[Key, Round]:
@@ -104,7 +104,7 @@ class Lookup:
                 # It is held here, for what is read can push it out of the cache.
                 sight.rounds[key] = self._memory.cache.get(key)
         await self._read(commands, sight)
-        sight.salts = await self._salts(commands, sight)
+        sight.texts = await self._texts(commands, sight)
         return sight
 
     async def _bring_in(self, commands: Sequence[Command]) -> None:
@@ -128,20 +128,20 @@ class Lookup:
             else:
                 stream.deleted = True
 
-    async def _salts(self, commands: Sequence[Command], sight: Sight) -> dict[Key, str]:
-        """Return what the digests of texts are made with, for lists that are sent again. It is never kept in memory."""
+    async def _texts(self, commands: Sequence[Command], sight: Sight) -> dict[Key, Text]:
+        """Return the texts of lists that are sent again."""
         numbers = {}
         for command in commands:
             key = (command.stream.id, command.round_id)
             logged = sight.rounds.get(key) if isinstance(command, Propose) and command.has_texts else None
-            if logged is not None and logged.listed.text_digest is not None:
+            if logged is not None and logged.listed.has_text:
                 numbers[key] = logged.shown.number
         if not numbers:
             return {}
-        salts: dict[tuple[int, int], str] = await self._do(
-            self._store.salts, [(stream_id, number) for (stream_id, _), number in numbers.items()]
+        texts: dict[tuple[int, int], Text] = await self._do(
+            self._store.texts, [(stream_id, number) for (stream_id, _), number in numbers.items()]
         )
-        return {key: salts[key[0], number] for key, number in numbers.items() if (key[0], number) in salts}
+        return {key: texts[key[0], number] for key, number in numbers.items() if (key[0], number) in texts}
 
     async def _read(self, commands: Sequence[Command], sight: Sight) -> None:
         """Read what is not at hand; what other processes have written in the meantime is folded first."""

@@ -245,7 +245,7 @@ class Writer:
     async def _store_all(self, commands: list[Command], streams: Streams) -> tuple[list[Outcome | ShortlistError], int]:
         """Return the result of each request, and how many events were written."""
         sight = await self._settled(commands, streams)
-        draft = Batch(sight.known, time.time(), self._open_limit, sight.salts)
+        draft = Batch(sight.known, time.time(), self._open_limit, sight.texts)
         await self._look_up_authors(draft, commands)
         judged = dict[int, Outcome | ShortlistError]()
         for i in _in_order(commands):

@@ -1,6 +1,5 @@
 """The log on disk: streams, their events, snapshots and texts, on SQLite or PostgreSQL. No statistics."""
 
-from shortlist.service.store.checking import check_chain, check_texts
 from shortlist.service.store.log import MOST_TAIL, Store
 from shortlist.service.store.reading import Reader
 from shortlist.service.store.rows import (
@@ -13,7 +12,6 @@ from shortlist.service.store.rows import (
     StreamRow,
     Text,
     View,
-    text_digest,
 )
 
 __all__ = [
@@ -29,7 +27,4 @@ __all__ = [
     "StreamRow",
     "Text",
     "View",
-    "check_chain",
-    "check_texts",
-    "text_digest",
 ]

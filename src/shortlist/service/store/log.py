@@ -21,10 +21,9 @@ from shortlist.rounds.codec import to_json
 from shortlist.rounds.events import kind_of
 from shortlist.service.store import database
 from shortlist.service.store.bodies import body_of
-from shortlist.service.store.chain import first_hash, next_hash
 from shortlist.service.store.file import DatabaseFile
 from shortlist.service.store.items import Queue
-from shortlist.service.store.reading import STORED, Reader, chained, events_where, rounds_of, stream_named
+from shortlist.service.store.reading import Reader, events_where, rounds_of, stream_named, texts_of
 from shortlist.service.store.rows import Entry, Signature, Snapshot, StreamRow, Text, View
 from shortlist.service.store.tables import annotators, events, heartbeat, items, leases, snapshots, streams, texts
 
@@ -32,14 +31,9 @@ __all__ = ["MOST_TAIL", "Store"]
 
 #: How many events are folded at once while others wait: some 50 milliseconds.
 MOST_TAIL: Final = 2_000
-_STORED: Final = tuple(column.name for column in STORED)
 #: What every batch says.
 _NEW: Final = events.insert()
-_GROWN: Final = (
-    streams.update()
-    .where(streams.c.id == sa.bindparam("of"))
-    .values(last_number=sa.bindparam("last"), chain=sa.bindparam("hash"))
-)
+_GROWN: Final = streams.update().where(streams.c.id == sa.bindparam("of")).values(last_number=sa.bindparam("last"))
 
 
 class Store:
@@ -71,8 +65,6 @@ class Store:
             self._stack.close()
             raise
         self._connection: sa.Connection | None = None
-        # The chained hashes of streams, as far as they are known: of those that are locked, where others write too.
-        self._chains: dict[int, str] = {}
         # Commits since something was erased that SQLite's journal still has; 0 if there is nothing.
         self._unclean = 0
 
@@ -101,7 +93,6 @@ class Store:
         try:
             numbers = self._locked(self._begun(), folded, patient=patient)
         except sa.exc.DBAPIError as error:
-            self._chains = {}
             self.rollback()
             if not database.is_held(error):
                 with database.translated():
@@ -124,16 +115,14 @@ class Store:
                     rounds += rounds_of(connection, stream_id, [name for of, name in keys if of == stream_id])
             return View(tails, set(folded) - set(numbers), rounds, damaged)
 
-    def salts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
-        """Return what the digests of texts are made with, by stream and number, where the texts are not erased."""
-        connection, salts = self._begun(), dict[tuple[int, int], str]()
+    def texts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], Text]:
+        """Return question, texts and image of rounds by stream and number, where they are not erased."""
+        connection, found = self._begun(), dict[tuple[int, int], Text]()
         with self._or_rollback():
             for stream_id in {stream_id for stream_id, _ in keys}:
                 numbers = [number for of, number in keys if of == stream_id]
-                query = sa.select(texts.c.number, texts.c.salt)
-                for row in connection.execute(query.where(texts.c.stream_id == stream_id, texts.c.number.in_(numbers))):
-                    salts[stream_id, row.number] = row.salt
-        return salts
+                found |= {(stream_id, text.number): text for text in texts_of(connection, stream_id, numbers)}
+        return found
 
     def append(
         self,
@@ -147,30 +136,21 @@ class Store:
             if not new:
                 self._commit()
                 return
-            rows = [_entry_row(entry) for entry in new]
-            connection.execute(_NEW, rows)
+            connection.execute(_NEW, [_entry_row(entry) for entry in new])
             if written:
                 connection.execute(texts.insert(), [_text_row(text) for text in written])
             if signed:
                 connection.execute(annotators.insert(), [each._asdict() for each in signed])
             last = {entry.stream_id: entry.number for entry in new}
-            if not last.keys() <= self._chains.keys():
-                self._locked(connection, last)
-            for row in rows:
-                stored = tuple(row[name] for name in _STORED)
-                self._chains[row["stream_id"]] = next_hash(self._chains[row["stream_id"]], stored)
-            connection.execute(
-                _GROWN, [{"of": of, "last": number, "hash": self._chains[of]} for of, number in last.items()]
-            )
+            connection.execute(_GROWN, [{"of": of, "last": number} for of, number in last.items()])
             self._commit()
 
     def _locked(self, connection: sa.Connection, ids: Collection[int], *, patient: bool = True) -> dict[int, int]:
         """Lock streams, and return the number of the last event of each."""
         if not ids:
             return {}
-        query = sa.select(streams.c.id, streams.c.last_number, streams.c.chain).where(streams.c.id.in_(sorted(ids)))
+        query = sa.select(streams.c.id, streams.c.last_number).where(streams.c.id.in_(sorted(ids)))
         rows = connection.execute(query.order_by(streams.c.id).with_for_update(nowait=not patient)).all()
-        self._chains |= {row.id: row.chain for row in rows}
         return {row.id: row.last_number for row in rows}
 
     def _held(self, ids: Collection[int]) -> set[int]:
@@ -191,9 +171,7 @@ class Store:
             if row is not None:
                 self.rollback()
                 return row, False
-            stored = to_json(settings)
-            values = {"name": name, "settings": stored, "created": at, "last_number": 0}
-            values["chain"] = first_hash(name, stored, at)
+            values = {"name": name, "settings": to_json(settings), "created": at, "last_number": 0}
             try:
                 connection.execute(streams.insert().values(values))
                 self._commit()
@@ -286,14 +264,9 @@ class Store:
         connection = self._begun()
         with self._or_rollback():
             mine = snapshots.c.stream_id == stream_id
-            chain = _chain_at(connection, stream_id, snapshot.number)
-            if chain is None:
-                self.rollback()
-                return
-            sealed = snapshot._replace(chain=chain)
             connection.execute(snapshots.delete().where(mine, snapshots.c.number == snapshot.number))
             try:
-                connection.execute(snapshots.insert().values(stream_id=stream_id, **sealed._asdict()))
+                connection.execute(snapshots.insert().values(stream_id=stream_id, **snapshot._asdict()))
             except sa.exc.IntegrityError:  # another process was faster, or has deleted the stream
                 self.rollback()
                 return
@@ -305,8 +278,6 @@ class Store:
     def rollback(self) -> None:
         """Give up what was begun, if anything was."""
         connection, self._connection = self._connection, None
-        if self.shared:  # others may write as soon as the locks are gone
-            self._chains = {}
         if connection is not None:
             try:
                 connection.close()
@@ -349,7 +320,6 @@ class Store:
             with database.translated():
                 yield
         except BaseException:
-            self._chains = {}
             self.rollback()
             raise
 
@@ -360,21 +330,6 @@ class Store:
         """Return a view of the database that does not change while it is read."""
         with database.translated(), self._reading.connect() as connection, connection.begin():
             yield Reader(connection)
-
-
-def _chain_at(connection: sa.Connection, stream_id: int, number: int) -> str | None:
-    """Return a stream's chained hash up to an event; others may have written more, or deleted it: then None."""
-    row = connection.execute(sa.select(streams).where(streams.c.id == stream_id)).one_or_none()
-    if row is None:
-        return None
-    if row.last_number == number:
-        return str(row.chain)
-    mine = snapshots.c.stream_id == stream_id, snapshots.c.number <= number
-    older = sa.select(snapshots.c.number, snapshots.c.chain).where(*mine).order_by(snapshots.c.number.desc()).limit(1)
-    after, chain = connection.execute(older).one_or_none() or (0, first_hash(row.name, row.settings, row.created))
-    for _, later in chained(connection, stream_id, chain, after, number):
-        chain = later
-    return str(chain)
 
 
 @contextmanager

@@ -9,21 +9,18 @@ import sqlalchemy as sa
 from shortlist.errors import DamagedLog, StoreUnavailable
 from shortlist.rounds.events import LISTED
 from shortlist.service.store.bodies import event_of
-from shortlist.service.store.chain import first_hash, next_hash
 from shortlist.service.store.database import translated
 from shortlist.service.store.items import queue_counts
 from shortlist.service.store.rows import Entry, QueueCounts, Snapshot, StreamRow, Text
 from shortlist.service.store.tables import altered_tables, annotators, events, snapshots, streams, texts
 
-__all__ = ["STORED", "Reader", "chained", "events_where", "rounds_of", "stream_named"]
+__all__ = ["Reader", "events_where", "rounds_of", "stream_named", "texts_of"]
 
 #: How many keys go into one query.
 _CHUNK: Final = 200
 #: How many events are looked at first to see how large they are, and how many characters of them are read at a time.
 _FIRST: Final = 8
 _PART: Final = 1_000_000
-#: An event as it is stored, in the order in which its hash takes it.
-STORED: Final = tuple(events.c[name] for name in ("number", "phase", "kind", "round_id", "at", "body"))
 _ENTRY: Final = (events.c.stream_id, events.c.number, events.c.kind, events.c.round_id, events.c.at, events.c.body)
 
 
@@ -45,7 +42,7 @@ class Reader:
     def snapshots(self, stream_id: int) -> list[Snapshot]:
         """Return a stream's snapshots, the newest first."""
         query = (
-            sa.select(snapshots.c.number, snapshots.c.version, snapshots.c.state, snapshots.c.chain)
+            sa.select(snapshots.c.number, snapshots.c.version, snapshots.c.state)
             .where(snapshots.c.stream_id == stream_id)
             .order_by(snapshots.c.number.desc())
         )
@@ -56,10 +53,6 @@ class Reader:
         mine = snapshots.c.stream_id == row.id, snapshots.c.version == version, snapshots.c.number <= row.last_number
         last = _rows(self._connection, sa.select(sa.func.max(snapshots.c.number)).where(*mine))[0][0]
         return row.last_number - int(last or 0)
-
-    def chain(self, stream_id: int, start: str, after: int = 0, last: int | None = None) -> Iterator[tuple[int, str]]:
-        """Yield the number of each event as it is stored, whatever is in it, and the chained hash up to it."""
-        return chained(self._connection, stream_id, start, after, last)
 
     def integrity(self) -> list[str]:
         """Return what the database itself finds wrong with its file; PostgreSQL looks at its pages when it reads."""
@@ -167,13 +160,12 @@ class Reader:
 
     def texts(self, stream_id: int, numbers: Sequence[int]) -> dict[int, Text]:
         """Return question, texts and image of some rounds, by the number of their first event."""
-        by_number = {}
-        for chunk in _chunks(numbers):
-            query = sa.select(texts).where(texts.c.stream_id == stream_id, texts.c.number.in_(chunk))
-            for row in _rows(self._connection, query):
-                question, words, image = map(json.loads, (row.question, row.texts, row.image))
-                by_number[row.number] = Text(row.stream_id, row.number, question, words, image, row.salt)
-        return by_number
+        return {text.number: text for text in texts_of(self._connection, stream_id, numbers)}
+
+    def text_numbers(self, stream_id: int) -> list[int]:
+        """Return the numbers of the events that have a question, texts or an image."""
+        query = sa.select(texts.c.number).where(texts.c.stream_id == stream_id).order_by(texts.c.number)
+        return [row.number for row in _rows(self._connection, query)]
 
     def queue(self, stream_id: int) -> QueueCounts:
         """Return what waits to become rounds, and who holds which round."""
@@ -201,17 +193,6 @@ class Reader:
         query = query.group_by(annotators.c.annotator).order_by(count.desc(), annotators.c.annotator)
         return [(row.annotator, row.count) for row in _rows(self._connection, query)]
 
-    def stored_texts(self, stream_id: int) -> Iterator[Sequence[Any]]:
-        """Yield number, question, texts, image and salt of rounds that have some, and the events' bodies, as stored."""
-        columns = texts.c.number, texts.c.question, texts.c.texts, texts.c.image, texts.c.salt, events.c.body
-        of = (texts.c.stream_id == events.c.stream_id) & (texts.c.number == events.c.number)
-        query = sa.select(*columns).select_from(texts.outerjoin(events, of)).order_by(texts.c.number).limit(_CHUNK)
-        page = _rows(self._connection, query.where(texts.c.stream_id == stream_id))
-        while page:
-            yield from page
-            more = texts.c.stream_id == stream_id, texts.c.number > page[-1].number
-            page = _rows(self._connection, query.where(*more))
-
 
 def stream_named(connection: sa.Connection, name: str) -> StreamRow | None:
     """Return the stream of that name, if there is one."""
@@ -225,28 +206,18 @@ def _stream_row(row: Any) -> StreamRow:
     except ValueError:
         settings = {}  # whoever needs them says that the stream is damaged; others list or delete it
     name = row.name.encode("utf-8", "replace").decode()  # what is no text can be neither sent nor printed
-    first = first_hash(row.name, row.settings, row.created)
-    return StreamRow(row.id, name, settings, row.created, row.last_number, row.chain, first)
+    return StreamRow(row.id, name, settings, row.created, row.last_number)
 
 
-def chained(
-    connection: sa.Connection, stream_id: int, start: str, after: int = 0, last: int | None = None
-) -> Iterator[tuple[int, str]]:
-    """Yield the number of each event after one and up to another, and the chained hash up to it.
-
-    `start` is the hash up to the event before the first.
-    """
-    while True:
-        mine = [events.c.stream_id == stream_id, events.c.number > after]
-        if last is not None:
-            mine.append(events.c.number <= last)
-        page = _rows(connection, sa.select(*STORED).where(*mine).order_by(events.c.number).limit(1000))
-        for row in page:
-            start = next_hash(start, tuple(row))
-            yield row.number, start
-        if len(page) < 1000:
-            return
-        after = page[-1].number
+def texts_of(connection: sa.Connection, stream_id: int, numbers: Sequence[int]) -> Iterator[Text]:
+    """Yield question, texts and image of rounds by the numbers of their first events, where they are not erased."""
+    for chunk in _chunks(numbers):
+        query = sa.select(texts).where(texts.c.stream_id == stream_id, texts.c.number.in_(chunk))
+        for row in _rows(connection, query):
+            try:
+                yield Text(row.stream_id, row.number, *map(json.loads, (row.question, row.texts, row.image)))
+            except (ValueError, TypeError) as error:
+                raise DamagedLog(f"the texts of event {row.number} cannot be read: {error}") from None
 
 
 def _rows(connection: sa.Connection, query: sa.Executable) -> Sequence[Any]:

@@ -27,9 +27,10 @@ from shortlist.errors import (
     UnwritableFile,
 )
 from shortlist.service.store import database
-from shortlist.service.store.checking import check_chain, check_texts
 from shortlist.service.store.file import BESIDE
 from shortlist.service.store.log import Store
+from shortlist.service.store.reading import Reader
+from shortlist.service.store.rows import StreamRow
 
 __all__ = ["Restored", "restore"]
 
@@ -104,9 +105,7 @@ def _checked(backup: Path, copy: Path) -> tuple[int, int, float | None]:
         store = Store(f"sqlite:///{copy}")
         with contextlib.closing(store), store.reading() as reader:
             problems, rows = reader.integrity(), reader.streams()
-            for row in rows:
-                damage = [*check_chain(reader, row), *check_texts(reader, row.id)]
-                problems += [f"stream {row.name}: {problem}" for problem in damage]
+            problems += [problem for row in rows for problem in _unreadable(reader, row)]
             times = [entry.at for row in rows for entry in reader.page(row.id, row.last_number - 1, 1)]
     except (StoreUnavailable, DamagedLog) as error:
         why = getattr(error.__cause__, "orig", error)
@@ -118,6 +117,14 @@ def _checked(backup: Path, copy: Path) -> tuple[int, int, float | None]:
         plain.execute("PRAGMA journal_mode = DELETE").fetchone()  # one file, complete in itself
     sync_file(copy)
     return len(rows), sum(row.last_number for row in rows), max(times, default=None)
+
+
+def _unreadable(reader: Reader, row: StreamRow) -> Iterator[str]:
+    """Yield what is missing of a stream's log; raise if something in it, or of its texts, cannot be read."""
+    count = sum(1 for _ in reader.events(row.id))
+    if count != row.last_number:
+        yield f"stream {row.name} has {count} of its {row.last_number} events"
+    reader.texts(row.id, reader.text_numbers(row.id))
 
 
 def _keep(target: Path) -> Path | None:

@@ -1,7 +1,5 @@
 """What is stored, as the rest of the service sees it."""
 
-import hmac
-import json
 from typing import Any, NamedTuple
 
 from shortlist.errors import DamagedLog
@@ -17,7 +15,6 @@ __all__ = [
     "StreamRow",
     "Text",
     "View",
-    "text_digest",
 ]
 
 
@@ -29,9 +26,6 @@ class StreamRow(NamedTuple):
     settings: dict[str, Any]
     created: float
     last_number: int
-    #: The chained hash of its events, and of none.
-    chain: str = ""
-    first_chain: str = ""
 
 
 class Entry(NamedTuple):
@@ -68,13 +62,6 @@ class Text(NamedTuple):
     texts: list[str | None] | None
     #: The address of a picture.
     image: str | None
-    #: What their digest in the log is made with: erased with them, so that they cannot be guessed from it.
-    salt: str
-
-    @property
-    def digest(self) -> str:
-        """The digest of question, texts and image that the log has."""
-        return text_digest(self.salt, self.question, self.texts, self.image)
 
 
 class Signature(NamedTuple):
@@ -121,8 +108,6 @@ class Snapshot(NamedTuple):
     number: int
     version: int
     state: str
-    #: The chained hash of the events up to that one, as the store keeps it.
-    chain: str = ""
 
 
 class View(NamedTuple):
@@ -136,8 +121,3 @@ class View(NamedTuple):
     #: if there are any, nothing was read, and nothing is locked.
     busy: set[int] = set()  # noqa: RUF012
     far: set[int] = set()  # noqa: RUF012
-
-
-def text_digest(salt: str, question: str | None, texts: list[str | None] | None, image: str | None) -> str:
-    """Return a digest of question, texts and image; without its salt it reveals nothing."""
-    return hmac.digest(salt.encode(), json.dumps([question, texts, image]).encode(), "sha256").hex()

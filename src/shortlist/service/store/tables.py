@@ -30,8 +30,6 @@ streams = sa.Table(
     sa.Column("created", sa.Double, nullable=False),
     # The number of the last event: raised under the row's lock, so that a tail has no gaps.
     sa.Column("last_number", sa.BigInteger, nullable=False),
-    # The chained hash of its events up to that one: see chain.py.
-    sa.Column("chain", sa.Text, nullable=False),
     sqlite_autoincrement=True,  # the id of a deleted stream is never given again
 )
 
@@ -61,8 +59,6 @@ snapshots = sa.Table(
     sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("version", sa.Integer, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
-    # The chained hash of the events up to its own.
-    sa.Column("chain", sa.Text, nullable=False),
 )
 
 # Apart from the log, so that what users wrote can be erased and the log stays intact.
@@ -74,8 +70,6 @@ texts = sa.Table(
     sa.Column("question", sa.Text, nullable=False),
     sa.Column("texts", sa.Text, nullable=False),
     sa.Column("image", sa.Text, nullable=False),
-    # The log has a digest of all three, made with this: without it nobody can guess what they were.
-    sa.Column("salt", sa.Text, nullable=False),
 )
 
 # Who gave an answer, by the number of its event: apart from the log, like texts, and erased with them.

@@ -26,7 +26,6 @@ def upgrade() -> None:
         sa.Column("settings", sa.Text, nullable=False),
         sa.Column("created", sa.Double, nullable=False),
         sa.Column("last_number", sa.BigInteger, nullable=False),
-        sa.Column("chain", sa.Text, nullable=False),
         sqlite_autoincrement=True,
     )
     op.create_table(
@@ -46,7 +45,6 @@ def upgrade() -> None:
         _number(),
         sa.Column("version", sa.Integer, nullable=False),
         sa.Column("state", sa.Text, nullable=False),
-        sa.Column("chain", sa.Text, nullable=False),
     )
     op.create_table(
         "texts",
@@ -55,7 +53,6 @@ def upgrade() -> None:
         sa.Column("question", sa.Text, nullable=False),
         sa.Column("texts", sa.Text, nullable=False),
         sa.Column("image", sa.Text, nullable=False),
-        sa.Column("salt", sa.Text, nullable=False),
     )
     op.create_table("annotators", _of_stream(), _number(), sa.Column("annotator", sa.Text, nullable=False))
     op.create_table(
