@@ -169,14 +169,14 @@ def outputs(notebook):
 
 @pytest.mark.filterwarnings("ignore")  # of the notebook's machinery
 def test_the_notebook_runs_and_says_what_it_said(tmp_path):
-    """In ten cells; what each prints or returns is what the file has, and a summary and a frame are tables."""
+    """In nine cells; what each prints or returns is what the file has, and a summary and a frame are tables."""
     stored = nbformat.read(EXAMPLES / "own_scores.ipynb", as_version=4)
     again = nbformat.reads(nbformat.writes(stored), as_version=4)
     for cell in again.cells:
         if cell.cell_type == "code":
             cell.update(outputs=[], execution_count=None)
     nbclient.NotebookClient(again, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    assert len(stored.cells) == 10
+    assert len(stored.cells) == 9
     assert outputs(again) == outputs(stored)
     assert len(outputs(again)) == 5
     shown = [each.get("data", {}) for cell in again.cells for each in cell.get("outputs", [])]

@@ -27,10 +27,10 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CallToolResult
 
 import shortlist
-from shortlist.integrations.mcp import Gateway, Ranking, SavedLister, Tool
+from shortlist.integrations.mcp import Gateway, Ranking, Tool
 from shortlist.integrations.mcp.config import DEFAULTS
 from shortlist.integrations.mcp.log import RoundLog, report
-from shortlist.integrations.mcp.state import saved_summary
+from shortlist.integrations.mcp.state import kept_lister, saved_summary
 
 TASKS, LONG, LAST, TOP = 500, 5_000, 1_000, 10
 HTTP: Final = "web"
@@ -177,6 +177,7 @@ async def _all_there(client: Client) -> None:
 
 def _figures(folder: Path, agent: Agent, before: Any, between: Any) -> dict[str, Any]:
     summary, log = saved_summary(folder / "tools.state"), folder / "tools.state" / "log.jsonl"
+    assert summary is not None  # noqa: S101 - it has learned
     everything, last = report(log), report(log, last=200)
     windows = {
         "all available": range(MAIL_DIES),
@@ -261,14 +262,14 @@ async def _long(seed: int, **settings: Any) -> dict[str, Any]:
 async def _shadow(folder: Path) -> list[str]:
     """Return what ``shortlist mcp --summary`` says after 500 tasks in shadow mode."""
     log, rng = RoundLog(folder / "log.jsonl"), np.random.default_rng(0)
-    with SavedLister(folder, **DEFAULTS) as lister:
-        gateway = Gateway(_Here(), lister, shadow=True, log=log)
+    with kept_lister(folder, **DEFAULTS) as (lister, save):
+        gateway = Gateway(_Here(), lister, shadow=True, log=log, save=save)
         for task in world.draw(TASKS):
             listed = await gateway.find_tools(task.text)
             if rng.random() < CALLS:
                 await gateway.call_tool(listed.round, task.right)
     log.close()
-    return [*report(folder / "log.jsonl").lines(), f"waiting for {saved_summary(folder).waiting_for}"]
+    return [*report(folder / "log.jsonl").lines(), f"waiting for {lister.summary().waiting_for}"]
 
 
 async def _ranks(seed: int) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from shortlist.lab.scored import Lists, score_lists
 from shortlist.lab.tasks import load_task
 from shortlist.rounds.budget import Budget
 from shortlist.rounds.settings import Settings
+from shortlist.scores import Raw
 from tests.lab.test_comparison import ragged, shown_by
 
 POLICY = AnytimeSPS(0.9, 0.05)
@@ -55,7 +56,7 @@ def test_any_policy_has_the_thresholds_of_its_replay(policy):
     lists = lists_of(load_task("retrieval")).first
     rows = np.random.default_rng(1).integers(len(lists.values), size=700)
     run = run_lister(lists, rows, Settings(policy=policy, score="raw", miss_budget=None))
-    assert run.thresholds.tolist() == replay(policy, score_lists(lists, "raw").true[rows]).tolist()
+    assert run.thresholds.tolist() == replay(policy, score_lists(lists, Raw()).true[rows]).tolist()
 
 
 def test_constants_are_chosen_by_the_same_rule():

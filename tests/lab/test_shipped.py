@@ -42,7 +42,7 @@ def test_a_reserve_price_is_on_the_bid():
     thresholds, lengthened = run.run.thresholds, run.run.added > 0
     assert lengthened.any()  # once the budget is spent, nothing is reserved
     assert (run.run.covered == ((stream.true_scores >= thresholds) | lengthened)).all()
-    assert (run.shown == np.where(lengthened, 4, stream.set_sizes(thresholds))).all()
+    assert (run.shown == np.where(lengthened, 5, stream.set_sizes(thresholds))).all()
 
 
 def test_populations_are_all_questions_through_the_score():

@@ -9,7 +9,7 @@ import pytest
 
 import shortlist
 from shortlist.errors import InvalidParameter, ServiceUnavailable, UnknownRound
-from shortlist.integrations.mcp import Found, Gateway, SavedLister
+from shortlist.integrations.mcp import Found, Gateway
 from shortlist.integrations.mcp.config import DEFAULTS
 from shortlist.integrations.mcp.log import RoundLog
 from shortlist.integrations.mcp.tools import Tool
@@ -18,10 +18,10 @@ from tests.integrations.mcp.servers import Scores, Source, make_tools
 NAMES = [f"files__tool_{i}" for i in range(4)]
 
 
-def cutting(tmp_path=None, at_most=2, **settings):
+def cutting(at_most=2, **settings):
     """A lister that shows the best two from the first round on, and that counts every round."""
     options = {"coverage": 0.9, "score": "raw", "at_most": at_most} | settings
-    return shortlist.Shortlister(**options) if tmp_path is None else SavedLister(tmp_path, **options)
+    return shortlist.Shortlister(**options)
 
 
 def make(lister=None, scores=(4.0, 3.0, 2.0, 1.0), count=4, **options):
@@ -76,13 +76,12 @@ def test_what_an_agent_is_told_to_do_next(count, hidden, following):
     assert following in Found("0", make_tools(count), hidden).to_dict()["next"]
 
 
-@pytest.mark.parametrize("durable", [False, True], ids=["in memory", "on disk"])
-def test_what_counts_as_what(durable, tmp_path):
+def test_what_counts_as_what():
     """A hit, a measured miss after more and without, a miss, and later calls: in the log and in the lister."""
 
     async def main():
         log = Heard()
-        lister = cutting(tmp_path if durable else None)
+        lister = cutting()
         gateway, source = make(lister, log=log, more_count=1)
         await gateway.find_tools("x")
         await gateway.call_tool("0", NAMES[0])
@@ -102,8 +101,6 @@ def test_what_counts_as_what(durable, tmp_path):
         assert len(source.calls) == 7  # each was forwarded
         summary = lister.summary()
         assert (summary.hits, summary.misses, summary.found_after_more) == (1, 3, 2)
-        if durable:
-            lister.close()
 
     anyio.run(main)
 
@@ -130,11 +127,11 @@ def test_a_measured_miss_teaches_the_same_as_a_list_that_was_expanded():
     anyio.run(main)
 
 
-def test_calls_at_the_same_time_count_once(tmp_path):
+def test_calls_at_the_same_time_count_once():
     async def main():
         log = Heard()
-        lister = cutting(tmp_path)
-        gateway, source = make(lister, log=log)
+        lister = cutting()
+        gateway, source = make(lister, log=log, save=lambda: None)
         await gateway.find_tools("x")
         async with anyio.create_task_group() as group:
             for name in NAMES:
@@ -142,7 +139,6 @@ def test_calls_at_the_same_time_count_once(tmp_path):
         assert sorted(counted(log)).count("again") == 3
         assert len(source.calls) == 4
         assert lister.summary().hits + lister.summary().misses == 1
-        lister.close()
 
     anyio.run(main)
 

@@ -10,7 +10,7 @@ import pytest
 from mcp import Client, MCPError
 
 import shortlist
-from shortlist.errors import InvalidParameter
+from shortlist.errors import InvalidParameter, ServiceUnavailable
 from shortlist.integrations.mcp import Gateway, create_server
 from shortlist.integrations.mcp.config import Config, ServiceStream
 from shortlist.integrations.mcp.log import report
@@ -127,39 +127,14 @@ def test_rounds_in_the_service(tmp_path):
         anyio.run(main, service.url, stack.close)
 
 
-def test_a_second_gateway_on_the_same_folder_has_tools_and_learns_nothing(tmp_path, caplog):
-    """Clients start one per window."""
-
+def test_a_service_that_is_away_at_the_start_is_named(tmp_path):
     async def main():
-        config = Config(servers=(process(tmp_path),), state=tmp_path / "state")
-        async with opened(config) as first, opened(config) as second, Client(first) as one, Client(second) as other:
-            for client in (one, other):
-                found = (await client.call_tool("find_tools", {"task": "read a file"})).structured_content
-                call = {"round": found["round"], "name": "files__read_file", "arguments": {"path": "x"}}
-                assert not (await client.call_tool("call_tool", call)).is_error
-        assert "uses a copy of what was learned, and learns nothing" in caplog.text
-        assert saved_summary(tmp_path / "state").rounds == 1
-        assert report(tmp_path / "state" / "log.jsonl").rounds == 1
+        stream = ServiceStream(url="http://127.0.0.1:9", deadline=0.5)
+        async with opened(Config(servers=(process(tmp_path),), state=tmp_path / "state", service=stream)):
+            pass
 
-    anyio.run(main)
-
-
-def test_a_round_of_a_copy_is_none_of_the_lister(tmp_path):
-    """The second gateway is started again after the first has ended; its agent still has the round of the copy."""
-
-    async def main():
-        config = Config(servers=(process(tmp_path),), state=tmp_path / "state")
-        async with opened(config) as first, opened(config) as second, Client(first) as one, Client(second) as other:
-            await one.call_tool("find_tools", {"task": "write a file"})
-            found = (await other.call_tool("find_tools", {"task": "read a file"})).structured_content
-        call = {"round": found["round"], "name": "files__read_file", "arguments": {"path": "x"}}
-        async with opened(config) as server, Client(server) as client:
-            result = await client.call_tool("call_tool", call)
-            assert "call find_tools first" in result.content[0].text
-        summary = saved_summary(tmp_path / "state")
-        assert (summary.rounds, summary.hits, summary.misses) == (1, 0, 0)
-
-    anyio.run(main)
+    with pytest.raises(ServiceUnavailable):
+        anyio.run(main)
 
 
 def test_settings_that_do_not_fit_together_are_named(tmp_path):

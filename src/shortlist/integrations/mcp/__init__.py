@@ -10,7 +10,6 @@ needs_extra("the gateway for agents", "mcp", "mcp")
 from shortlist.integrations.mcp.gateway import Found, Gateway, ToolSource
 from shortlist.integrations.mcp.ranking import Ranking, Ranks
 from shortlist.integrations.mcp.server import create_server
-from shortlist.integrations.mcp.state import SavedLister
 from shortlist.integrations.mcp.tools import Tool
 
-__all__ = ["Found", "Gateway", "Ranking", "Ranks", "SavedLister", "Tool", "ToolSource", "create_server"]
+__all__ = ["Found", "Gateway", "Ranking", "Ranks", "Tool", "ToolSource", "create_server"]

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol
 
+import anyio
 import anyio.to_thread
 import numpy as np
 from mcp.types import CallToolResult, TextContent
@@ -135,6 +136,8 @@ class Gateway:
         How many tools `more_tools` adds.
     log
         The log to write to.
+    save
+        Called after every change of the lister, before the agent gets its answer: `lister.save` to a file, for one.
     """
 
     def __init__(
@@ -146,13 +149,15 @@ class Gateway:
         shadow: bool = False,
         more_count: int = 10,
         log: RoundLog | None = None,
+        save: Callable[[], object] | None = None,
     ) -> None:
         self._source, self._lister = source, lister
         self._ranking = Ranking() if ranking is None else ranking
         self._shadow, self._more_count = shadow, more_count
         self._rounds = RoundLog() if log is None else log
-        # A plain lister answers at once; others wait for a disk or a network, in a thread.
+        # A plain lister answers at once; others wait for a network, in a thread.
         self._waits = not isinstance(lister, Shortlister)
+        self._save, self._saving = save, anyio.Lock()
 
     async def find_tools(self, task: str) -> Found:
         """Return a shortlist of tools for a task.
@@ -187,7 +192,7 @@ class Gateway:
             return self._show(NO_ROUND, None, await self._best_first(task, tools), (), tools, explored=False)
         if shown.fallback:  # the service was unavailable or slow, and everything is shown
             return self._show(NO_ROUND, None, shown.members, (), tools, explored=False)
-        explored, name = bool(shown.explored), f"{self._rounds.prefix}{shown.round_id}"
+        explored, name = bool(shown.explored), str(shown.round_id)
         return self._show(name, shown.round_id, shown.members, rest, tools, explored=explored)
 
     def _show(
@@ -330,7 +335,14 @@ class Gateway:
     async def _do(self, verb: str, *arguments: Any) -> Any:
         work: Callable[..., Any] = getattr(self._lister, verb)
         result = await anyio.to_thread.run_sync(partial(work, *arguments)) if self._waits else work(*arguments)
-        return await result if inspect.isawaitable(result) else result
+        result = await result if inspect.isawaitable(result) else result
+        if self._save is not None:
+            async with self._saving:  # one after the other: the file never gets older
+                try:
+                    await anyio.to_thread.run_sync(self._save)
+                except ShortlistError as error:
+                    _log.warning("what was learned could not be saved, which the next call tries again: %s", error)
+        return result
 
 
 def _unknown(round_text: str) -> InvalidParameter:

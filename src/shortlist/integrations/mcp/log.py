@@ -65,12 +65,10 @@ class RoundLog:
         The file to append to; None to keep rounds in memory only.
     keep
         The number of rounds to keep in memory.
-    prefix
-        The prefix of the names of rounds.
     """
 
-    def __init__(self, path: Path | None = None, keep: int = 1_000, prefix: str = "") -> None:
-        self._keep, self.prefix = keep, prefix
+    def __init__(self, path: Path | None = None, keep: int = 1_000) -> None:
+        self._keep = keep
         self._rounds: OrderedDict[str, Round] = OrderedDict()
         self._file: int | None = None
         if path is None:

@@ -4,11 +4,10 @@ import contextlib
 import json
 import logging
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import Any, Final
-from uuid import uuid4
 
 import anyio
 import anyio.lowlevel
@@ -26,14 +25,14 @@ from mcp.types import (
 from mcp.types import Tool as ToolDescription
 
 import shortlist
-from shortlist.errors import FolderInUse, InvalidParameter, ShortlistError
-from shortlist.integrations.mcp.config import DEFAULTS, Config
+from shortlist.errors import InvalidParameter, ShortlistError
+from shortlist.integrations.mcp.config import DEFAULTS, Config, ServiceStream
 from shortlist.integrations.mcp.gateway import Found, Gateway, error_result
 from shortlist.integrations.mcp.log import RoundLog
 from shortlist.integrations.mcp.ranking import Ranking, make_embed
-from shortlist.integrations.mcp.remote import RemoteLister
-from shortlist.integrations.mcp.state import SavedLister, copied_lister
+from shortlist.integrations.mcp.state import kept_lister
 from shortlist.integrations.mcp.upstream import Upstreams
+from shortlist.policies import AnytimeSPS
 
 __all__ = ["create_server", "opened", "serve_http", "serve_stdio"]
 
@@ -157,27 +156,31 @@ def _result(tools: Found) -> CallToolResult:
 
 
 @contextmanager
-def _kept(config: Config) -> Iterator[tuple[Any, RoundLog]]:
-    """Open the store of the rounds, a folder or a stream of the service, and the log."""
-    lister: Any
-    learns = True
-    try:
-        if config.service is None:
-            lister = SavedLister(config.state, **config.settings)
-        else:
-            settings = {name: value for name, value in config.settings.items() if name != "keep"}
-            lister = RemoteLister(config.service, **settings)
-    except FolderInUse as error:
-        # Clients start one gateway per window; the agent in the second one needs its tools all the same.
-        _log.warning("%s; this one uses a copy of what was learned, and learns nothing", error)
-        learns, lister = False, copied_lister(config.state, **config.settings)
+def _kept(config: Config) -> Iterator[tuple[shortlist.Lister, Callable[[], None] | None, RoundLog]]:
+    """Open the lister, in a folder or as a stream of the service, with what saves it; and the log."""
     with contextlib.ExitStack() as stack:
-        stack.callback(getattr(lister, "close", lambda: None))
-        keep = config.settings.get("keep", DEFAULTS["keep"])
-        # An agent may outlive a gateway: the rounds of a copy must not be taken for those of the lister.
-        log = RoundLog(config.state / "log.jsonl", keep) if learns else RoundLog(None, keep, f"copy-{uuid4().hex[:8]}-")
+        lister: shortlist.Lister
+        if config.service is None:
+            lister, save = stack.enter_context(kept_lister(config.state, **config.settings))
+        else:
+            lister, save = stack.enter_context(_stream(config.service, config.settings)), None
+        log = RoundLog(config.state / "log.jsonl", config.settings.get("keep", DEFAULTS["keep"]))
         stack.callback(log.close)
-        yield lister, log
+        yield lister, save, log
+
+
+def _stream(service: ServiceStream, settings: Mapping[str, Any]) -> shortlist.Client:
+    """Return a client of the stream, created if it does not exist; while the service is away, everything is shown."""
+    client = shortlist.Client(
+        service.url, service.stream, service.api_key, deadline=service.deadline, fallback="everything"
+    )
+    try:
+        given = {name: value for name, value in settings.items() if name not in ("keep", "delta")}
+        client.create(**given, policy={"kind": "anytime", "delta": settings.get("delta", AnytimeSPS.delta)})
+    except BaseException:
+        client.close()
+        raise
+    return client
 
 
 @asynccontextmanager
@@ -191,10 +194,16 @@ async def opened(config: Config) -> AsyncIterator[Server[Any]]:
     """
     embed = None if config.embeddings is None else make_embed(config.embeddings)
     names = [server.name for server in config.servers]
-    with _kept(config) as (lister, log):
+    with _kept(config) as (lister, save, log):
         async with Upstreams(config.servers).running() as upstreams:
             gateway = Gateway(
-                upstreams, lister, Ranking(embed), shadow=config.shadow, more_count=config.more_count, log=log
+                upstreams,
+                lister,
+                Ranking(embed),
+                shadow=config.shadow,
+                more_count=config.more_count,
+                log=log,
+                save=save,
             )
             yield create_server(gateway, names, ready=partial(upstreams.ready, config.wait))
 
