@@ -1,7 +1,8 @@
-"""Draw the figures of README and site: ``python docs/figures.py [NAME ...]``, or ``make figures``.
+"""Draw the figures of README and site: ``python docs/figures.py [NAME ...]``, or ``make measure NAME=figures``.
 
 Each figure is a function of its name. Figures of the page come from `screenshots.py`, those of the benchmarks from
-``make bench`` and `benchmarks/scale.py`, those of users from ``make people``, those of the field from ``make field``.
+``make bench`` and `benchmarks/scale.py`, those of users from ``make measure NAME=people``, those of the field from
+``make measure NAME=field``.
 """
 
 import argparse

@@ -80,7 +80,7 @@ def test_hybrid_search(framework, corpus, monkeypatch, capsys):
 
 
 def test_what_hybrid_search_measured_is_on_the_page():
-    """`make hybrid` writes the table; here it is written again from its figures."""
+    """`make measure NAME=hybrid` writes the table; here it is written again from its figures."""
     hybrid = importlib.import_module("hybrid")
     figures = json.loads(hybrid.FILE.read_text())
     assert (figures["rounds"], figures["last"]) == (2000, 1000)

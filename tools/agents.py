@@ -1,4 +1,4 @@
-"""Measure the gateway for agents: ``make agents``, or ``python tools/agents.py``.
+"""Measure the gateway for agents: ``make measure NAME=agents``, or ``python tools/agents.py``.
 
 First as it is used: five MCP servers that are processes and one at an address, 60 tools, 500 scripted tasks, with
 ``shortlist mcp`` as a process between them and the agent. On the way one server dies, one is slow, one changes its

@@ -1,4 +1,4 @@
-"""The tables of docs/how-to/too-many-tools.md, from what ``make agents`` has measured."""
+"""The tables of docs/how-to/too-many-tools.md, from what ``make measure NAME=agents`` has measured."""
 
 from pathlib import Path
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Choose the constants of the error budget: ``make budget``, or ``python tools/budget.py [runs]``.
+"""Choose the constants of the error budget: ``make measure NAME=budget``, or ``python tools/budget.py [runs]``.
 
 Lists with the budget beside the same lists without it, coverage 0.9, delta 0.05, the score as shipped. Stationary: 30
 paired runs of 10,000 and of 40,000 rounds; "last" are the last 1,000. Shifts: six runs of 10,000 rounds of each. The

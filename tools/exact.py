@@ -1,6 +1,7 @@
 """Compute the exact regret of boundaries, simulate it, and find the best boundary; write docs/explanation/theory.md.
 
-``make exact``, ten minutes on two cores. The mean regret of a boundary is the mean, over a uniform u, of what the
+``make measure NAME=exact``, ten minutes on two cores. The mean regret of a boundary is the mean, over a uniform u,
+of what the
 first crossing of the walk of scores at or below u costs (`shortlist.boundaries.expected_regret`). Under a uniform u
 that walk is Polya's urn, a Markov chain on (n, N_n), so the best boundary with a given crossing probability solves an
 optimal-stopping problem on it, backwards, with a price per unit of crossing probability.

@@ -1,10 +1,10 @@
-"""Measure hybrid search through three frameworks: ``make hybrid SQUAD=FILE``, or ``python tools/hybrid.py FILE``.
+"""Measure hybrid search through three frameworks: ``make measure NAME=hybrid ARGS=FILE``.
 
 2,000 rounds of ``examples/hybrid_*.py`` each, with each framework's own BM25 and vector store, on the paragraphs of
 SQuAD: FILE is a JSON file (.json.gz) with "paragraphs", "questions" and "gold_paragraph", which is not in this
 repository. Lengths and coverages are of the last 1,000 rounds. The top-k is the smallest that covers as much as auto
 does in the same rounds, which nobody knows beforehand. What was measured goes into benchmarks/hybrid.json, and its
-table into docs/how-to/hybrid-search.md; with ``--pages`` the table is written again from that file. Ten minutes.
+table into docs/how-to/hybrid-search.md; without it the table is written again from that file. Ten minutes.
 """
 
 import importlib
@@ -61,9 +61,7 @@ def write_page(figures: dict[str, Any]) -> None:
 
 def main() -> None:
     """Measure, and write down."""
-    if len(sys.argv) != 2:
-        sys.exit("give the file of SQuAD's paragraphs, or --pages")
-    if sys.argv[1] != "--pages":
+    if len(sys.argv) > 1:
         FILE.write_text(json.dumps(measure(sys.argv[1]), indent=1) + "\n")
     write_page(json.loads(FILE.read_text()))
 

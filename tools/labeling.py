@@ -1,4 +1,4 @@
-"""Measure labeling with 1,000 classes: ``make labeling NAMES=FILE``, or ``python tools/labeling.py FILE``.
+"""Measure labeling with 1,000 classes: ``make measure NAME=labeling ARGS=FILE``, or ``python tools/labeling.py FILE``.
 
 FILE has the name of each class of ImageNet, a line each in the order of the classes; it is not in this repository. The
 scores are those that come with the package (EfficientNet-Lite0). An annotator picks from the list with a key (1 to 9)
@@ -109,7 +109,7 @@ def write_page(row: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] and sys.argv[1] != "--pages":
+    if len(sys.argv) > 1:
         lines = [folded(line) for line in Path(sys.argv[1]).read_text(encoding="utf-8").splitlines()]
         rows = [row for seed in range(RUNS) for row in measure(lines, seed)]
         FILE.write_text(json.dumps(figures(rows), indent=1) + "\n")

@@ -1,4 +1,4 @@
-"""Measure how long lists are, beside what a reader does today: ``make lists``, or ``python tools/lists.py [runs]``.
+"""Measure how long lists are, beside what a reader does today: ``make measure NAME=lists``.
 
 30 paired runs of 10,000 rounds at coverage 0.9 and delta 2/T. "Last" are the last 1,000 rounds. The fixed top-k is the
 smallest that covers as much as auto does in the same rounds of the same run, which nobody knows beforehand.

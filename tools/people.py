@@ -1,4 +1,4 @@
-"""Measure what users do to a lister: ``make people``, or ``python tools/people.py [--runs 10] [--annotators FILE]``.
+"""Measure what users do to a lister: ``make measure NAME=people``.
 
 Users who only click, users who ask for more of a page, a program whose citations get lost, and annotators who err; each
 through a `shortlist.Shortlister`, at coverage 0.9 on SQuAD unless a table says otherwise. Half an hour on one core.

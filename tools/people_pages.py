@@ -1,4 +1,4 @@
-"""Write what ``make people`` measured: the tables of docs/explanation/people.md, and its two figures."""
+"""Write what ``make measure NAME=people`` measured: the tables of docs/explanation/people.md, and its two figures."""
 
 import json
 from pathlib import Path

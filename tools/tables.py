@@ -1,6 +1,7 @@
 """Compute the tables of regret in README.md and docs/explanation/theory.md again, and write them there.
 
-``make tables``, some minutes on two cores. Regret has a heavy tail: a run that passes the optimum, which happens with
+``make measure NAME=tables``, some minutes on two cores. Regret has a heavy tail: a run that passes the optimum,
+which happens with
 probability delta at most, costs hundreds of times more than one that does not. Ten runs seldom have one, so a mean over
 ten says little; these are means and medians over thousands, with the exact probability beside them.
 """

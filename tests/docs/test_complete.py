@@ -202,7 +202,7 @@ def test_the_paper_map_points_at_what_is_there():
 
 
 def test_the_tables_of_regret_are_those_that_were_computed():
-    """`make tables` writes them; here they are written again from its figures."""
+    """`make measure NAME=tables` writes them; here they are written again from its figures."""
     figures = json.loads(tables.FILE.read_text())
     assert min(figures["runs"], figures["grid_runs"]) >= 2000
     for page, mark, table in (
@@ -220,7 +220,7 @@ def test_the_tables_of_regret_are_those_that_were_computed():
 
 
 def test_the_tables_and_figures_of_users_are_those_that_were_measured(tmp_path):
-    """`make people` writes them; here they are written again from its runs."""
+    """`make measure NAME=people` writes them; here they are written again from its runs."""
     figures = json.loads(people_pages.FILE.read_text())
     page = (ROOT / "docs" / "explanation" / "people.md").read_text()
     for mark, table in people_pages.TABLES.items():
@@ -232,7 +232,7 @@ def test_the_tables_and_figures_of_users_are_those_that_were_measured(tmp_path):
 
 
 def test_the_tables_of_the_gateway_are_those_that_were_measured():
-    """`make agents` writes them; here they are written again. Nothing that was acknowledged is lost."""
+    """`make measure NAME=agents` writes them; here they are written again. Nothing that was acknowledged is lost."""
     figures = json.loads(agents_pages.FILE.read_text())
     page = agents_pages.PAGE.read_text()
     for mark, table in agents_pages.TABLES.items():

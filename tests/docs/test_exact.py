@@ -22,7 +22,7 @@ def test_the_page_has_what_was_computed():
 
 
 def test_the_figures_are_computed_again():
-    """Those of short runs; the rest takes `make exact`."""
+    """Those of short runs; the rest takes `make measure NAME=exact`."""
     for row in FIGURES["grid"]:
         if row["rounds"] == 1000:
             again = expected_regret(exact.rules(1000)[row["rule"]], row["coverage"], 1000)

@@ -23,7 +23,8 @@ TAKEN = {
     for scheme in ("light", "dark")
     for size in screenshots.SIZES
 }
-#: Made by `make bench`, `benchmarks/scale.py`, `make people` and `make field`: the name stands in what makes it.
+#: Made by `make bench`, `benchmarks/scale.py`, `make measure NAME=people` and `make measure NAME=field`: the name
+stands in what makes it.
 ELSEWHERE = {
     "bench-speed": "benchmarks/report.py",
     "bench-unreported": "benchmarks/report.py",

@@ -37,7 +37,7 @@ from shortlist._validation import miss_rate
 __all__ = ["Budget", "BudgetState"]
 
 #: Where lists start to grow: h is this many fifths of H - 1. Fewer cost more under a stationary distribution, more cost
-#: more after a shift (`make budget`).
+#: more after a shift (`make measure NAME=budget`).
 _FIFTHS: Final = 3
 #: About how many answered rounds the burn rate averages over.
 _RECENT: Final = 100
