@@ -1,5 +1,4 @@
-"""Six MCP servers with ten tools each, and tasks for which one tool is right: the simulation of ``make measure
-NAME=agents``.
+"""Six MCP servers with ten tools each, and tasks for which one tool is right, for `tools/agents.py`.
 
 ``python tools/agent_world.py SERVER [PORT]`` runs one of the servers, over standard input and output or over HTTP. In
 the folder that ``WORLD_CONTROL`` names, a file ``SERVER.down`` makes it die and not start again, ``SERVER.slow`` makes

@@ -24,7 +24,7 @@ TAKEN = {
     for size in screenshots.SIZES
 }
 #: Made by `make bench`, `benchmarks/scale.py`, `make measure NAME=people` and `make measure NAME=field`: the name
-stands in what makes it.
+#: stands in what makes it.
 ELSEWHERE = {
     "bench-speed": "benchmarks/report.py",
     "bench-unreported": "benchmarks/report.py",
