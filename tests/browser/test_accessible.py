@@ -17,8 +17,15 @@ def faults(page, axe):
     ]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (1280, "light"),
+        (390, "dark"),
+        pytest.param(1280, "dark", marks=pytest.mark.soak),
+        pytest.param(390, "light", marks=pytest.mark.soak),
+    ],
+)
 def test_no_serious_fault(browser, service, axe, scheme, width):
     fill(service, 90)
     fill(service, 3, answer=False)

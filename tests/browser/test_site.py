@@ -6,7 +6,8 @@ import threading
 
 import pytest
 
-SIZES = {"desk": (1280, 900), "hand": (360, 740)}
+#: On a desk, and in a hand.
+SIZES = ((1280, 900), (360, 740))
 
 
 @pytest.fixture(scope="module")
@@ -25,11 +26,8 @@ def address(site):
         thread.join()
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_every_page_fits_and_is_whole(page, address, site, size):
-    """No page is wider than the screen, no picture is missing, nothing is asked of another machine."""
-    width, height = SIZES[size]
-    page.set_viewport_size({"width": width, "height": height})
+def test_every_page_fits_and_is_whole(page, address, site):
+    """No page is wider than a screen, no picture is missing, nothing is asked of another machine."""
     asked, broken, wide, lacking = [], [], [], []
     page.on("request", lambda request: asked.append(request.url))
     page.on("response", lambda response: broken.append(response.url) if response.status >= 400 else None)
@@ -38,8 +36,10 @@ def test_every_page_fits_and_is_whole(page, address, site, size):
         if name == "404.html":
             continue
         page.goto(address + name)
-        if page.evaluate("document.documentElement.scrollWidth") > width:
-            wide.append(name)
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            if page.evaluate("document.documentElement.scrollWidth") > width:
+                wide.append((name, width))
         if not page.evaluate("[...document.images].every(i => i.complete && i.naturalWidth > 0)"):
             lacking.append(name)
     assert not wide

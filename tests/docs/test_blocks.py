@@ -65,9 +65,21 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize("page", [page for page in PAGES if "shortlist reproduce" in page.read_text()], ids=name_of)
+def test_whole_experiments_on_the_page_run(page, folder, capsys):
+    """With few rounds: the command line's own tests run the same options in one process."""
+    play(page, folder, capsys, experiments=True)
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name_of)
 def test_the_code_on_the_page_runs(page, folder, capsys):
     """From top to bottom, in one folder, with a service where the page has one."""
+    play(page, folder, capsys)
+
+
+def play(page, folder, capsys, *, experiments=False):
+    """Run all code of a page, and compare what it prints; of experiments only the options are read otherwise."""
     needs_service = any(LOCAL.search(block.text) for block in blocks(page) if block.language == "python")
     with contextlib.ExitStack() as stack:
         stack.enter_context(mpl.rc_context())
@@ -85,7 +97,7 @@ def test_the_code_on_the_page_runs(page, folder, capsys):
                 assert capsys.readouterr().out.rstrip() == said, "this block prints something else than the page says"
             elif block.language == "sh":
                 for line in lines(block):
-                    run(line)
+                    run(line, experiments=experiments)
             elif block.language == "json":
                 if "mcpServers" in json.loads(text):
                     Path("settings.json").write_text(text)
@@ -171,7 +183,7 @@ def at(service, text):
     return LOCAL.sub(f"127.0.0.1:{service.port}", text)
 
 
-def run(line):
+def run(line, *, experiments=False):
     """Run a command, if that is cheap and stays in this folder; otherwise let its own parser judge it."""
     words = shlex.split(line)
     if words[:3] == ["shortlist", "keys", "revoke"]:  # the page cannot know the id that was given out here
@@ -187,7 +199,7 @@ def run(line):
         pass  # a test of its own, above
     elif words[0] == "shortlist":
         parse(words[1:])
-        if runs_here(words[1:]):
+        if runs_here(words[1:]) and (experiments or words[1] != "reproduce" or "--list" in words):
             command = [sys.executable, "-m", "shortlist", *words[1:], *SHORT.get(words[1], [])]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == 0, (line, done.stderr[-2000:])

@@ -64,7 +64,13 @@ def test_every_figure_says_what_it_shows():
         assert "![](" not in page.read_text(), page.name
 
 
-@pytest.mark.parametrize("name", sorted(figures.FIGURES))
+#: Figures that take seconds to compute.
+LONG = {"silence", "headline", "tutorial", "drift"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.soak if name in LONG else ()) for name in sorted(figures.FIGURES)]
+)
 def test_it_can_be_drawn(name, tmp_path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "agg")
     figures.draw(name, tmp_path)

@@ -23,6 +23,7 @@ def test_what_is_finished_is_there_when_it_is_interrupted():
     assert done == [1]
 
 
-def test_a_scheduler_that_is_not_there_is_named():
+def test_a_scheduler_that_is_not_there_is_named(monkeypatch):
+    monkeypatch.setattr("shortlist.lab.executors._PATIENCE", 1)
     with pytest.raises(InvalidParameter, match="does not answer"), workplace(scheduler="tcp://127.0.0.1:1"):
         pass

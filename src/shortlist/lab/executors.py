@@ -11,7 +11,7 @@ import multiprocessing
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from shortlist.errors import InvalidParameter, needs_extra
 
@@ -21,6 +21,8 @@ Unit = tuple[Callable[..., Any], tuple[Any, ...]]
 Submit = Callable[[Unit], "concurrent.futures.Future[Any]"]
 #: Called with what is being done, how much of it is finished, and how much there is.
 Progress = Callable[[str, int, int], None]
+#: Seconds within which a scheduler answers.
+_PATIENCE: Final = 10
 
 
 @contextmanager
@@ -78,7 +80,7 @@ def _cluster(scheduler: str) -> Iterator[Submit]:
     needs_extra("--scheduler", "dask", "distributed")
     distributed: Any = importlib.import_module("distributed")
     try:
-        client = distributed.Client(scheduler, timeout=10, set_as_default=False)
+        client = distributed.Client(scheduler, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InvalidParameter(

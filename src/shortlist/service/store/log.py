@@ -117,12 +117,12 @@ class Store:
 
     def texts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], Text]:
         """Return question, texts and image of rounds by stream and number, where they are not erased."""
-        connection, found = self._begun(), dict[tuple[int, int], Text]()
+        connection, rows = self._begun(), dict[tuple[int, int], Text]()
         with self._or_rollback():
             for stream_id in {stream_id for stream_id, _ in keys}:
                 numbers = [number for of, number in keys if of == stream_id]
-                found |= {(stream_id, text.number): text for text in texts_of(connection, stream_id, numbers)}
-        return found
+                rows |= {(stream_id, text.number): text for text in texts_of(connection, stream_id, numbers)}
+        return rows
 
     def append(
         self,
