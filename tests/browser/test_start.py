@@ -107,12 +107,14 @@ def test_the_calls_have_the_scorers_and_the_model_of_the_stream(page, service):
 def test_nothing_to_answer_says_why(page, service):
     with Client(service.url, "docs") as client:
         client.create()
+        page.clock.install()
         page.goto(f"{service.url}/page/streams/docs/answer")
         page.get_by_text("Nothing was added yet").wait_for()
         page.get_by_text("shortlist items add docs items.jsonl").wait_for()
         client.add_items([{"id": f"item-{i}", "ids": ["a", "b"], "scores": [0.9, 0.1]} for i in range(2)])
         held = client.next(annotator="bob")
         page.get_by_role("button", name=re.compile("^1 a")).or_(page.locator("[data-member='0']")).first.click()
+        page.clock.fast_forward(15_000)  # an answer is held back for as long as it can be undone
         page.get_by_text("Other annotators have the rest").wait_for()
         client.hit(held["round_id"], "a")
     page.get_by_text("Everything is answered").wait_for()
