@@ -34,8 +34,9 @@ REPRODUCE := $(if $(wildcard $(STAMP)),$(VENV),.reproduce)
 reproduce: $(REPRODUCE)/.installed  ## Reproduce the paper: the main job
 	PYTHONPATH=src $(REPRODUCE)/bin/python -m shortlist reproduce
 
+# Three workers on two cores: many tests wait for a browser, a disk or a process.
 test: $(STAMP)  ## Run the test suite: eight minutes on two cores; ends with its ten slowest tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=10
+	$(BIN)/python -m pytest -n 3 --dist worksteal --durations=10
 
 # numba off for the branches: what it compiles cannot be followed.
 soak: $(STAMP)  ## The long versions of tests, and which branches of the core and the engine are taken: hours

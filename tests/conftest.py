@@ -1,5 +1,6 @@
 """Settings shared by all tests."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -41,8 +42,20 @@ def module_constants():
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """The folder of the site, built strictly."""
-    folder = tmp_path_factory.mktemp("site")
+    """The folder of the site, built strictly, once for all workers of a run."""
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    folder = base / "site"
+    with (base / "site.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "built").exists():
+            _build(folder)
+            (folder / "built").touch()
+    return folder
+
+
+def _build(folder):
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
         cwd=Path(__file__).parents[1],
@@ -53,4 +66,3 @@ def site(tmp_path_factory):
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert "WARNING" not in done.stderr
-    return folder

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from shortlist import Shortlister
 
-STREAMS, ROUNDS, FALSE_ALARM_ROUNDS, DELTA = 60, 2000, 50_000, 0.01
+STREAMS, ROUNDS, FALSE_ALARM_ROUNDS, DELTA = 30, 2000, 50_000, 0.01
 #: An alarm within so many rounds has at most this probability where nothing changes: n / A, and delta.
 BOUND = ROUNDS / FALSE_ALARM_ROUNDS + DELTA
 #: More streams than this ring with probability 1e-6 at most.

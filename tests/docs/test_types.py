@@ -14,6 +14,8 @@ import pytest
 
 from tests.docs.pages import PAGES, ROOT, blocks
 
+pytestmark = pytest.mark.soak  # half a minute
+
 #: A plain function is a score, and what a task holds has a type.
 SNIPPET = """
 import numpy as np

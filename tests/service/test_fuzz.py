@@ -201,8 +201,8 @@ def check(address, count, seed, read):
     print(f"{count:,} bodies: {dict(sorted(seen.items()))}")
 
 
-def test_five_thousand_hostile_bodies(address, read):
-    check(address, 4000 if address.startswith("sqlite") else 1000, 1, read)
+def test_two_thousand_hostile_bodies(address, read):
+    check(address, 1500 if address.startswith("sqlite") else 500, 1, read)
 
 
 @pytest.mark.soak

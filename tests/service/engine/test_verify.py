@@ -47,11 +47,11 @@ FIELDS = {
 
 
 @pytest.mark.parametrize("name", ALTERED)
-def test_what_was_altered_is_found(played, name, read):
+def test_what_was_altered_is_found(played_anywhere, name, read):
     sql, problem = ALTERED[name]
-    assert [found.problems for found in verify(read(played))] == [[]]
-    alter(played, sql)
-    (found,) = verify(read(played))
+    assert [found.problems for found in verify(read(played_anywhere))] == [[]]
+    alter(played_anywhere, sql)
+    (found,) = verify(read(played_anywhere))
     assert problem in "\n".join(found.problems)
 
 
