@@ -40,7 +40,7 @@ test: $(STAMP)  ## Run the test suite: eight minutes on two cores; ends with its
 
 # numba off for the branches: what it compiles cannot be followed.
 soak: $(STAMP)  ## The long versions of tests, and which branches of the core and the engine are taken: hours
-	$(BIN)/python -m pytest -m soak -s -o faulthandler_timeout=0
+	$(BIN)/python -m pytest -m soak -n 2 --dist worksteal -rP -o faulthandler_timeout=0
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal --cov --cov-report=term tests/boundaries tests/policies tests/scores tests/rounds tests/listers tests/logs tests/test_*.py tests/service/engine tests/service/store --ignore=tests/test_examples.py
 
 check: $(STAMP)  ## Format, lint, types, layers, words: seconds

@@ -26,22 +26,21 @@ def address(site):
         thread.join()
 
 
-def test_every_page_fits_and_is_whole(page, address, site):
+@pytest.mark.parametrize("size", [SIZES[0], pytest.param(SIZES[1], marks=pytest.mark.soak)], ids=str)
+def test_every_page_fits_and_is_whole(page, address, site, size):
     """No page is wider than a screen, no picture is missing, nothing is asked of another machine."""
     asked, broken, wide, lacking = [], [], [], []
     page.on("request", lambda request: asked.append(request.url))
     page.on("response", lambda response: broken.append(response.url) if response.status >= 400 else None)
     names = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html") if path.name != "404.html")
-    for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
-        for name in names:
-            page.goto(address + name, wait_until="load" if width == SIZES[0][0] else "domcontentloaded")
-            if page.evaluate("document.documentElement.scrollWidth") > width:
-                wide.append((name, width))
-            if width == SIZES[0][0] and not page.evaluate(
-                "[...document.images].every(i => i.complete && i.naturalWidth)"
-            ):
-                lacking.append(name)
+    width, height = size
+    page.set_viewport_size({"width": width, "height": height})
+    for name in names:
+        page.goto(address + name)
+        if page.evaluate("document.documentElement.scrollWidth") > width:
+            wide.append(name)
+        if not page.evaluate("[...document.images].every(i => i.complete && i.naturalWidth > 0)"):
+            lacking.append(name)
     assert not wide
     assert not lacking
     assert not [url for url in asked if not url.startswith((address, "data:"))]

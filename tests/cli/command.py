@@ -1,7 +1,12 @@
-"""The command line as a user meets it, in a process of its own."""
+"""The command line as a user meets it: in this process, which spares its start, or in one of its own."""
 
+import contextlib
+import io
 import subprocess
 import sys
+from unittest import mock
+
+from shortlist.__main__ import main
 
 OWN = """
 from dataclasses import dataclass
@@ -50,7 +55,26 @@ class Gained(Policy):
 """
 
 
-def shortlist(*arguments, cwd=None):
+def shortlist(*arguments, cwd="."):
+    """Run a command, and return what it printed and its exit code."""
+    words = ["shortlist", *map(str, arguments)]
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        contextlib.chdir(cwd),
+        mock.patch.object(sys, "argv", words),
+    ):
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = end.code or 0
+    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+
+
+def shortlist_process(*arguments, cwd=None):
+    """Run a command in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "shortlist", *map(str, arguments)],
         capture_output=True,

@@ -2,17 +2,12 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 
 from shortlist.service.engine import Engine, Settings
 from shortlist.service.store import Store
+from tests.cli.command import shortlist
 from tests.service.playing import play
 from tests.service.tampering import alter
-
-
-def shortlist(*arguments):
-    return subprocess.run([sys.executable, "-m", "shortlist", *arguments], capture_output=True, text=True, check=False)
 
 
 def test_the_commands(sqlite, tmp_path):

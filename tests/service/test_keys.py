@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,6 +10,7 @@ import pytest
 from shortlist.errors import DamagedFile, InvalidParameter
 from shortlist.listers import savefile
 from shortlist.service.keys import SCOPES, KeyFile
+from tests.cli.command import shortlist
 
 
 def test_the_file_gives_no_key_away(keys):
@@ -114,11 +113,6 @@ def test_a_replaced_file_keeps_its_group_and_mode(tmp_path):
     file.revoke(number)
     found = file.path.stat()
     assert (found.st_gid, found.st_mode & 0o777) == (groups[-1], 0o640)
-
-
-def shortlist(*arguments, cwd=None):
-    command = [sys.executable, "-m", "shortlist", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
 
 
 def test_the_commands(tmp_path):

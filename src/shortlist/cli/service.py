@@ -161,14 +161,13 @@ def serve(
         expire_after=duration("expire_after", expire_after),
         erase_texts_after=duration("erase_texts_after", erase_texts_after),
     )
-    listening = listen(host, port)
     store = Store(address)  # raises if something is wrong with the database
+    store.close()
     if workers > 1 and not store.shared:
-        store.close()
         raise InvalidParameter(
             f"workers is {workers}, and a SQLite file has one writer: use --workers 1, or PostgreSQL with --database"
         )
-    store.close()
+    listening = listen(host, port)
     console = Console(stderr=True)
     console.print(
         f"shortlist serves [bold]http://{escape(host)}:{listening.getsockname()[1]}[/] from "
