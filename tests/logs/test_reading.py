@@ -40,7 +40,6 @@ def test_rounds_as_the_service_returns_them():
         LoggedRound(5, [1, 2], [1, 2], 2, "expired"),
     ]
     assert [each.is_silent for each in rounds] == [False, False, True, False, False, True]
-    assert [each.is_miss for each in rounds] == [False, True, False, False, True, False]
     assert read_log(rounds) == rounds
 
 

@@ -57,11 +57,6 @@ class LoggedRound(NamedTuple):
     answered_at: float | None = None
 
     @property
-    def is_miss(self) -> bool:
-        """Whether a miss was reported, or the right answer was picked only after `more`."""
-        return self.answer == "miss" or any(self.members.index(member) >= self.length for member in self.right)
-
-    @property
     def is_silent(self) -> bool:
         """Whether there is no answer."""
         return self.answer in (None, "skip", "expired")

@@ -99,11 +99,6 @@ class Budget:
         """The recent miss rate as a multiple of the allowed one: above 1 the budget shrinks."""
         return self.state.recent / self._p0
 
-    @property
-    def is_full(self) -> bool:
-        """Whether there is no room for another miss: everything is shown."""
-        return self.state.spent > self._full
-
     def more(self, candidates: int, spent: int | None = None) -> int:
         """Return how many of so many candidates to show beyond the base list, at the current level or at `spent`."""
         level = self.state.spent if spent is None else spent

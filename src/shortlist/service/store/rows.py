@@ -49,7 +49,7 @@ class Entry(NamedTuple):
 
     @property
     def is_answer(self) -> bool:
-        """Whether it closes a round; a correction is none, for its round is closed."""
+        """Whether it closes a round."""
         return bool(self.round_id) and type(self.event) not in (Listed, Expanded)
 
 
