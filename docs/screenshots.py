@@ -69,9 +69,9 @@ async def fill_queue(engine: Engine) -> None:
         scores[number % len(FISH)] += 3.5 if number % 10 < 8 else 1.0
         image = f"{HOST}/{number}.png"
         items.append(Item(f"picture-{number}", list(FISH), scores, ("",), f"What is on picture {number}?", image=image))
-    await engine.desk.add("pictures", items)
+    await engine.labeling.add("pictures", items)
     for number in range(180):
-        held = await engine.desk.take("pictures")
+        held = await engine.labeling.take("pictures")
         assert held is not None  # noqa: S101 - there are more
         right = FISH[int(held.round_id.removeprefix("picture-")) % len(FISH)]
         shown, _, _ = await engine.history.round("pictures", held.round_id)

@@ -51,12 +51,12 @@ def label(address, table, right, count):
         async with Engine.open(address) as engine:
             await engine.create_stream("squad", Settings(coverage=COVERAGE, score="raw", miss_budget=None))
             names = list(range(table.shape[1]))
-            added = await engine.desk.add(
+            added = await engine.labeling.add(
                 "squad", [Item(str(question), names, table[question], ("",)) for question in order]
             )
             assert added == [True] * count
             rows = []
-            while (held := await engine.desk.take("squad")) is not None:
+            while (held := await engine.labeling.take("squad")) is not None:
                 question = int(held.round_id)
                 shown = (await engine.history.round("squad", held.round_id))[0].listed
                 found = right[question] in shown.members

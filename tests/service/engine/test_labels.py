@@ -29,7 +29,7 @@ def answered(address):
             scores = np.array([0.9, *np.linspace(0.4, 0.1, len(ODD) - 1)])
             names = [name.replace("/", "_") for name in ODD]
             rows = [Item(f"{number} {name}", ODD, scores, ("",), f"q {name}") for number, name in enumerate(names)]
-            await engine.desk.add("a", [*rows, *(Item(f"plain{n}", ODD, scores, ("",)) for n in range(4))])
+            await engine.labeling.add("a", [*rows, *(Item(f"plain{n}", ODD, scores, ("",)) for n in range(4))])
             answers = [
                 ("hit", ODD[1]),
                 ("hit", ODD[4]),
@@ -39,7 +39,7 @@ def answered(address):
                 ("skip", None),
             ]
             place = 0
-            while (held := await engine.desk.take("a")) is not None:
+            while (held := await engine.labeling.take("a")) is not None:
                 kind, member = answers[place] if place < len(answers) else ("hit", [ODD[0], ODD[1]])
                 if kind == "absent" or (kind == "hit" and member in ODD[2:]):
                     await engine.more("a", held.round_id)

@@ -36,10 +36,10 @@ def looked_up(address, commands, open_limit=100):
     streams = {}
     try:
         lookup = Lookup(store, memory, do, find, open_limit)
-        sight = asyncio.run(lookup.look(commands(stream), streams))
+        context = asyncio.run(lookup.look(commands(stream), streams))
     finally:
         store.close()
-    rounds = {(next(each.name for each in streams.values() if each.id == of), name) for of, name in sight.known}
+    rounds = {(next(each.name for each in streams.values() if each.id == of), name) for of, name in context.known}
     return rounds, sorted(each.name for each in streams.values()), begun
 
 

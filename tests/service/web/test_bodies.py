@@ -6,9 +6,9 @@ from pydantic import TypeAdapter
 
 from shortlist.service.web import bodies
 from shortlist.service.web.bodies import BodyRoute, reader_of
+from shortlist.service.web.learning_requests import Examples
 from shortlist.service.web.requests import Answers, MoreAsked, NewRound
 from shortlist.service.web.routes import batches, rounds
-from shortlist.service.web.teaching import Examples
 from tests.service.web.checks import JSON, problem
 
 BODY = b'{"candidates": [{"id": "a", "score": 0.5}]}'

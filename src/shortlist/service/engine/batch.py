@@ -33,7 +33,7 @@ from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.rounds import Key, Round, scorers_of, table_of
 from shortlist.service.engine.settings import Settings
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.store import Entry, Lease, Signature, Text
+from shortlist.service.store import AnswerAuthor, Entry, Lease, Text
 
 __all__ = ["Batch"]
 
@@ -56,7 +56,7 @@ class Batch:
     signers: dict[Key, str] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
     texts: list[Text] = field(default_factory=list)
-    signatures: list[Signature] = field(default_factory=list)
+    authors: list[AnswerAuthor] = field(default_factory=list)
     #: Whether items or leases have changed in the transaction.
     touched: bool = False
     _numbers: dict[int, int] = field(default_factory=dict)
@@ -244,7 +244,7 @@ class Batch:
         entry = self._add(stream, event)
         self.rounds[stream.id, round_id] = logged.after(entry)
         if annotator is not None and stream.settings.record_annotators:
-            self.signatures.append(Signature(stream.id, entry.number, annotator))
+            self.authors.append(AnswerAuthor(stream.id, entry.number, annotator))
             self.signers[stream.id, round_id] = annotator
         self._grown[stream.id] -= 1
         return True

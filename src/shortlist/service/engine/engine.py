@@ -1,8 +1,8 @@
 """The engine: what can be done with streams and rounds. No HTTP, no SQL.
 
 Everything in memory belongs to the event loop's thread; the store has one thread that writes (`writer.py`), one that
-reads what is short (`shelf.py`), and others for what takes long. On a database that others write to as well, what is
-read is first brought up to date with the log.
+reads what is short (`stream_loader.py`), and others for what takes long. On a database that others write to as well,
+what is read is first brought up to date with the log.
 """
 
 import asyncio
@@ -24,10 +24,11 @@ from shortlist.errors import (
 from shortlist.rounds.admission import Given, needed
 from shortlist.rounds.events import Answer
 from shortlist.rounds.settings import CONFIGURABLE
+from shortlist.service.engine.change_feed import Change, ChangeFeed, summary_of
 from shortlist.service.engine.commands import UNBOUND, Author, Close, Command, Configure, Expand, Propose
-from shortlist.service.engine.desk import Desk
 from shortlist.service.engine.examples import WarmStart, check_warm_start, labeled, warm_start_events
 from shortlist.service.engine.history import History
+from shortlist.service.engine.labeling_queue import LabelingQueue
 from shortlist.service.engine.memory import Memory, damage
 from shortlist.service.engine.overview import Overview, Overviewed
 from shortlist.service.engine.pages import parts_of, settled
@@ -35,9 +36,8 @@ from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.retention import Retention
 from shortlist.service.engine.rounds import Round
 from shortlist.service.engine.settings import OWN, Settings
-from shortlist.service.engine.shelf import Shelf
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.engine.telling import Change, Telling, summary_of
+from shortlist.service.engine.stream_loader import StreamLoader
 from shortlist.service.engine.writer import Writer
 from shortlist.service.store import Store
 
@@ -93,17 +93,17 @@ class Engine:
             batch_limit=batch_limit,
             observe=observe,
             notice=notice or (lambda _: None),
-            find=lambda name: self._shelf.find(name),  # noqa: PLW0108 - each needs the other
+            find=lambda name: self._loader.find(name),  # noqa: PLW0108 - each needs the other
         )
         keep, make_room = self._writer.keep_snapshot, self._writer.make_room
-        self._shelf = Shelf(store, self._memory, self._writer.lock, open_reader, keep, make_room)
-        self._overview = Overview(self._memory, open_reader, self._shelf.fresh)
-        self._telling = Telling(self._memory, self._shelf, shared=store.shared)
+        self._loader = StreamLoader(store, self._memory, self._writer.lock, open_reader, keep, make_room)
+        self._overview = Overview(self._memory, open_reader, self._loader.fresh)
+        self._feed = ChangeFeed(self._memory, self._loader, shared=store.shared)
         #: What has happened in streams, and how long it is kept.
-        self.history = History(self._shelf)
-        self.retention = Retention(store, self._shelf, self._writer, self.answer_all)
+        self.history = History(self._loader)
+        self.retention = Retention(store, self._loader, self._writer, self.answer_all)
         #: What waits for annotators, and who is answering which.
-        self.desk = Desk(store, self._shelf, self._writer)
+        self.labeling = LabelingQueue(store, self._loader, self._writer)
         self._last_try = -1.0
 
     @classmethod
@@ -121,9 +121,9 @@ class Engine:
         """Take nothing new, write what is there, and let go of the database."""
         self.hurry()
         await self._overview.close()
-        await self._shelf.end()
+        await self._loader.end()
         await self._writer.close()
-        self._shelf.close()
+        self._loader.close()
 
     # Streams.
 
@@ -147,11 +147,11 @@ class Engine:
                 f"stream {name} was created with {other} {json.dumps(mine[other])}, not {json.dumps(values[other])}; "
                 f"{remedy}, or delete it first"
             )
-        return (await self._shelf.fresh(name)).summary(), created
+        return (await self._loader.fresh(name)).summary(), created
 
     async def streams(self, *, after: str = "", limit: int = 100) -> dict[str, Any]:
         """Return summaries by name, the streams that cannot be read, or not yet, and the name to go on after."""
-        rows = await self._shelf.read(lambda reader: reader.streams(after, limit))
+        rows = await self._loader.read(lambda reader: reader.streams(after, limit))
         seen = await self._overview.look(rows)
         damaged = [{"name": row.name, "created": row.created, "why": str(error)} for row, error in seen.damaged]
         unread = [{"name": row.name, "created": row.created} for row in seen.unread]
@@ -160,19 +160,19 @@ class Engine:
 
     async def summary(self, name: str) -> dict[str, Any]:
         """Return a stream's summary."""
-        return await summary_of(await self._shelf.fresh(name))
+        return await summary_of(await self._loader.fresh(name))
 
     async def require(self, name: str) -> None:
         """Raise UnknownStream unless there is such a stream."""
-        await self._shelf.stream(name)
+        await self._loader.stream(name)
 
     async def threshold(self, name: str) -> float:
         """Return the threshold in force."""
-        return (await self._shelf.stream(name)).threshold
+        return (await self._loader.stream(name)).threshold
 
     async def overview(self, limit: int) -> tuple[int, Overviewed]:
         """Return how many streams there are, and the summaries of those that were made first, up to so many."""
-        rows = await self._shelf.read(lambda reader: reader.streams())
+        rows = await self._loader.read(lambda reader: reader.streams())
         return len(rows), await self._overview.look(sorted(rows, key=lambda row: row.id)[:limit])
 
     @property
@@ -193,15 +193,15 @@ class Engine:
     async def delete_stream(self, name: str) -> None:
         """Erase a stream and its log, whether or not it can be read."""
         self._writer.check()
-        row = await self._shelf.row(name)
+        row = await self._loader.row(name)
         async with self._writer.lock:
-            self._shelf.give_up(name)
+            self._loader.give_up(name)
             stream = self._memory.by_id.get(row.id)
             deleted = False
             try:
                 await self._writer.do(self.store.delete_stream, row.id)
                 deleted = True
-                self._shelf.give_up(name)  # somebody may have asked for it meanwhile
+                self._loader.give_up(name)  # somebody may have asked for it meanwhile
                 self._memory.damaged.pop(row.id, None)
             finally:
                 if stream is not None:  # if it failed, whether it is gone is not known: it is read again
@@ -269,9 +269,9 @@ class Engine:
 
         An answer is its kind, the member or members, and who gave it. Not all lists are in memory at once.
         """
-        stream = await self._shelf.stream(name)
+        stream = await self._loader.stream(name)
         names = list({round_id for round_id, _ in answers})
-        sizes = await self._shelf.read(lambda reader: reader.list_sizes(stream.id, names))
+        sizes = await self._loader.read(lambda reader: reader.list_sizes(stream.id, names))
         outcomes = list[tuple[dict[str, Any] | None, bool] | ShortlistError]()
         for part in parts_of(answers, sizes):
             outcomes += await settled(self._answer(name, round_id, *answer) for round_id, answer in part)
@@ -293,7 +293,7 @@ class Engine:
 
         The same examples again change nothing.
         """
-        stream = await self._shelf.fresh(name)
+        stream = await self._loader.fresh(name)
         examples = labeled(lists, right, scorers, stream.rounds.scorers)
         if stream.warm_start is None or stream.warm_start != examples.digest:
             check_warm_start(stream, again=stream.warm_start is not None)
@@ -316,21 +316,21 @@ class Engine:
 
     def changes(self, name: str, *, pause: float = 0.25) -> AsyncIterator[Change | None]:
         """Yield a stream's summary now and whenever it has changed, None now and then; end when closing."""
-        return self._telling.changes(name, pause=pause)
+        return self._feed.changes(name, pause=pause)
 
     def hurry(self) -> None:
         """Keep no one waiting: the service is about to stop: end `changes` for all who listen.
 
         Requests that have to wait for a stream are refused.
         """
-        self._telling.end()
-        self._shelf.hurry()
+        self._feed.end()
+        self._loader.hurry()
         self._writer.hurry()
 
     async def check(self) -> None:
         """Raise unless the database answers, is where it was, and takes writes if it lately did not."""
         self._writer.check()
-        await self._shelf.read(lambda reader: reader.stream(""))
+        await self._loader.read(lambda reader: reader.stream(""))
         await asyncio.to_thread(self.store.check_file)
         if self._writer.failing and time.monotonic() - self._last_try > 1.0:
             self._last_try = time.monotonic()
@@ -349,9 +349,9 @@ class Engine:
         return shown, new
 
     async def _ask(self, name: str, make: Callable[[LoggedStream], Command]) -> tuple[Round | None, bool]:
-        stream = await self._shelf.stream(name)
+        stream = await self._loader.stream(name)
         try:
             return await self._writer.submit(make(stream))
         except UnknownStream:
             # Another process may have deleted the stream that we knew, and made it again.
-            return await self._writer.submit(make(await self._shelf.stream(name)))
+            return await self._writer.submit(make(await self._loader.stream(name)))

@@ -18,7 +18,7 @@ from shortlist.service.engine.rounds import Key, Round
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Entry, Store, Text, View
 
-__all__ = ["Busy", "Lookup", "Sight"]
+__all__ = ["BatchContext", "Busy", "Lookup"]
 
 _BEING_READ: Final = "stream {!r} is being read from its log, which takes a while: try again in a few seconds"
 _HELD: Final = "stream {} is held by another process; nothing was stored: try again"
@@ -41,7 +41,7 @@ class Busy(Exception):
 
 
 @dataclass
-class Sight:
+class BatchContext:
     """What a batch can see."""
 
     #: The rounds that it is about, as far as they exist.
@@ -87,7 +87,7 @@ class Lookup:
         #: Whether a moment is waited for streams that others hold.
         self.patient = True
 
-    async def look(self, commands: Sequence[Command], streams: dict[int, LoggedStream]) -> Sight:
+    async def look(self, commands: Sequence[Command], streams: dict[int, LoggedStream]) -> BatchContext:
         """Return what commands are about; all streams that they may write to are put into `streams`.
 
         Raises
@@ -96,16 +96,16 @@ class Lookup:
             Some of them have to wait; nothing is locked any more.
         """
         await self._bring_in(commands)
-        sight = Sight(streams=streams)
+        context = BatchContext(streams=streams)
         streams |= {command.stream.id: command.stream for command in commands}
         for command in commands:
             if command.round_id and not (isinstance(command, Propose) and command.fresh):
                 key = (command.stream.id, command.round_id)
                 # It is held here, for what is read can push it out of the cache.
-                sight.rounds[key] = self._memory.cache.get(key)
-        await self._read(commands, sight)
-        sight.texts = await self._texts(commands, sight)
-        return sight
+                context.rounds[key] = self._memory.cache.get(key)
+        await self._read(commands, context)
+        context.texts = await self._texts(commands, context)
+        return context
 
     async def _bring_in(self, commands: Sequence[Command]) -> None:
         """Bring the commands' streams into memory: some may have left it while the commands waited."""
@@ -128,12 +128,12 @@ class Lookup:
             else:
                 stream.deleted = True
 
-    async def _texts(self, commands: Sequence[Command], sight: Sight) -> dict[Key, Text]:
+    async def _texts(self, commands: Sequence[Command], context: BatchContext) -> dict[Key, Text]:
         """Return the texts of lists that are sent again."""
         numbers = {}
         for command in commands:
             key = (command.stream.id, command.round_id)
-            logged = sight.rounds.get(key) if isinstance(command, Propose) and command.has_texts else None
+            logged = context.rounds.get(key) if isinstance(command, Propose) and command.has_texts else None
             if logged is not None and logged.listed.has_text:
                 numbers[key] = logged.shown.number
         if not numbers:
@@ -143,11 +143,11 @@ class Lookup:
         )
         return {key: texts[key[0], number] for key, number in numbers.items() if (key[0], number) in texts}
 
-    async def _read(self, commands: Sequence[Command], sight: Sight) -> None:
+    async def _read(self, commands: Sequence[Command], context: BatchContext) -> None:
         """Read what is not at hand; what other processes have written in the meantime is folded first."""
-        memory, rounds = self._memory, sight.rounds
+        memory, rounds = self._memory, context.rounds
         missing = [key for key, logged in rounds.items() if logged is None]
-        ids = set(sight.streams)
+        ids = set(context.streams)
         behind = ids if self._store.shared else ids & self.unsure
         if not missing and not behind:
             return

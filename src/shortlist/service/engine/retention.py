@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from shortlist.errors import ShortlistError, UnknownStream
-from shortlist.service.engine.shelf import Shelf
+from shortlist.service.engine.stream_loader import StreamLoader
 from shortlist.service.engine.writer import Writer
 from shortlist.service.store import Store
 
@@ -20,7 +20,7 @@ class Retention:
 
     Parameters
     ----------
-    store, shelf, writer
+    store, loader, writer
         The log, where streams are found, and what writes.
     answer_all
         Takes answers to rounds of a stream, each with the round's id, and returns the result of each.
@@ -29,17 +29,17 @@ class Retention:
     def __init__(
         self,
         store: Store,
-        shelf: Shelf,
+        loader: StreamLoader,
         writer: Writer,
         answer_all: Callable[[str, Sequence[Any]], Awaitable[Sequence[tuple[Any, bool] | ShortlistError]]],
     ) -> None:
-        self._store, self._shelf, self._writer, self._answer_all = store, shelf, writer, answer_all
+        self._store, self._loader, self._writer, self._answer_all = store, loader, writer, answer_all
 
     async def expire(self, name: str, before: float) -> int:
         """Close all rounds that were shown before a moment and are still open; return how many were."""
-        stream = await self._shelf.fresh(name)
+        stream = await self._loader.fresh(name)
         numbers = list(stream.open.values())
-        overdue = await self._shelf.read_of(stream, lambda reader: reader.shown_before(stream.id, numbers, before))
+        overdue = await self._loader.read_of(stream, lambda reader: reader.shown_before(stream.id, numbers, before))
         closed = 0
         for outcome in await self._answer_all(name, [(round_id, ("expired", None)) for round_id in overdue]):
             if isinstance(outcome, ShortlistError):
@@ -50,7 +50,7 @@ class Retention:
     async def erase_texts(self, name: str, before: float) -> int:
         """Erase question, texts and image of rounds shown before a moment; return of how many."""
         self._writer.check()
-        row = await self._shelf.row(name)
+        row = await self._loader.row(name)
         async with self._writer.lock:
             return await self._writer.do(self._store.erase_texts, row.id, before)
 
@@ -60,7 +60,7 @@ class Retention:
         Return how often that failed.
         A stream whose log is damaged keeps its rounds, and counts as failed; its texts are erased all the same.
         """
-        rows, failed = await self._shelf.read(lambda reader: reader.streams()), 0
+        rows, failed = await self._loader.read(lambda reader: reader.streams()), 0
         for row in rows:
             for work, age in ((self.erase_texts, erase_after), (self.expire, expire_after)):
                 if age is None:

@@ -29,7 +29,7 @@ STATE_VERSION: Final = 10
 
 
 @dataclass
-class Remembered:
+class StreamSnapshot:
     """What a snapshot holds."""
 
     rounds: StreamState
@@ -121,7 +121,7 @@ class LoggedStream:
     def snapshot(self) -> Snapshot:
         """Return the state as text, the same bits for the same events."""
         learning = self.rounds.learning
-        state = Remembered(
+        state = StreamSnapshot(
             self.rounds.state,
             None if learning is None else learning.state,
             self.open,
@@ -137,7 +137,7 @@ class LoggedStream:
     def restore(self, snapshot: Snapshot) -> None:
         """Go to the state of a snapshot."""
         policy = self.settings.rounds.policy
-        state: Remembered = from_json(Remembered, snapshot.state, {State: policy.state_type})
+        state: StreamSnapshot = from_json(StreamSnapshot, snapshot.state, {State: policy.state_type})
         self.changes = state.changes
         self.settings = self.settings.changed(state.changes)
         self.rounds = self._made(state.rounds, state.learning)

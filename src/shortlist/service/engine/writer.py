@@ -29,7 +29,7 @@ from shortlist.errors import LeaseLost, ServiceUnavailable, ShortlistError, Unkn
 from shortlist.service.engine.batch import Batch
 from shortlist.service.engine.commands import Close, Command, Configure, Expand, Take
 from shortlist.service.engine.items import drawn_position, proposed
-from shortlist.service.engine.lookup import Busy, Lookup, Sight
+from shortlist.service.engine.lookup import BatchContext, Busy, Lookup
 from shortlist.service.engine.memory import Memory
 from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.rounds import Round
@@ -244,8 +244,8 @@ class Writer:
 
     async def _store_all(self, commands: list[Command], streams: Streams) -> tuple[list[Outcome | ShortlistError], int]:
         """Return the result of each request, and how many events were written."""
-        sight = await self._settled(commands, streams)
-        draft = Batch(sight.known, time.time(), self._open_limit, sight.texts)
+        context = await self._settled(commands, streams)
+        draft = Batch(context.known, time.time(), self._open_limit, context.texts)
         await self._look_up_authors(draft, commands)
         judged = dict[int, Outcome | ShortlistError]()
         for i in _in_order(commands):
@@ -253,7 +253,7 @@ class Writer:
             judged[i] = await self._take(draft, command) if isinstance(command, Take) else self._judge(draft, command)
         outcomes = [judged[i] for i in range(len(commands))]
         if draft.entries or draft.touched:
-            await self.do(self._store.append, draft.entries, draft.texts, draft.signatures)
+            await self.do(self._store.append, draft.entries, draft.texts, draft.authors)
             failed = self._memory.fold(draft.entries)
             outcomes = [failed.get(command.stream.id, out) for command, out in zip(commands, outcomes, strict=True)]
             if any(stream.rounds.is_due for stream in self._known(streams)):
@@ -286,14 +286,14 @@ class Writer:
                 due.append(Entry(stream.id, stream.number + 1, time.time(), event))
         return due
 
-    async def _settled(self, commands: list[Command], streams: Streams) -> Sight:
+    async def _settled(self, commands: list[Command], streams: Streams) -> BatchContext:
         """Write what is due, and return what the commands are about; `streams` are those that they may write to."""
-        sight = await self._lookup.look(commands, streams)
+        context = await self._lookup.look(commands, streams)
         while due := await self._due(streams):
             await self.do(self._store.append, due)
             self._memory.fold(due)
-            sight = await self._lookup.look(commands, streams)
-        return sight
+            context = await self._lookup.look(commands, streams)
+        return context
 
     async def _settle(self, commands: list[Command], streams: Streams) -> None:
         """Write what has become due; if that fails, it is still due when the next request comes."""

@@ -3,11 +3,11 @@
 from shortlist.service.store.log import MOST_TAIL, Store
 from shortlist.service.store.reading import Reader
 from shortlist.service.store.rows import (
+    AnswerAuthor,
     Entry,
     ItemRow,
     Lease,
     QueueCounts,
-    Signature,
     Snapshot,
     StreamRow,
     Text,
@@ -16,12 +16,12 @@ from shortlist.service.store.rows import (
 
 __all__ = [
     "MOST_TAIL",
+    "AnswerAuthor",
     "Entry",
     "ItemRow",
     "Lease",
     "QueueCounts",
     "Reader",
-    "Signature",
     "Snapshot",
     "Store",
     "StreamRow",

@@ -24,7 +24,7 @@ from shortlist.service.store.bodies import body_of
 from shortlist.service.store.file import DatabaseFile
 from shortlist.service.store.items import Queue
 from shortlist.service.store.reading import Reader, events_where, rounds_of, stream_named, texts_of
-from shortlist.service.store.rows import Entry, Signature, Snapshot, StreamRow, Text, View
+from shortlist.service.store.rows import AnswerAuthor, Entry, Snapshot, StreamRow, Text, View
 from shortlist.service.store.tables import annotators, events, heartbeat, items, leases, snapshots, streams, texts
 
 __all__ = ["MOST_TAIL", "Store"]
@@ -128,7 +128,7 @@ class Store:
         self,
         new: Sequence[Entry],
         written: Sequence[Text] = (),
-        signed: Sequence[Signature] = (),
+        signed: Sequence[AnswerAuthor] = (),
     ) -> None:
         """Add events, their texts, and who answered, and commit: when this returns, all of it is on disk."""
         connection = self._begun()

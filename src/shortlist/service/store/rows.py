@@ -6,11 +6,11 @@ from shortlist.errors import DamagedLog
 from shortlist.rounds.events import Event, Expanded, Listed, round_of
 
 __all__ = [
+    "AnswerAuthor",
     "Entry",
     "ItemRow",
     "Lease",
     "QueueCounts",
-    "Signature",
     "Snapshot",
     "StreamRow",
     "Text",
@@ -64,7 +64,7 @@ class Text(NamedTuple):
     image: str | None
 
 
-class Signature(NamedTuple):
+class AnswerAuthor(NamedTuple):
     """Who gave an answer; the number is that of the answer's event."""
 
     stream_id: int

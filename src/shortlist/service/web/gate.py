@@ -1,9 +1,9 @@
 """The gate: what every request passes before a route sees it, and every response on its way out.
 
-In this order: a request id; without keys, the host that was asked for; the key and its scope; the rate of
-the key; the size of the body, how long it takes, and what all bodies take together. Then, with the response, one line
-of log and one of metrics. What is checked is in `scopes`, `hosts`, `rate`, `limits` and `exchange`. A response in parts
-(live events, an export) ends when its key is revoked, which `watching` sees to.
+In this order: a request id; without keys, the host that was asked for; the key and its scope; the rate of the key; the
+size of the body, how long it takes, and what all bodies take together. Then, with the response, one line of log and one
+of metrics. What is checked is in `scopes`, `hosts`, `rate`, `limits` and `request_guard`. A response in parts (live
+events, an export) ends when its key is revoked, which `watching` sees to.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from shortlist.service.keys import KeyFile
 from shortlist.service.web.bodies import is_lines
 from shortlist.service.web.dependencies import KEY
-from shortlist.service.web.exchange import BodyRefused, Exchange
 from shortlist.service.web.hosts import Hosts
 from shortlist.service.web.limits import BodyLimits
 from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.problems import WHY, Refusal, document
 from shortlist.service.web.rate import RateLimit
+from shortlist.service.web.request_guard import BodyRefused, RequestGuard
 from shortlist.service.web.scopes import is_public, scope_of
 from shortlist.service.web.watching import Watch
 
@@ -79,36 +79,36 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        exchange = Exchange(scope, receive, send, self._limits)
+        guard = RequestGuard(scope, receive, send, self._limits)
         try:
-            refusal = self._authorize(exchange)
+            refusal = self._authorize(guard)
             if refusal is None:
-                if self._watch is not None and exchange.key_id is not None:
-                    exchange.check_parts(self._watch.check)
+                if self._watch is not None and guard.key_id is not None:
+                    guard.check_parts(self._watch.check)
                 with contextlib.suppress(BodyRefused):
-                    await self._app(scope, exchange.receive, exchange.send)
-                if not exchange.started:
-                    refusal = exchange.refusal
+                    await self._app(scope, guard.receive, guard.send)
+                if not guard.started:
+                    refusal = guard.refusal
             if refusal is not None:
-                await exchange.refuse(refusal)
+                await guard.refuse(refusal)
         except asyncio.CancelledError:
-            if not exchange.cut_off:
+            if not guard.cut_off:
                 raise
             # The server sees that the response is not complete, and closes the connection: nobody takes half an
             # export for a whole one.
-            exchange.uncut()
+            guard.uncut()
         except Exception as error:
             scope[WHY] = f"{type(error).__name__}: {error}"
             raise
         finally:
             if self._watch is not None:
-                self._watch.forget(exchange)
-            exchange.close()
-            self._record(exchange)
+                self._watch.forget(guard)
+            guard.close()
+            self._record(guard)
 
-    def _authorize(self, exchange: Exchange) -> Refusal | None:
+    def _authorize(self, guard: RequestGuard) -> Refusal | None:
         """Return why a request is refused, if it is."""
-        scope, headers = exchange.scope, exchange.headers
+        scope, headers = guard.scope, guard.headers
         if self._keys is None:
             refusal = self._hosts.refusal(scope)
             if refusal is not None:
@@ -122,43 +122,41 @@ class Gate:
             if key is None:
                 detail = "this needs a valid key: send it as `Authorization: Bearer sl_...`"
                 return Refusal(document("not-allowed", 401, detail), {"WWW-Authenticate": "Bearer"})
-            exchange.key_id = key.id
+            guard.key_id = key.id
             scope[KEY] = key
             needed = scope_of(scope)
             if not key.may(needed):
                 return Refusal(document("not-allowed", 403, f"this key may not do that: it needs the scope {needed}"))
         length = headers.get(b"content-length", b"0")
-        if _is_in_parts(exchange):
-            exchange.read_in_parts()
+        if _is_in_parts(guard):
+            guard.read_in_parts()
             length = b"0"
         too_large = self._limits.too_large if length.isdigit() and int(length) > self._limits.size else None
-        return _too_many(self._rate_limit, exchange.key_id or address) or too_large
+        return _too_many(self._rate_limit, guard.key_id or address) or too_large
 
-    def _record(self, exchange: Exchange) -> None:
+    def _record(self, guard: RequestGuard) -> None:
         """Count a request that is done, and log it if it failed or if all are logged."""
-        seconds, status = time.perf_counter() - exchange.began, exchange.status
-        self._metrics.request(exchange.scope, status, seconds)
+        seconds, status = time.perf_counter() - guard.began, guard.status
+        self._metrics.request(guard.scope, status, seconds)
         level = logging.ERROR if status >= 500 else logging.INFO
         if _log.isEnabledFor(level):
             payload = {
-                "request_id": exchange.request_id.decode(),
-                "method": exchange.scope["method"],
-                "path": exchange.scope["path"],
+                "request_id": guard.request_id.decode(),
+                "method": guard.scope["method"],
+                "path": guard.scope["path"],
                 "status": status,
                 "ms": round(1000 * seconds, 2),
-                "key": exchange.key_id,
+                "key": guard.key_id,
             }
             if status >= 500:
-                payload["why"] = exchange.scope.get(WHY)
+                payload["why"] = guard.scope.get(WHY)
             _log.log(level, "request", extra={"payload": payload})
 
 
-def _is_in_parts(exchange: Exchange) -> bool:
+def _is_in_parts(guard: RequestGuard) -> bool:
     """Return whether a request has many lines, which are read and stored in parts."""
-    content_type = exchange.headers.get(b"content-type", b"")
-    return (
-        b"json" in content_type and is_lines(content_type) and _IN_PARTS.fullmatch(exchange.scope["path"]) is not None
-    )
+    content_type = guard.headers.get(b"content-type", b"")
+    return b"json" in content_type and is_lines(content_type) and _IN_PARTS.fullmatch(guard.scope["path"]) is not None
 
 
 def _too_many(limit: RateLimit | None, sender: str) -> Refusal | None:

@@ -14,8 +14,8 @@ from fastapi.exceptions import RequestValidationError
 from starlette.types import Receive, Scope, Send
 
 from shortlist.rounds.codec import to_json
-from shortlist.service.web.exchange import KEEP
 from shortlist.service.web.problems import validation_problem
+from shortlist.service.web.request_guard import KEEP
 
 __all__ = ["LINES_TYPE", "LinesResponse"]
 

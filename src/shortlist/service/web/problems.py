@@ -30,8 +30,8 @@ from shortlist.errors import (
     problem_name,
 )
 from shortlist.service.web.bodies import is_json
-from shortlist.service.web.mistakes import mistakes
 from shortlist.service.web.replies import Problem
+from shortlist.service.web.validation_errors import validation_errors
 
 __all__ = [
     "EVERYWHERE",
@@ -130,7 +130,7 @@ def validation_problem(error: RequestValidationError) -> dict[str, Any]:
     if syntax := [each for each in error.errors() if each["type"] == "json_invalid"]:
         why = syntax[0].get("ctx", {}).get("error") or syntax[0]["msg"]
         return _invalid(f"the body is not JSON: {why.removeprefix('Invalid JSON: ')}")
-    wrong = mistakes(error.errors()[:20])
+    wrong = validation_errors(error.errors()[:20])
     detail = "; ".join(where + what for where, what in list(wrong.items())[:3])
     errors = [{"where": where, "what": what.removeprefix(":").lstrip()} for where, what in wrong.items()]
     return document("invalid-request", 422, detail, errors=errors)

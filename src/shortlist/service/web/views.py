@@ -12,7 +12,7 @@ from shortlist._validation import UNNAMED, Scorers
 from shortlist.rounds.codec import encode, to_json
 from shortlist.rounds.events import Listed
 from shortlist.rounds.shown import to_null
-from shortlist.service.engine.desk import Held
+from shortlist.service.engine.labeling_queue import Held
 from shortlist.service.engine.rounds import Round, scorers_of, table_of
 from shortlist.service.store import Text
 

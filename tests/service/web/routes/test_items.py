@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from shortlist.service.engine.desk import MOST_LEASES
+from shortlist.service.engine.labeling_queue import MOST_LEASES
 from shortlist.service.keys import KeyFile
 from shortlist.service.web import item_replies
 from tests.service.running import running
@@ -299,7 +299,7 @@ def test_a_program_serves_many_annotators_with_one_key(team):
 def test_a_lease_that_has_ended_is_not_renewed_beyond_the_limit(team, monkeypatch):
     team.add(2 * MOST_LEASES)
     clock = [time.time()]
-    monkeypatch.setattr("shortlist.service.engine.desk.time.time", lambda: clock[0])
+    monkeypatch.setattr("shortlist.service.engine.labeling_queue.time.time", lambda: clock[0])
     monkeypatch.setattr("shortlist.service.engine.writer.time.time", lambda: clock[0])
     others = [team.take("bob").json() for _ in range(MOST_LEASES)]
     first = [team.take("ann").json() for _ in range(MOST_LEASES)]

@@ -30,7 +30,7 @@ async def _add(
             good[position] = each.item()
         except ShortlistError as error:
             results[position] = refused(error, id=each.id)
-    outcomes = await engine.desk.add(name, list(good.values()))
+    outcomes = await engine.labeling.add(name, list(good.values()))
     for position, outcome in zip(good, outcomes, strict=True):
         each = items[position]
         if isinstance(outcome, ShortlistError):
@@ -79,7 +79,7 @@ async def get_queue(
     annotator: Annotated[str | None, Query(pattern=ANNOTATOR, description="Who asks.")] = None,
 ) -> Response:
     """Return how many items wait, and what annotators need to know."""
-    view = await engine.desk.view(name, annotator_of(key, annotator))
+    view = await engine.labeling.view(name, annotator_of(key, annotator))
     return as_json(view | {"reads": key is None or key.may("read")})
 
 
@@ -91,7 +91,7 @@ async def get_queue(
 )
 async def clear_items(engine: CurrentEngine, name: StreamPath) -> Response:
     """Remove all items that nobody has opened yet, and those that were refused. Rounds stay."""
-    return as_json({"removed": await engine.desk.clear(name)})
+    return as_json({"removed": await engine.labeling.clear(name)})
 
 
 @router.delete(
@@ -102,7 +102,7 @@ async def clear_items(engine: CurrentEngine, name: StreamPath) -> Response:
 )
 async def remove_item(engine: CurrentEngine, name: StreamPath, round_id: RoundPath) -> Response:
     """Remove an item that nobody has opened yet; 409 if it has already become a round."""
-    await engine.desk.remove(name, round_id)
+    await engine.labeling.remove(name, round_id)
     return Response(status_code=204)
 
 
@@ -121,7 +121,7 @@ async def take_next(
     random from those that wait, and its list is cut now. A key that can only answer may hold 20 rounds of a
     stream at a time.
     """
-    held = await engine.desk.take(name, body.lease, key.id if key is not None and only_answers(key) else None)
+    held = await engine.labeling.take(name, body.lease, key.id if key is not None and only_answers(key) else None)
     if held is None:
         return Response(status_code=204)
     shown, text, _ = await engine.history.round(name, held.round_id)
@@ -138,7 +138,7 @@ async def renew_lease(
     engine: CurrentEngine, name: StreamPath, round_id: RoundPath, body: item_requests.LeaseRenewed
 ) -> Response:
     """Renew a lease; 409 if somebody else has the round by now, 410 if it was answered."""
-    held = await engine.desk.renew(name, round_id, body.holder, body.lease)
+    held = await engine.labeling.renew(name, round_id, body.holder, body.lease)
     return as_json({"round_id": held.round_id, "holder": held.holder, "lease_until": held.until})
 
 
@@ -163,5 +163,5 @@ async def give_back(
     ] = "",
 ) -> Response:
     """Give a round back: it stays open with the same list, for somebody else, or for later."""
-    await engine.desk.give_back(name, round_id, holder, only_answers=only_answers(key))
+    await engine.labeling.give_back(name, round_id, holder, only_answers=only_answers(key))
     return Response(status_code=204)

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Response
 
-from shortlist.service.web import stream_replies, teaching
+from shortlist.service.web import learning_requests, stream_replies
 from shortlist.service.web.bodies import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine
 from shortlist.service.web.fields import StreamPath
@@ -20,7 +20,7 @@ router = APIRouter(route_class=BodyRoute, responses=EVERYWHERE)
     response_model=stream_replies.StreamView,
     responses=responses(404, 409),
 )
-async def warm_start(engine: CurrentEngine, name: StreamPath, body: teaching.Examples) -> Response:
+async def warm_start(engine: CurrentEngine, name: StreamPath, body: learning_requests.Examples) -> Response:
     """Learn from labeled lists, before the first round. The same lists again change nothing.
 
     They count as rounds in which everything was shown and answered. Where the score is learned, the first of them are
@@ -35,6 +35,6 @@ async def warm_start(engine: CurrentEngine, name: StreamPath, body: teaching.Exa
     response_model=stream_replies.StreamView,
     responses=responses(404, 409),
 )
-async def restart(engine: CurrentEngine, name: StreamPath, body: teaching.Restart) -> Response:
+async def restart(engine: CurrentEngine, name: StreamPath, body: learning_requests.Restart) -> Response:
     """Start learning over: a new epoch, in which everything is shown at first and no earlier round counts."""
     return as_json(await engine.restart(name, refit=body.refit, epoch=body.epoch))

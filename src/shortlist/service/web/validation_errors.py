@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from shortlist.service.web.fields import PATTERNS
 
-__all__ = ["mistakes"]
+__all__ = ["validation_errors"]
 
 #: How pydantic says what it expected: "Input should be a valid number, unable to parse string as a number".
 _EXPECTED: Final = re.compile(r"\w+ should (.*?)(?:, unable to parse .*)?", re.DOTALL)
@@ -16,7 +16,7 @@ _MOST_SHOWN: Final = 40
 _LARGE: Final = 10**18
 
 
-def mistakes(errors: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def validation_errors(errors: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Return what is wrong, as the rest of a sentence, by the field that it begins with."""
     by_field: dict[str, list[Mapping[str, Any]]] = {}
     for error in errors:

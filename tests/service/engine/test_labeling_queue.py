@@ -1,4 +1,4 @@
-"""The desk: items become rounds when somebody opens them, and nobody is given what another holds."""
+"""Items become rounds when somebody opens them, and nobody is given what another holds."""
 
 import asyncio
 import time
@@ -16,8 +16,8 @@ from shortlist.errors import (
 )
 from shortlist.service.engine import Engine, Settings, verify
 from shortlist.service.engine.commands import Author
-from shortlist.service.engine.desk import REST
 from shortlist.service.engine.items import Item
+from shortlist.service.engine.labeling_queue import REST
 from shortlist.service.store import Store
 from tests.service.tampering import alter
 
@@ -47,14 +47,14 @@ def test_items_are_cut_when_they_are_opened(address):
 
     async def work(engine):
         scores = [0.9, *(0.3 - 0.001 * place for place in range(40))]
-        assert await engine.desk.add("a", items(120, scores=scores)) == [True] * 120
+        assert await engine.labeling.add("a", items(120, scores=scores)) == [True] * 120
         lengths = []
         for _ in range(120):
-            held = await engine.desk.take("a")
+            held = await engine.labeling.take("a")
             shown, _, _ = await engine.history.round("a", held.round_id)
             lengths.append(len(shown.members))
             await engine.answer("a", held.round_id, "hit", "c0")
-        assert await engine.desk.take("a") is None
+        assert await engine.labeling.take("a") is None
         return lengths
 
     lengths = run(address, work, score="raw")
@@ -63,9 +63,9 @@ def test_items_are_cut_when_they_are_opened(address):
 
 def test_nobody_is_given_what_another_holds(address):
     async def work(engine):
-        await engine.desk.add("a", items(30))
-        held = await asyncio.gather(*(engine.desk.take("a") for _ in range(20)))  # in one batch
-        more = await asyncio.gather(*(engine.desk.take("a") for _ in range(20)))
+        await engine.labeling.add("a", items(30))
+        held = await asyncio.gather(*(engine.labeling.take("a") for _ in range(20)))  # in one batch
+        more = await asyncio.gather(*(engine.labeling.take("a") for _ in range(20)))
         return [each.round_id for each in [*held, *more] if each is not None], more
 
     taken, more = run(address, work)
@@ -75,17 +75,17 @@ def test_nobody_is_given_what_another_holds(address):
 
 def test_a_lease_that_ends_leaves_the_round_open_with_the_same_list(address):
     async def work(engine):
-        await engine.desk.add("a", items(2))
-        first = await engine.desk.take("a", seconds=0.05)
+        await engine.labeling.add("a", items(2))
+        first = await engine.labeling.take("a", seconds=0.05)
         before = (await engine.history.round("a", first.round_id))[0].members
         await asyncio.sleep(0.06)
-        second = await engine.desk.take("a")
+        second = await engine.labeling.take("a")
         after = (await engine.history.round("a", second.round_id))[0].members
         with pytest.raises(LeaseLost, match="now leased to somebody else"):
-            await engine.desk.renew("a", first.round_id, first.holder)
+            await engine.labeling.renew("a", first.round_id, first.holder)
         with pytest.raises(LeaseLost):
-            await engine.desk.give_back("a", first.round_id, first.holder)
-        kept = await engine.desk.renew("a", second.round_id, second.holder, 600)
+            await engine.labeling.give_back("a", first.round_id, first.holder)
+        kept = await engine.labeling.renew("a", second.round_id, second.holder, 600)
         summary = await engine.summary("a")
         return first, second, before, after, kept, summary
 
@@ -98,19 +98,19 @@ def test_a_lease_that_ends_leaves_the_round_open_with_the_same_list(address):
 
 def test_what_was_given_back_rests_while_anything_else_waits(address):
     async def work(engine):
-        await engine.desk.add("a", items(REST + 5))
-        back = await engine.desk.take("a")
-        await engine.desk.give_back("a", back.round_id, back.holder)
+        await engine.labeling.add("a", items(REST + 5))
+        back = await engine.labeling.take("a")
+        await engine.labeling.give_back("a", back.round_id, back.holder)
         order = []
         for _ in range(REST + 2):
-            held = await engine.desk.take("a")
+            held = await engine.labeling.take("a")
             order.append(held.round_id)
             await engine.answer("a", held.round_id, "hit", "c0")
-        alone = await engine.desk.take("a")
+        alone = await engine.labeling.take("a")
         for _ in range(2):
-            await engine.desk.give_back("a", alone.round_id)  # twice is once
-        await engine.desk.clear("a")
-        again = await engine.desk.take("a")  # there is nothing else
+            await engine.labeling.give_back("a", alone.round_id)  # twice is once
+        await engine.labeling.clear("a")
+        again = await engine.labeling.take("a")  # there is nothing else
         return back, order, alone, again
 
     back, order, alone, again = run(address, work)
@@ -120,9 +120,9 @@ def test_what_was_given_back_rests_while_anything_else_waits(address):
 
 def test_rounds_that_were_sent_as_such_are_given_out_too_the_oldest_first(address):
     async def work(engine):
-        await engine.desk.add("a", items(1))
+        await engine.labeling.add("a", items(1))
         await engine.propose("a", ["x"], [0.5], round_id="sent")
-        return [(await engine.desk.take("a")).round_id for _ in range(2)]
+        return [(await engine.labeling.take("a")).round_id for _ in range(2)]
 
     assert run(address, work) == ["sent", "i0"]
 
@@ -130,12 +130,12 @@ def test_rounds_that_were_sent_as_such_are_given_out_too_the_oldest_first(addres
 def test_what_cannot_be_shown_is_refused_or_set_aside(address):
     async def work(engine):
         two = Item("two", ["c0"], np.array([[0.5, 0.5]]), ("bm25", "dense"))
-        assert await engine.desk.add("a", [item("one"), two]) == [True, True]  # no round says yet which is right
-        first, second = await engine.desk.take("a"), await engine.desk.take("a")
+        assert await engine.labeling.add("a", [item("one"), two]) == [True, True]  # no round says yet which is right
+        first, second = await engine.labeling.take("a"), await engine.labeling.take("a")
         assert second is None
-        view = await engine.desk.view("a")
-        late = (await engine.desk.add("a", [two._replace(item_id="three")]))[0]
-        same = (await engine.desk.add("a", [item("one")]))[0]
+        view = await engine.labeling.view("a")
+        late = (await engine.labeling.add("a", [two._replace(item_id="three")]))[0]
+        same = (await engine.labeling.add("a", [item("one")]))[0]
         return first, view, late, same
 
     first, view, late, same = run(address, work)
@@ -150,18 +150,18 @@ def test_what_cannot_be_shown_is_refused_or_set_aside(address):
 def test_many_that_cannot_be_shown_do_not_hold_up_everybody(sqlite):
     async def work(engine):
         two = [Item(f"two{n}", ["c0"], np.array([[0.5, 0.5]]), ("bm25", "dense")) for n in range(120)]
-        assert await engine.desk.add("a", two) == [True] * 120
+        assert await engine.labeling.add("a", two) == [True] * 120
         await engine.propose("a", ["x"], [0.5], round_id="first")  # of one scorer: none of them can follow
         await engine.answer("a", "first", "hit", "x")
         refusals = 0
         while True:
             try:
-                assert await engine.desk.take("a") is None
+                assert await engine.labeling.take("a") is None
             except ServiceUnavailable:
                 refusals += 1
                 continue
-            view = await engine.desk.view("a")
-            again = await engine.desk.add("a", [item("two0")])  # mended, and sent again
+            view = await engine.labeling.view("a")
+            again = await engine.labeling.add("a", [item("two0")])  # mended, and sent again
             return refusals, view["refused"], again
 
     assert run(sqlite, work) == (2, 120, [True])
@@ -169,8 +169,8 @@ def test_many_that_cannot_be_shown_do_not_hold_up_everybody(sqlite):
 
 def test_another_item_of_the_same_id_is_refused(address):
     async def work(engine):
-        await engine.desk.add("a", [item("one")])
-        return (await engine.desk.add("a", [item("one", scores=(0.5, 0.4))]))[0]
+        await engine.labeling.add("a", [item("one")])
+        return (await engine.labeling.add("a", [item("one", scores=(0.5, 0.4))]))[0]
 
     error = run(address, work)
     assert isinstance(error, ConflictingRound)
@@ -179,30 +179,33 @@ def test_another_item_of_the_same_id_is_refused(address):
 
 def test_rounds_that_are_not_there_or_answered(address):
     async def work(engine):
-        await engine.desk.add("a", items(1))
-        held = await engine.desk.take("a")
+        await engine.labeling.add("a", items(1))
+        held = await engine.labeling.take("a")
         await engine.answer("a", held.round_id, "miss")
-        for call in (engine.desk.renew("a", held.round_id, held.holder), engine.desk.give_back("a", held.round_id)):
+        for call in (
+            engine.labeling.renew("a", held.round_id, held.holder),
+            engine.labeling.give_back("a", held.round_id),
+        ):
             with pytest.raises(RoundClosed, match="was answered"):
                 await call
         with pytest.raises(UnknownRound):
-            await engine.desk.renew("a", "nowhere", held.holder)
+            await engine.labeling.renew("a", "nowhere", held.holder)
         with pytest.raises(UnknownStream):
-            await engine.desk.take("b")
+            await engine.labeling.take("b")
         with pytest.raises(UnknownStream):
-            await engine.desk.add("b", items(1))
+            await engine.labeling.add("b", items(1))
 
     run(address, work)
 
 
 def test_items_and_leases_outlive_the_service(address):
     async def first(engine):
-        await engine.desk.add("a", items(5))
-        return await engine.desk.take("a", seconds=600)
+        await engine.labeling.add("a", items(5))
+        return await engine.labeling.take("a", seconds=600)
 
     async def second(engine):
-        taken = [(await engine.desk.take("a")).round_id for _ in range(4)]
-        assert await engine.desk.take("a") is None
+        taken = [(await engine.labeling.take("a")).round_id for _ in range(4)]
+        assert await engine.labeling.take("a") is None
         return taken
 
     held = run(address, first)
@@ -215,16 +218,16 @@ def test_an_item_that_is_a_round_by_now(address):
     """The same again changes nothing; with other candidates, scores or texts it is refused, as a round would be."""
 
     async def work(engine):
-        await engine.desk.add("a", items(2))
+        await engine.labeling.add("a", items(2))
         for _ in range(2):
-            held = await engine.desk.take("a")
+            held = await engine.labeling.take("a")
             await engine.answer("a", held.round_id, "hit", "c0")
         changed = [
             item("i0", scores=(0.8, 0.1)),
             item("i1")._replace(question="another"),
             item("i0")._replace(ids=["c0", "x"]),
         ]
-        return await engine.desk.add("a", [*items(3), *changed])
+        return await engine.labeling.add("a", [*items(3), *changed])
 
     *same, score, question, ids = run(address, work)
     assert same == [False, False, True]
@@ -235,9 +238,9 @@ def test_an_item_that_is_a_round_by_now(address):
 
 def test_the_draw_is_in_the_log_and_verify_makes_it_again(sqlite, read):
     async def work(engine):
-        await engine.desk.add("a", items(50))
+        await engine.labeling.add("a", items(50))
         for _ in range(30):
-            held = await engine.desk.take("a")
+            held = await engine.labeling.take("a")
             await engine.answer("a", held.round_id, "hit", "c0")
 
     run(sqlite, work)
@@ -253,13 +256,13 @@ def test_the_draw_is_in_the_log_and_verify_makes_it_again(sqlite, read):
 
 def test_who_answered_is_recorded_where_the_stream_says_so(address):
     async def work(engine):
-        await engine.desk.add("a", items(4))
+        await engine.labeling.add("a", items(4))
         for who in ("ann", "bob", "ann"):
-            held = await engine.desk.take("a")
+            held = await engine.labeling.take("a")
             await engine.answer("a", held.round_id, "hit", "c0", Author(who))
-        before = await engine.desk.view("a", "ann")
+        before = await engine.labeling.view("a", "ann")
         await engine.configure("a", {"record_annotators": False})
-        held = await engine.desk.take("a")
+        held = await engine.labeling.take("a")
         await engine.answer("a", held.round_id, "miss", None, Author("ann"))
         _, signers = await engine.history.classes("a")
         await engine.retention.erase_texts("a", time.time() + 1)
@@ -276,12 +279,12 @@ def test_nothing_is_lost_where_the_database_fails(sqlite, set_writer):
     """A draw whose transaction fails is as if it had not been."""
 
     async def work(engine):
-        await engine.desk.add("a", items(3))
+        await engine.labeling.add("a", items(3))
         set_writer("PRAGMA query_only = ON")
         with pytest.raises(Exception, match="did not accept this"):
-            await engine.desk.take("a")
+            await engine.labeling.take("a")
         set_writer("PRAGMA query_only = OFF")
-        return [(await engine.desk.take("a")).round_id for _ in range(3)]
+        return [(await engine.labeling.take("a")).round_id for _ in range(3)]
 
     assert sorted(run(sqlite, work)) == ["i0", "i1", "i2"]
     store = Store(sqlite, read_only=True)

@@ -19,7 +19,7 @@ from shortlist.service.engine.memory import Memory, load
 from shortlist.service.engine.stream import STATE_VERSION, LoggedStream
 from shortlist.service.store import MOST_TAIL, Reader, Store, StreamRow
 
-__all__ = ["Shelf"]
+__all__ = ["StreamLoader"]
 
 _log = logging.getLogger("shortlist.service")
 
@@ -30,7 +30,7 @@ _PATIENCE: Final = 5.0
 _AT_A_TIME: Final = 2
 
 
-class Shelf:
+class StreamLoader:
     """Finds streams.
 
     Parameters

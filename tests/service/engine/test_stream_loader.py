@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from shortlist.errors import ServiceUnavailable, UnknownStream
-from shortlist.service.engine import Engine, Settings, shelf, verify, writer
+from shortlist.service.engine import Engine, Settings, stream_loader, verify, writer
 from shortlist.service.engine.memory import load
 from shortlist.service.store import Store
 from shortlist.service.store import log as store_log
@@ -43,9 +43,9 @@ def long_log(sqlite, monkeypatch):
                     raise ServiceUnavailable("no longer")
         return read(reader, row, stopping)
 
-    monkeypatch.setattr(shelf, "load", slow)
-    monkeypatch.setattr(shelf, "MOST_TAIL", 50)
-    monkeypatch.setattr(shelf, "_PATIENCE", 1.0)
+    monkeypatch.setattr(stream_loader, "load", slow)
+    monkeypatch.setattr(stream_loader, "MOST_TAIL", 50)
+    monkeypatch.setattr(stream_loader, "_PATIENCE", 1.0)
     return sqlite, go_on
 
 
@@ -300,7 +300,7 @@ def test_a_service_that_is_about_to_stop_waits_for_no_stream(postgresql, monkeyp
 
 def test_all_requests_of_a_stream_wait_for_it_together(postgresql, monkeypatch):
     """However many they are, it is looked for once in each try."""
-    for module in (shelf, store_log):
+    for module in (stream_loader, store_log):
         monkeypatch.setattr(module, "MOST_TAIL", 5)
 
     async def main():
@@ -323,7 +323,7 @@ def test_all_requests_of_a_stream_wait_for_it_together(postgresql, monkeypatch):
 
 def test_a_replica_that_is_far_behind_reads_the_stream_again(postgresql, monkeypatch):
     """Neither on the event loop nor while the writer holds the stream."""
-    for module in (shelf, store_log):
+    for module in (stream_loader, store_log):
         monkeypatch.setattr(module, "MOST_TAIL", 5)
 
     async def main():

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from shortlist.service.web.teaching import MOST_LISTS, Examples, Restart
+from shortlist.service.web.learning_requests import MOST_LISTS, Examples, Restart
 
 
 def test_numbers_or_rows():

@@ -1,4 +1,4 @@
-"""The desk: items that wait for annotators, and who is answering which.
+"""Items that wait for annotators, and who is answering which.
 
 An item becomes a round when somebody opens it, cut with the threshold of that moment, and is theirs until their lease
 ends: by an answer, by giving it back, or by time. A round whose lease has ended without an answer stays open, with the
@@ -16,12 +16,12 @@ from shortlist.service.engine.batch import Batch
 from shortlist.service.engine.commands import Take
 from shortlist.service.engine.items import Item
 from shortlist.service.engine.rounds import Key, Round
-from shortlist.service.engine.shelf import Shelf
 from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.engine.stream_loader import StreamLoader
 from shortlist.service.engine.writer import Writer
 from shortlist.service.store import Lease, QueueCounts, Reader, Store, Text
 
-__all__ = ["MOST_LEASES", "Desk", "Held"]
+__all__ = ["MOST_LEASES", "Held", "LabelingQueue"]
 
 #: Seconds of a lease, if the request does not say.
 LEASE: Final = 120.0
@@ -42,22 +42,22 @@ class Held(NamedTuple):
     until: float
 
 
-class Desk:
+class LabelingQueue:
     """Gives out what is to be answered.
 
     Parameters
     ----------
-    store, shelf, writer
+    store, loader, writer
         The log, where streams are found, and what writes.
     """
 
-    def __init__(self, store: Store, shelf: Shelf, writer: Writer) -> None:
-        self._store, self._shelf, self._writer = store, shelf, writer
+    def __init__(self, store: Store, loader: StreamLoader, writer: Writer) -> None:
+        self._store, self._loader, self._writer = store, loader, writer
 
     async def add(self, name: str, items: Sequence[Item]) -> list[bool | ShortlistError]:
         """Add items to those that wait, as far as they could be shown; return of each whether it is new."""
         self._writer.check()
-        stream = await self._shelf.fresh(name)
+        stream = await self._loader.fresh(name)
         draft = Batch({}, time.time(), 0)
         outcomes: list[bool | ShortlistError] = [_checked(draft, stream, item) for item in items]
         good = [position for position, outcome in enumerate(outcomes) if outcome is True]
@@ -87,7 +87,7 @@ class Desk:
         for start in range(0, len(shown), _COMPARED):  # in parts: rounds may be large
             part = shown[start : start + _COMPARED]
             ids = [item.item_id for item in part]
-            rounds, texts = await self._shelf.read_of(stream, partial(_with_texts, stream_id=stream.id, ids=ids))
+            rounds, texts = await self._loader.read_of(stream, partial(_with_texts, stream_id=stream.id, ids=ids))
             draft = Batch(rounds, 0.0, 0, texts)
             for item in part:
                 judged = draft.judge(item.propose(stream))
@@ -104,11 +104,11 @@ class Desk:
         """
         same_key, most = ("", None) if key_id is None else (f"{key_id}-", MOST_LEASES)
         holder, seconds = same_key + secrets.token_hex(8), LEASE if seconds is None else seconds
-        take = Take(await self._shelf.stream(name), holder, seconds, same_key, most)
+        take = Take(await self._loader.stream(name), holder, seconds, same_key, most)
         try:
             await self._writer.submit(take)
         except UnknownStream:  # another process may have deleted the stream that we knew, and made it again
-            take = Take(await self._shelf.stream(name), holder, seconds, same_key, most)
+            take = Take(await self._loader.stream(name), holder, seconds, same_key, most)
             await self._writer.submit(take)
         return Held(take.round_id, holder, take.until) if take.round_id else None
 
@@ -135,7 +135,7 @@ class Desk:
     async def _check_count(self, stream: LoggedStream, round_id: str, holder: str) -> None:
         """Refuse to renew a lease that has ended, if the key has as many others as one may have."""
         same_key, bound, _ = holder.partition("-")
-        leases = (await self._shelf.read_of(stream, lambda reader: reader.queue(stream.id))).leases if bound else ()
+        leases = (await self._loader.read_of(stream, lambda reader: reader.queue(stream.id))).leases if bound else ()
         now = time.time()
         held = [lease for lease in leases if lease.until > now and lease.round_id in stream.open]
         mine = [lease.round_id for lease in held if lease.holder.startswith(f"{same_key}-")]
@@ -158,13 +158,13 @@ class Desk:
 
     async def view(self, name: str, annotator: str | None = None) -> dict[str, Any]:
         """Return what waits, who is answering, and what annotators need to know, as plain data."""
-        stream = await self._shelf.fresh(name)
+        stream = await self._loader.fresh(name)
         who = annotator if stream.settings.record_annotators else None
 
         def read(reader: Reader) -> tuple[QueueCounts, int | None]:
             return reader.queue(stream.id), None if who is None else reader.signed(stream.id, who)
 
-        counts, yours = await self._shelf.read_of(stream, read)
+        counts, yours = await self._loader.read_of(stream, read)
         now, tally = time.time(), stream.rounds.tally
         return {
             "waiting": counts.waiting,
@@ -181,19 +181,19 @@ class Desk:
     async def remove(self, name: str, item_id: str) -> None:
         """Remove an item that nobody has opened yet."""
         self._writer.check()
-        row = await self._shelf.row(name)
+        row = await self._loader.row(name)
         async with self._writer.lock:
             removed = await self._writer.do(self._store.queue.remove, row.id, item_id)
         if removed:
             return
-        if await self._shelf.read(lambda reader: reader.rounds(row.id, [item_id])):
+        if await self._loader.read(lambda reader: reader.rounds(row.id, [item_id])):
             raise ConflictingRound(f"item {item_id} was opened: it is a round by now; withdraw that, or answer it")
         raise UnknownRound(f"no item {item_id} waits in stream {name}")
 
     async def clear(self, name: str) -> int:
         """Remove the items that wait, and those that were refused; rounds stay. Return how many there were."""
         self._writer.check()
-        row = await self._shelf.row(name)
+        row = await self._loader.row(name)
         async with self._writer.lock:
             removed: int = await self._writer.do(self._store.queue.clear, row.id)
         return removed
@@ -201,10 +201,10 @@ class Desk:
     async def _open(self, name: str, round_id: str) -> LoggedStream:
         """Return the stream of an open round; raise if the round was answered or never shown."""
         self._writer.check()
-        stream = await self._shelf.fresh(name)
+        stream = await self._loader.fresh(name)
         if round_id in stream.open:
             return stream
-        if await self._shelf.read_of(stream, lambda reader: reader.rounds(stream.id, [round_id])):
+        if await self._loader.read_of(stream, lambda reader: reader.rounds(stream.id, [round_id])):
             raise RoundClosed(f"round {round_id} was answered: there is nothing to keep or to give back")
         raise UnknownRound(f"round {round_id} of stream {name} was never shown")
 

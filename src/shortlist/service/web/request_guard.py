@@ -14,7 +14,7 @@ from starlette.types import Message, Receive, Scope, Send
 from shortlist.service.web.limits import BodyLimits
 from shortlist.service.web.problems import Refusal
 
-__all__ = ["KEEP", "BodyRefused", "Exchange"]
+__all__ = ["KEEP", "BodyRefused", "RequestGuard"]
 
 #: What has headers of its own; all other responses are of today, of this caller, and what they say they are.
 _PAGES: Final = ("/static/", "/page/", "/favicon.ico")
@@ -33,7 +33,7 @@ class BodyRefused(Exception):
     """The body is too large or too slow, or there are too many."""
 
 
-class Exchange:
+class RequestGuard:
     """One request on its way in, and its response on its way out.
 
     Parameters
@@ -63,12 +63,12 @@ class Exchange:
         self.key_id: str | None = None
         path = scope.get("path", "")
         self._is_page = path.startswith(_PAGES) or path == "/"
-        self._check: Callable[[Exchange], None] = _allow
+        self._check: Callable[[RequestGuard], None] = _allow
         self._task: asyncio.Task[Any] | None = None
         #: Whether the response was broken off because its key was revoked.
         self.cut_off = False
 
-    def check_parts(self, check: Callable[["Exchange"], None]) -> None:
+    def check_parts(self, check: Callable[["RequestGuard"], None]) -> None:
         """Have this called before each part of a response that comes in parts, such as live events or an export.
 
         Whoever asks for it runs the request: their task is the one that `cut` ends.
@@ -162,5 +162,5 @@ class Exchange:
         await self.send({"type": "http.response.body", "body": body})
 
 
-def _allow(_exchange: Exchange) -> None:
+def _allow(_exchange: RequestGuard) -> None:
     """Let every part of a response pass."""

@@ -1,4 +1,4 @@
-"""Telling how a stream is doing: once, or whenever that has changed."""
+"""How a stream is doing: once, or whenever that has changed."""
 
 import asyncio
 import time
@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple
 from shortlist.errors import DamagedLog, UnknownStream
 from shortlist.rounds.codec import to_json
 from shortlist.service.engine.memory import Memory
-from shortlist.service.engine.shelf import Shelf
 from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.engine.stream_loader import StreamLoader
 
-__all__ = ["Change", "Telling", "summary_of"]
+__all__ = ["Change", "ChangeFeed", "summary_of"]
 
 #: After how many seconds of silence a listener hears that we are still there.
 _STILL_HERE: Final = 15.0
@@ -34,27 +34,27 @@ async def summary_of(stream: LoggedStream) -> dict[str, Any]:
     return stream.summary()
 
 
-class Telling:
+class ChangeFeed:
     """Those who listen to streams, and the summaries they get: built once, however many listen.
 
     Parameters
     ----------
     memory
         What is in memory.
-    shelf
+    loader
         Where streams are found.
     shared
         Whether others write to the database, too.
     """
 
-    def __init__(self, memory: Memory, shelf: Shelf, *, shared: bool) -> None:
-        self._memory, self._shelf, self._shared = memory, shelf, shared
+    def __init__(self, memory: Memory, loader: StreamLoader, *, shared: bool) -> None:
+        self._memory, self._loader, self._shared = memory, loader, shared
         self._last: dict[int, Change] = {}
         self._ending = False
 
     async def changes(self, name: str, *, pause: float = 0.25) -> AsyncIterator[Change | None]:
         """Yield a stream's summary now and whenever it has changed, None now and then; end when closing."""
-        stream = await self._shelf.fresh(name)
+        stream = await self._loader.fresh(name)
         changed = self._memory.listen(stream.id)
         changed.set()
         last = time.monotonic()
@@ -71,7 +71,7 @@ class Telling:
                 if self._ending:
                     return
                 try:
-                    current = await self._shelf.fresh(name)
+                    current = await self._loader.fresh(name)
                 except (UnknownStream, DamagedLog):
                     return
                 if current.id != stream.id:

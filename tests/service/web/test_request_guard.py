@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from shortlist.service.web.exchange import BodyRefused, Exchange
 from shortlist.service.web.limits import BodyLimits
 from shortlist.service.web.problems import Refusal
+from shortlist.service.web.request_guard import BodyRefused, RequestGuard
 from tests.service.running import running
 
 
@@ -40,7 +40,7 @@ def test_every_response_has_the_id_of_its_request(sqlite):
 
 def test_the_first_header_of_a_name_counts():
     scope = {"headers": [(b"x-request-id", b"one"), (b"x-request-id", b"two")]}
-    assert Exchange(scope, None, None, BodyLimits()).request_id == b"one"
+    assert RequestGuard(scope, None, None, BodyLimits()).request_id == b"one"
 
 
 def test_a_response_to_a_body_that_was_too_large_is_dropped():
@@ -53,16 +53,16 @@ def test_a_response_to_a_body_that_was_too_large_is_dropped():
         sent.append(message)
 
     async def main():
-        exchange = Exchange({"headers": []}, receive, send, BodyLimits(8))
-        await exchange.receive()
+        guard = RequestGuard({"headers": []}, receive, send, BodyLimits(8))
+        await guard.receive()
         with pytest.raises(BodyRefused):
-            await exchange.receive()
-        await exchange.send({"type": "http.response.start", "status": 500})  # of whoever read the body
-        assert not exchange.started
-        await exchange.refuse(Refusal({"status": 413}, {"Connection": "close"}))
-        return exchange
+            await guard.receive()
+        await guard.send({"type": "http.response.start", "status": 500})  # of whoever read the body
+        assert not guard.started
+        await guard.refuse(Refusal({"status": 413}, {"Connection": "close"}))
+        return guard
 
-    exchange = asyncio.run(main())
-    assert (exchange.refusal.document["status"], exchange.status) == (413, 413)
+    guard = asyncio.run(main())
+    assert (guard.refusal.document["status"], guard.status) == (413, 413)
     assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
     assert (b"connection", b"close") in sent[0]["headers"]
