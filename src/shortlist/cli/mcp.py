@@ -89,7 +89,7 @@ def _ended_as_by_ctrl_c() -> Iterator[None]:
         raise KeyboardInterrupt from None
     finally:
         signal.signal(signal.SIGTERM, before)
-    if ended:  # whoever closes the servers may have taken the cancellation for its own
+    if ended:  # closing the servers may have consumed the cancellation
         raise KeyboardInterrupt
 
 

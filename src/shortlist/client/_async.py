@@ -134,7 +134,7 @@ class AsyncClient(Calls):
         return await self._do(renew(self, round_id, holder, lease))
 
     async def give_back(self, round_id: str, holder: str = "") -> None:
-        """Give a round back, as its `holder`, or whoever holds it; see `Client.give_back`.
+        """Give a round back, as its `holder`, or from its holder; see `Client.give_back`.
 
         Parameters
         ----------

@@ -403,7 +403,7 @@ class Client(Calls):
             As `next` returned it.
         holder
             As `next` returned it: the request is then refused if the lease was lost. By default that of this
-            client's `next`; without one, a key that may show lists takes the round from whoever holds it.
+            client's `next`; without one, a key that may show lists takes the round from its holder.
         """
         self._do(give_back(self, round_id, holder))
 

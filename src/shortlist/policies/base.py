@@ -6,7 +6,7 @@ or I/O.
 
 - ``policy.init()``: a fresh state. Two fresh states are equal.
 - ``policy.update(state, score)``: one round with a prompt answer: the true label's score, or None for a
-  miss. A score below the threshold in force was not shown, so it counts as a miss, whoever reports it.
+  miss. A score below the threshold in force was not shown, so it counts as a miss, even if a caller reports it.
   This is what makes every policy *semi-bandit*: no score below the threshold ever reaches it.
 - ``state.threshold``: the threshold in force for the next list, ``{candidate : score >= threshold}``.
 

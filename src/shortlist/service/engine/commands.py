@@ -103,7 +103,7 @@ class Take:
     """Something to answer: a round that nobody holds, or the next item, drawn at random."""
 
     stream: LoggedStream
-    #: A secret of whoever asks, and for how many seconds nobody else is given it.
+    #: A secret of the caller, and the seconds for which no other caller is given the round.
     holder: str
     seconds: float
     #: How the holders of the same key begin, and how many leases it may have at a time; None for any number.

@@ -145,7 +145,7 @@ class LabelingQueue:
     async def give_back(self, name: str, round_id: str, holder: str = "", *, only_answers: bool = False) -> None:
         """Let others have a round: it stays open, with the same list. The same again changes nothing.
 
-        Without its holder, a program takes it from whoever has it; who can only answer needs the holder.
+        Without its holder, a program takes it from its holder; who can only answer needs the holder.
         """
         stream = await self._open(name, round_id)
         if only_answers and not holder:

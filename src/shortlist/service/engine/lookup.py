@@ -32,7 +32,7 @@ class Busy(Exception):
     positions
         Which, by their positions in the batch.
     why
-        What to tell whoever asked, if it takes too long.
+        The message for the caller, if it takes too long.
     """
 
     def __init__(self, positions: set[int], why: str) -> None:
@@ -116,7 +116,7 @@ class Lookup:
             try:
                 current = await self._find(stream.name)
             except DamagedLog:
-                continue  # whoever judges it says so
+                continue  # judging it raises
             except UnknownStream:
                 stream.deleted = True
                 continue

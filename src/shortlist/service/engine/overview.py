@@ -157,6 +157,6 @@ class Overview:
 
 
 def _looked_at(task: asyncio.Task[None]) -> None:
-    """Take note of why a task failed: whoever waits gets the error, and perhaps no one does."""
+    """Retrieve a task's exception, so that asyncio does not report it where no caller awaits the task."""
     if not task.cancelled():
         task.exception()

@@ -3,7 +3,7 @@
 Reading a stream is restoring its last snapshot and folding what came after it. That is short as a rule, and then done
 where all small reads are done. Where it is long, because there is no snapshot that this version can use, it is done in
 a thread and on a connection of its own: neither the writer nor other readers wait for it. After a
-while, whoever asked is asked to try again.
+while, the caller is told to try again.
 
 Streams that were not used for the longest time leave memory.
 """
@@ -40,7 +40,7 @@ class StreamLoader:
     memory
         What is in memory.
     lock
-        Held by whoever writes: nothing is taken in or dropped meanwhile.
+        Held while something is written: no stream is loaded or dropped meanwhile.
     open_reader
         Opens the log once more, for reading what takes long.
     keep, make_room
@@ -154,10 +154,10 @@ class StreamLoader:
         if self._reading.get(name) is task:
             del self._reading[name]
         if not task.cancelled():
-            task.exception()  # whoever waits gets it; perhaps no one does any more
+            task.exception()  # retrieved, so that asyncio does not report it where no caller awaits the task
 
     async def _read_in(self, name: str) -> LoggedStream:
-        """Read a stream from the log; whoever waits too long is asked to try again, and reading goes on."""
+        """Read a stream from the log; a caller that waits too long is told to try again, and reading goes on."""
         task = self._started(name)
         await asyncio.wait({task}, timeout=_PATIENCE)
         if task.done():

@@ -82,7 +82,7 @@ class Writer:
         self._observe, self._notice = observe, notice
         #: Until when a failure is not logged again: there may be many in a second, all alike.
         self._quiet_until = -1.0
-        #: Held by whoever writes, and by whoever needs that nobody does.
+        #: Held while something is written, and by callers that need nothing to be.
         self.lock = asyncio.Lock()
         #: Why the last transaction failed, if it did.
         self.failing: ShortlistError | None = None
@@ -280,7 +280,7 @@ class Writer:
         """Return what must be written before anything else of these streams is decided."""
         due = []
         for stream in self._known(streams):
-            # A fit takes a while, and nothing changes meanwhile: whoever writes holds the lock.
+            # A fit takes a while, and nothing changes meanwhile, because the writer holds the lock.
             event = await self.do(stream.rounds.due) if stream.rounds.is_due else None
             if event is not None:
                 due.append(Entry(stream.id, stream.number + 1, time.time(), event))

@@ -131,7 +131,7 @@ async function renew(round) {
 setInterval(() => {
   for (const round of new Set([answering.round, ...answering.waiting, ...ours])) if (round?.holder) renew(round);
 }, RENEW);
-// Whoever reloads the page goes on where they were: the lease lasts for two minutes.
+// After a reload the page continues where it was: the lease lasts for two minutes.
 const kept = `shortlist-page:${name}`;
 addEventListener("pagehide", () => {
   const recent = answering.recent.filter(({ state }) => state === "saved").map(({ name, round, opened, answer, words, state }) => ({ name, round, opened, answer, words, state }));

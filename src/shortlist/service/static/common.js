@@ -46,7 +46,7 @@ function askForKey() {
         { method: "dialog" },
         make("h2", { id: "key-title" }, "This service needs a key"),
         refused ? make("p", { class: "error", role: "alert" }, "That key is not valid, or was revoked.") : null,
-        make("p", { class: "soft small" }, "Ask whoever runs the service for yours (", make("code", {}, "shortlist keys create"), "). It is kept until you close this tab."),
+        make("p", { class: "soft small" }, "Ask the administrator of the service for yours (", make("code", {}, "shortlist keys create"), "). It is kept until you close this tab."),
         make("label", {}, "API key", input),
         make("p", { class: "buttons" }, make("button", { class: "main" }, "Use this key")),
       ),

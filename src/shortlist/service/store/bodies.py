@@ -49,7 +49,7 @@ def event_of(kind: str, round_id: str | None, body: str) -> Event:
 
 
 def _check(listed: Listed) -> None:
-    """Refuse a list whose fields do not fit together: whoever answers its round later must not stumble over it."""
+    """Refuse a list whose fields do not fit together: an answer to its round must not fail on it."""
     count = len(listed.scores)
     if (
         len(listed.ids or ()) != count

@@ -85,7 +85,7 @@ def check_journal(path: Path) -> None:
         with path.open("rb") as file:
             versions = file.read(20)[18:]
     except OSError:
-        return  # whoever opens it says why it cannot be
+        return  # opening it raises
     if versions == _WITHOUT_JOURNAL:
         raise StoreUnavailable(
             f"{path} is a copy, and {journal} is of the database that was there before: put the copy back with "

@@ -151,7 +151,7 @@ class Queue:
         return None if shown else ItemRow(stream_id, row.item_id, row.body)
 
     def refuse(self, item: ItemRow, problem: str, at: float) -> None:
-        """Keep an item that cannot become a round, and why, for whoever added it."""
+        """Keep an item that cannot become a round, and why, for the caller who added it."""
         row = item._asdict() | {"position": None, "added": at, "problem": problem}
         with self._store._or_rollback():
             self._store._begun().execute(items.insert(), [row])
@@ -170,7 +170,7 @@ class Queue:
         return self._replace(lease)
 
     def give_back(self, lease: Lease) -> bool:
-        """Let others have a round; return False if its holder does not have it any more. No holder: whoever has it."""
+        """Let others have a round; return False if the holder no longer has it; without a holder, in any case."""
         return self._replace(lease, holder="")
 
     def _replace(self, lease: Lease, **changes: str) -> bool:

@@ -204,7 +204,7 @@ def _stream_row(row: Any) -> StreamRow:
     try:
         settings = json.loads(row.settings)
     except ValueError:
-        settings = {}  # whoever needs them says that the stream is damaged; others list or delete it
+        settings = {}  # loading the stream reports the damage; it can still be listed and deleted
     name = row.name.encode("utf-8", "replace").decode()  # what is no text can be neither sent nor printed
     return StreamRow(row.id, name, settings, row.created, row.last_number)
 

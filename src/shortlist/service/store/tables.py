@@ -1,7 +1,7 @@
 """The tables. The migrations make them; a test holds the two to each other.
 
 An event's `phase` is 0 where a list was shown, 1 where its round was closed and null elsewhere, so that one unique
-constraint gives every round one list and one answer, whoever writes.
+constraint gives every round one list and one answer, whichever process writes.
 """
 
 import sqlalchemy as sa

@@ -1,4 +1,4 @@
-"""What routes take from the app and from the gate: the engine, the metrics, and the key of whoever asks."""
+"""What routes take from the app and from the gate: the engine, the metrics, and the caller's key."""
 
 from typing import Annotated, Final
 

@@ -70,7 +70,7 @@ ANNOTATOR: Final = r"^[^\x00-\x1f\x7f]{1,200}$"
 _IMAGE: Final = r"^https?://[^\x00-\x20\x7f/?#]+[^\x00-\x20\x7f]*$"
 #: After what a list of streams may go on: a name, or nothing.
 AFTER_NAME: Final = r"^[A-Za-z0-9._-]{0,100}$"
-#: The same in words, for whoever sends something else: "it should ...".
+#: The same in words, for the error message: "it should ...".
 PATTERNS: Final = {
     STREAM_NAME: "have 1 to 100 letters, digits, dots, hyphens or underscores, the first a letter or a digit",
     AFTER_NAME: "have at most 100 letters, digits, dots, hyphens or underscores",

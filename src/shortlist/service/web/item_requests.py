@@ -66,6 +66,6 @@ class LeaseRenewed(Body):
     """A round to be kept for longer."""
 
     holder: Annotated[str, Field(min_length=1, max_length=100)]
-    """As `next` gave it: whoever has it holds the round."""
+    """As `next` returned it: its bearer holds the round."""
     lease: Seconds | None = None
     """For how many seconds from now; null: two minutes."""

@@ -19,7 +19,7 @@ __all__ = ["KEEP", "BodyRefused", "RequestGuard"]
 #: What has headers of its own; all other responses are of today, of this caller, and what they say they are.
 _PAGES: Final = ("/static/", "/page/", "/favicon.ico")
 _PRIVATE: Final = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
-#: Where whoever reads a body in parts finds what it calls with the number of bytes that it keeps.
+#: The key in the scope of a function that a route which reads a body in parts calls with the bytes it keeps.
 KEEP: Final = "shortlist.keep"
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
@@ -71,7 +71,7 @@ class RequestGuard:
     def check_parts(self, check: Callable[["RequestGuard"], None]) -> None:
         """Have this called before each part of a response that comes in parts, such as live events or an export.
 
-        Whoever asks for it runs the request: their task is the one that `cut` ends.
+        The caller runs the request: its task is the one that `cut` ends.
         """
         self._check, self._task = check, asyncio.current_task()
 
@@ -87,7 +87,7 @@ class RequestGuard:
             self._task.uncancel()
 
     def read_in_parts(self) -> None:
-        """Let the body be of any size, because whoever reads it says how much of it is still in memory."""
+        """Let the body be of any size, because the route reports how much of it is still in memory."""
         self._in_parts = True
         self.scope[KEEP] = self._hold
 

@@ -43,7 +43,7 @@ def _what(alternatives: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _plain(requirement: str) -> str:
-    """Return what pydantic wants, in words for whoever sends JSON."""
+    """Return what pydantic wants, in words for a caller who sends JSON."""
     if requirement == "be True":
         return "be true"
     for pattern, words in PATTERNS.items():
