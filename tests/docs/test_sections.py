@@ -71,7 +71,7 @@ def missing(function):
     returned = signature.return_annotation
     needed = {
         "Parameters": any(name not in ("self", "cls") for name in signature.parameters),
-        "Returns": returned not in (None, "None", inspect.AnswerAuthor.empty),
+        "Returns": returned not in (None, "None", inspect.Signature.empty),
         "Raises": raises(function),
     }
     present = {

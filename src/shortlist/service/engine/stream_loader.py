@@ -3,7 +3,7 @@
 Reading a stream is restoring its last snapshot and folding what came after it. That is short as a rule, and then done
 where all small reads are done. Where it is long, because there is no snapshot that this version can use, it is done in
 a thread and on a connection of its own: neither the writer nor other readers wait for it. After a
-while, the caller is told to try again.
+while, the caller has to try again.
 
 Streams that were not used for the longest time leave memory.
 """
@@ -157,7 +157,7 @@ class StreamLoader:
             task.exception()  # retrieved, so that asyncio does not report it where no caller awaits the task
 
     async def _read_in(self, name: str) -> LoggedStream:
-        """Read a stream from the log; a caller that waits too long is told to try again, and reading goes on."""
+        """Read a stream from the log; a caller that waits too long has to try again, and reading goes on."""
         task = self._started(name)
         await asyncio.wait({task}, timeout=_PATIENCE)
         if task.done():
