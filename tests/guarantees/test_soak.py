@@ -31,7 +31,7 @@ def test_ten_million_rounds_streamed(tmp_path):
     size = (tmp_path / "state.json").stat().st_size
     print(f"saved state: {size:,} bytes")
     assert size < 1_000_000
-    without = OrderStatistic(0.9, BetaBinomial(0.05), window=False)
+    without = OrderStatistic(0.9, policy.boundary, window=False)
     assert state.threshold == replay(without, np.append(scores, 0.0))[-1]
 
 
