@@ -67,7 +67,7 @@ def run_server(kind: str, port: int, address: str) -> None:
         if kind.startswith("slow"):
             slow_disk()
         app = create_app(address, batch_limit=1 if kind == "slow-single" else 512)
-    run(app, port=port)
+    run(lambda: app, port=port)
 
 
 @contextlib.contextmanager

@@ -199,7 +199,7 @@ def main() -> None:
             browser = playwright.chromium.launch(executable_path=chromium, args=flags)
             shoot(browser, "http://127.0.0.1:8765")
             browser.close()
-        app.state.engine.hurry()
+        app.state.engine.prepare_shutdown()
         server.should_exit = True
         thread.join()
 

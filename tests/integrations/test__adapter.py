@@ -59,7 +59,7 @@ def test_a_threshold_that_is_not_there_is_null():
     adapter = Adapter(Shortlister())
     shown, _ = offer(adapter, SearchResult("a", [0.9], more=False), ["x"])
     assert shown.threshold == -math.inf
-    note = {"round_id": 0, "member": "x", "score": 0.9, "threshold": None, "truncated": False}
+    note = {"round_id": shown.round_id, "member": "x", "score": 0.9, "threshold": None, "truncated": False}
     assert adapter.metadata(shown) == [note]
 
 

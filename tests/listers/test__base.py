@@ -34,17 +34,17 @@ def test_expired_rounds_are_closed_for_good():
     for item in shown[::2]:
         lister.hit(item.round_id, 1)
     assert lister.summary()["counted"] == 1
-    assert lister.expire(before=40) == 20
+    assert lister.expire(before=shown[40].round_id) == 20
     assert lister.summary()["counted"] == 41  # round 40 was answered, 41 is open
     assert lister.summary()["expired"] == 20
-    assert lister.expire(before=40) == 0
-    for round_id in (1, 2):
+    assert lister.expire(before=shown[40].round_id) == 0
+    for round_id in (shown[1].round_id, shown[2].round_id):
         with pytest.raises(RoundClosed, match=f"round {round_id} is closed"):
             lister.hit(round_id, 1)
-    lister.hit(41, 1)
-    assert lister.expire(before=10**6) == 4  # whatever there is
+    lister.hit(shown[41].round_id, 1)
+    assert lister.expire() == 4  # all that are open
     assert lister.summary()["open"] == 0
-    with pytest.raises(InvalidParameter, match="before is -1"):
+    with pytest.raises(UnknownRound, match="round id is -1"):
         lister.expire(before=-1)
 
 
@@ -55,29 +55,28 @@ class Color(str, enum.Enum):  # noqa: UP042 - the kind whose str() is not its va
 def test_members_of_any_string_or_integer_kind_are_plain(tmp_path):
     lister = Shortlister()
     names = np.array(["a", "b"])
-    lister.propose([0.1, 0.2], ids=names)
-    lister.hit(0, names[0])
-    lister.hit(0, "a")
-    assert lister.propose([0.1], ids=[Color.RED]).members == ("red",)
-    lister.hit(1, Color.RED)
-    lister.propose([0.1, 0.2], ids={"x": 1, "y": 2}.keys())
-    lister.hit(2, "y")
+    first = lister.propose([0.1, 0.2], ids=names)
+    lister.hit(first.round_id, names[0])
+    lister.hit(first.round_id, "a")
+    second = lister.propose([0.1], ids=[Color.RED])
+    assert second.members == ("red",)
+    lister.hit(second.round_id, Color.RED)
+    lister.hit(lister.propose([0.1, 0.2], ids={"x": 1, "y": 2}.keys()).round_id, "y")
     lister.save(tmp_path / "lister.json")
     loaded = Shortlister.load(tmp_path / "lister.json")
-    loaded.hit(0, names[0])
-    loaded.hit(1, Color.RED)
+    loaded.hit(first.round_id, names[0])
+    loaded.hit(second.round_id, Color.RED)
     assert Oracle(np.float32(0.5)).threshold == 0.5
 
 
 def test_old_rounds_are_closed():
     lister = Shortlister(keep=3, score="raw")
-    for _ in range(5):
-        lister.propose([0.5])
+    rounds = [lister.propose([0.5]).round_id for _ in range(5)]
     before = everything(lister)
-    with pytest.raises(RoundClosed, match="round 1 is closed: it expired, or is older than the last 3 rounds"):
-        lister.hit(1, 0)
+    with pytest.raises(RoundClosed, match="-1 is closed: it expired, or is older than the last 3 rounds"):
+        lister.hit(rounds[1], 0)
     assert everything(lister) == before
-    lister.hit(2, 0)
+    lister.hit(rounds[2], 0)
     assert lister.summary()["expired"] == 2
     assert lister.summary()["open"] == 2
     assert policy_state(lister).pending == 0
@@ -267,7 +266,7 @@ def test_more_is_asked_for_before_the_answer():
     lister = Shortlister(score="raw")
     shown = lister.propose([0.5, 0.6])
     lister.hit(shown.round_id, 1)
-    with pytest.raises(RoundClosed, match="round 0 has an answer; more of a list"):
+    with pytest.raises(RoundClosed, match=f"round {shown.round_id} has an answer; more of a list"):
         lister.more(shown.round_id)
     with pytest.raises(UnknownRound):
         lister.more(7)
@@ -367,16 +366,15 @@ def test_a_list_that_nobody_saw_is_taken_back():
         other.reveal(other.propose(scores).round_id, 0)
     assert lister.threshold == other.threshold > -np.inf
     assert (lister.summary().withdrawn, lister.summary().counted) == (60, other.summary().counted)
-    with pytest.raises(ConflictingAnswer, match=r"round 299 was already answered .*: somebody saw it, so it stays"):
-        lister.withdraw(299)
+    with pytest.raises(ConflictingAnswer, match=r"round .*-299 was already answered .*: somebody saw it, so it stays"):
+        lister.withdraw(shown.round_id)
 
 
 def test_a_list_that_is_taken_back_too_late_stays_low():
     lister = Shortlister(0.8, score="raw", patience=2)
-    for _ in range(4):
-        lister.propose([0.5])
-    lister.withdraw(0)  # it has been counted
-    lister.withdraw(3)
+    rounds = [lister.propose([0.5]).round_id for _ in range(4)]
+    lister.withdraw(rounds[0])  # it has been counted
+    lister.withdraw(rounds[3])
     assert (lister.summary().counted, lister.summary().withdrawn, lister.summary().open) == (2, 2, 2)
 
 

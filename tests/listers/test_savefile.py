@@ -130,7 +130,7 @@ def test_damaged_and_newer_files_are_refused(tmp_path):
     for cut in (0, 1, len(text) // 2, len(text) - 3):
         refused(text[:cut], DamagedFile, "was not saved by shortlist, or is damaged: it is not complete JSON")
     refused(text.replace('"misses":', '"mises":'), DamagedFile, "its checksum does not match")
-    digit = text.index('"next_id":') + len('"next_id":')
+    digit = text.index('"next_number":') + len('"next_number":')
     refused(text[:digit] + "9" + text[digit + 1 :], DamagedFile, "its checksum does not match")
     refused(json.dumps(document | {"version": 2}), NewerFile, "upgrade shortlist")
     refused(json.dumps(document | {"version": "x"}), DamagedFile, "its version is 'x'")

@@ -41,7 +41,7 @@ def test_measured_misses_give_the_threshold_of_a_run_with_the_new_scorer():
     _, old, (new,) = population()
     rows = np.random.default_rng(1).integers(len(old), size=1_000)
     log = logged(Shortlister(0.8, score="raw"), old, rows)
-    lister = rescore(log, lambda each: new[rows[each.round_id]], coverage=0.8, score="raw")
+    lister = rescore(log, lambda each: new[rows[int(each.round_id.partition("-")[2])]], coverage=0.8, score="raw")
     fresh = Shortlister(0.8, score="raw")
     for row in rows:
         fresh.reveal(fresh.propose(new[row]).round_id, 0)
@@ -54,10 +54,10 @@ def test_a_miss_that_nobody_looked_into_is_low_for_the_new_scorer_too():
     _, old, (new,) = population()
     rows = np.random.default_rng(1).integers(len(old), size=1_000)
     log = logged(Shortlister(0.8, score="raw"), old, rows, look=False)
-    scores = {i: new[row] for i, row in enumerate(rows)}
+    scores = {each["round_id"]: new[row] for each, row in zip(log, rows, strict=True)}
     lister = rescore(log, scores, coverage=0.8, score="raw")
     measured = Shortlister(0.8, score="raw")
-    measured.warm_start([-np.inf if "miss" in each["answer"] else scores[i][0] for i, each in enumerate(log)])
+    measured.warm_start([-np.inf if "miss" in each["answer"] else scores[each["round_id"]][0] for each in log])
     assert lister.threshold == measured.threshold
     assert lister.threshold <= optimal_threshold(new[:, 0], 0.8)
 
@@ -120,7 +120,7 @@ def test_it_is_safe_unless_the_scorer_was_chosen_by_the_same_log():
         thresholds = [replay(AnytimeSPS(0.8, delta), np.append(one[rows, 0], 0.0))[-1] for one in new]
         lengths = [(one[rows] >= each).sum(axis=1).mean() for one, each in zip(new, thresholds, strict=True)]
         for choice, index in (("the first", 0), ("the best", int(np.argmin(lengths)))):
-            scores = {i: new[index][row] for i, row in enumerate(rows)}
+            scores = {each["round_id"]: new[index][row] for each, row in zip(log, rows, strict=True)}
             lister = rescore(log, scores, coverage=0.8, delta=delta, score="raw")
             past[choice] += lister.threshold > optimal_threshold(new[index][:, 0], 0.8)
     assert past["the first"] <= stats.binom.isf(1e-6, streams, delta) < past["the best"]

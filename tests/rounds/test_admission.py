@@ -38,30 +38,27 @@ def test_the_same_answer_twice_changes_nothing():
 
 
 BAD_ANSWERS = [
-    (lambda lister: lister.hit(100, 5), NotShown, "candidate 5 was not in the list of round 100"),
-    (lambda lister: lister.hit(100, "0"), NotShown, "candidate '0' was not in the list"),
-    (lambda lister: lister.hit(100, True), NotShown, "candidate True was not in the list"),
-    (lambda lister: lister.hit(100, 1.0), NotShown, "candidate 1.0 was not in the list"),
-    (lambda lister: lister.hit(100, {0}), NotShown, "candidate {0} was not in the list"),
-    (
-        lambda lister: lister.hit(777, 0),
-        UnknownRound,
-        "round 777 was never shown; round ids run from 0 to 100",
-    ),
-    (lambda lister: lister.miss(-1), UnknownRound, "round -1 was never shown"),
-    (lambda lister: lister.skip("first"), UnknownRound, "round id is 'first'"),
-    (lambda lister: lister.absent(None), UnknownRound, "round id is None"),
-    (lambda lister: lister.miss(100.0), UnknownRound, "round id is 100.0"),
+    (lambda lister, last: lister.hit(last, 5), NotShown, "candidate 5 was not in the list of round "),
+    (lambda lister, last: lister.hit(last, "0"), NotShown, "candidate '0' was not in the list"),
+    (lambda lister, last: lister.hit(last, True), NotShown, "candidate True was not in the list"),
+    (lambda lister, last: lister.hit(last, 1.0), NotShown, "candidate 1.0 was not in the list"),
+    (lambda lister, last: lister.hit(last, {0}), NotShown, "candidate {0} was not in the list"),
+    (lambda lister, last: lister.hit(f"{last}7", 0), UnknownRound, "1007 was never shown by this lister"),
+    (lambda lister, _: lister.miss(Shortlister().propose([0.5]).round_id), UnknownRound, "-0 was never shown by this"),
+    (lambda lister, _: lister.miss(-1), UnknownRound, "round id is -1"),
+    (lambda lister, _: lister.skip("first"), UnknownRound, "round id is 'first'"),
+    (lambda lister, _: lister.absent(None), UnknownRound, "round id is None"),
+    (lambda lister, _: lister.miss(100.0), UnknownRound, "round id is 100.0"),
 ]
 
 
 @pytest.mark.parametrize(("call", "error", "message"), BAD_ANSWERS)
 def test_bad_answers_are_named_and_change_nothing(call, error, message):
     lister = teach(Shortlister(), 100)
-    lister.propose([0.5, 0.6])
+    last = lister.propose([0.5, 0.6]).round_id
     before = everything(lister)
     with pytest.raises(error) as caught:
-        call(lister)
+        call(lister, last)
     assert message in str(caught.value)
     assert isinstance(caught.value, ValueError)
     assert everything(lister) == before

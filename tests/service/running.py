@@ -120,7 +120,7 @@ def running(address, port=None, app=None, **settings):
     finally:
         service.http.close()
         with contextlib.suppress(AttributeError):
-            service.loop.call_soon_threadsafe(service.engine.hurry)
+            service.loop.call_soon_threadsafe(service.engine.prepare_shutdown)
         server.should_exit = True
         thread.join()
         listening.close()

@@ -48,7 +48,7 @@ VARIANTS = {"durable": lambda: None, "ack-first": acknowledge_first, "unsynced":
 
 def main(address, port, variant):
     VARIANTS[variant]()
-    run(create_app(address, snapshot_every=200), port=port)
+    run(lambda: create_app(address, snapshot_every=200), port=port)
 
 
 if __name__ == "__main__":

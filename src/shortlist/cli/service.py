@@ -43,13 +43,6 @@ ImageHost = Annotated[
         show_default=False,
     ),
 ]
-TrustedProxy = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="The address, or network, of a proxy whose X-Forwarded-For is trusted. Repeatable.",
-        show_default=False,
-    ),
-]
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -85,18 +78,6 @@ def _is_local(host: str) -> bool:
         return False
 
 
-def _proxies(given: Sequence[str]) -> tuple[str, ...]:
-    """Return the trusted proxies, or raise if one is not an address."""
-    for each in given:
-        try:
-            ipaddress.ip_network(each, strict=False)
-        except ValueError:
-            raise InvalidParameter(
-                f"trusted_proxy is {each!r}; give an address, such as 127.0.0.1, or a network, such as 10.0.0.0/8"
-            ) from None
-    return tuple(given)
-
-
 def _image_hosts(given: Sequence[str]) -> tuple[str, ...]:
     """Return from where pictures may come, or say which is no address of a host."""
     for each in given:
@@ -117,15 +98,8 @@ def serve(
     insecure: Annotated[bool, typer.Option(help="Allow other machines to connect without keys.")] = False,
     allowed_host: AllowedHost = None,
     image_host: ImageHost = None,
-    trusted_proxy: TrustedProxy = None,
     workers: Annotated[int, typer.Option(help="Worker processes; more than one needs PostgreSQL.", min=1)] = 1,
-    requests_per_second: Annotated[
-        float | None,
-        typer.Option(help="The rate limit per key, or per address without keys.", min=0.1, show_default=False),
-    ] = None,
-    body_limit: Annotated[
-        float, typer.Option(help="The largest request body, in MB; JSON lines may be longer.", min=0.1, max=1000)
-    ] = 2,
+    body_limit: Annotated[float, typer.Option(help="The largest request body, in MB.", min=0.1, max=1000)] = 2,
     expire_after: Annotated[
         str | None, typer.Option(help="Close rounds unanswered for this long: 90s, 30m, 12h, 7d.", show_default=False)
     ] = None,
@@ -136,7 +110,6 @@ def serve(
 ) -> None:
     """Run the service, until it is stopped."""
     address = _address(database)
-    proxies = _proxies(trusted_proxy or ())
     if api_key_file is None and not insecure and not _is_local(host):
         raise InvalidParameter(
             f"host is {host}, which other machines can reach, and there are no keys: give --api-key-file, or "
@@ -144,8 +117,7 @@ def serve(
         )
     from shortlist.service.keys import KeyFile  # noqa: PLC0415
     from shortlist.service.store import Store  # noqa: PLC0415
-    from shortlist.service.web import create_app, listen, run, run_workers  # noqa: PLC0415 - needs the extra
-    from shortlist.service.web.limits import BodyLimits  # noqa: PLC0415
+    from shortlist.service.web import create_app, listen, run  # noqa: PLC0415 - needs the extra
 
     keys = None if api_key_file is None else KeyFile(api_key_file)
     if keys is not None and not keys.listed():
@@ -156,8 +128,7 @@ def serve(
         keys=keys,
         allowed_hosts=allowed_host or (),
         image_hosts=_image_hosts(image_host or ()),
-        rate=requests_per_second,
-        limits=BodyLimits(round(body_limit * 2**20)),
+        body_limit=round(body_limit * 2**20),
         expire_after=duration("expire_after", expire_after),
         erase_texts_after=duration("erase_texts_after", erase_texts_after),
     )
@@ -175,10 +146,7 @@ def serve(
         highlight=False,
         soft_wrap=True,
     )
-    if workers == 1:
-        run(make(), sockets=[listening], access=access_log, proxies=proxies)
-    else:
-        run_workers(make, workers, [listening], access=access_log, proxies=proxies)
+    run(make, sockets=[listening], workers=workers, access=access_log)
 
 
 def verify(database: Database = None) -> None:
@@ -366,4 +334,4 @@ def demo(
     console.print(f"Open [bold]{url}[/]. Ctrl-C stops it.", highlight=False, soft_wrap=True)
     if browser:
         open_browser(url)
-    run(app, sockets=[listening])
+    run(lambda: app, sockets=[listening])

@@ -46,7 +46,7 @@ from shortlist.rounds.events import (
 )
 from shortlist.rounds.learning import LearningState, make_learning
 from shortlist.rounds.settings import Settings
-from shortlist.rounds.shown import More, RoundName, Shown
+from shortlist.rounds.shown import More, Shown
 from shortlist.rounds.stream import Stream, StreamState
 from shortlist.scores import Learned, Score
 
@@ -65,6 +65,9 @@ class BaseLister(abc.ABC, Generic[List]):
         #: The settings of each of its streams, except the policy.
         self._settings = settings
         self._rounds = Rounds()
+        self._rounds.draw_part()
+        # The process that draws the ids of rounds.
+        self._process = os.getpid()
         self._streams: dict[Any, Stream] = {}
         # All streams share one score; if it is learned, they learn it together.
         self._learning = make_learning(settings)
@@ -119,24 +122,28 @@ class BaseLister(abc.ABC, Generic[List]):
             truncated_below = check_below(truncated_below, scorers)
         return values, None if ids is None else check_ids(ids, len(values)), truncated_below, scorers
 
-    def _open(self, listed: Listed) -> None:
-        """Keep a list that is shown, and close rounds that are too old to keep."""
+    def _open(self, listed: Listed) -> str:
+        """Keep a list that is shown, and close rounds that are too old to keep; return its round's id."""
         rounds = self._rounds
         if self._expected is None:
             self._learn_names()
-        rounds.open[rounds.next_id] = listed
+        if self._process != os.getpid():  # it was forked
+            self._process = os.getpid()
+            rounds.draw_part()
+        rounds.open[rounds.next_number] = listed
         rounds.answers.append(None)
-        rounds.next_id += 1
+        rounds.next_number += 1
         if len(rounds.answers) > self._settings.keep:
-            self._expire(rounds.next_id - self._settings.keep)
+            self._expire(rounds.next_number - self._settings.keep)
+        return rounds.id_of(rounds.next_number - 1)
 
-    def _answer(self, round_id: RoundName, answer: Given) -> None:
+    def _answer(self, round_id: str, answer: Given) -> None:
         with self._lock:
             rounds = self._rounds
-            index = rounds.index(round_id, self._settings.keep)
-            number, given = int(round_id), rounds.answers[index]
-            listed = rounds.listed(number)
-            event = admit(listed, answer, given, name=number)
+            number = rounds.number_of(round_id, self._settings.keep)
+            index = number - rounds.oldest
+            given, listed = rounds.answers[index], rounds.listed(number)
+            event = admit(listed, answer, given, name=round_id)
             if event is None:
                 return
             rounds.answers[index] = answer
@@ -144,7 +151,7 @@ class BaseLister(abc.ABC, Generic[List]):
                 del rounds.open[number]
             self._apply(listed, event)  # type: ignore[arg-type]
 
-    def more(self, round_id: RoundName, count: int | None = None) -> More:
+    def more(self, round_id: str, count: int | None = None) -> More:
         """Show more of a list: the next candidates, best first. Any of them may then be picked, too.
 
         A pick from these was missed by the list, but its score is known. With `at_most`, a short page that users
@@ -170,26 +177,25 @@ class BaseLister(abc.ABC, Generic[List]):
         count = None if count is None else check_count("count", count)
         with self._lock:
             rounds = self._rounds
-            rounds.index(round_id, self._settings.keep)
-            number = int(round_id)
+            number = rounds.number_of(round_id, self._settings.keep)
             listed = rounds.listed(number)
             if listed is None:
                 raise RoundClosed(f"round {round_id} has an answer; more of a list can only be shown before that")
             values = np.asarray(listed.scores, dtype=np.float64)
             event = self._stream_of(listed).expand(listed, values, count)
             if event is None:
-                return More(listed.round_id, (), (), 0, listed.truncated)
+                return More(round_id, (), (), 0, listed.truncated)
             rounds.open[number] = longer = listed.expanded(event)
             self._apply(listed, event)
         new = longer.members[len(listed.positions) :]
         left = len(values) - len(longer.positions)
-        return More(listed.round_id, tuple(new), scores_of(values, event.positions), left, event.truncated)
+        return More(round_id, tuple(new), scores_of(values, event.positions), left, event.truncated)
 
     def _stream_of(self, listed: Listed) -> Stream:  # noqa: ARG002 - they have one score
         """Return a stream that can rank the candidates of a list."""
         return next(iter(self._streams.values()))
 
-    def hit(self, round_id: RoundName, member: Member | Sequence[Member]) -> None:
+    def hit(self, round_id: str, member: Member | Sequence[Member]) -> None:
         """Take the answer "this one", or "all of these".
 
         Parameters
@@ -213,7 +219,7 @@ class BaseLister(abc.ABC, Generic[List]):
         kind = type(member)
         self._answer(round_id, member if kind is int or kind is str else needed(member))  # type: ignore[arg-type]
 
-    def miss(self, round_id: RoundName) -> None:
+    def miss(self, round_id: str) -> None:
         """Take the answer "not in this list".
 
         Parameters
@@ -228,7 +234,7 @@ class BaseLister(abc.ABC, Generic[List]):
         """
         self._answer(round_id, Answer.MISS)
 
-    def skip(self, round_id: RoundName) -> None:
+    def skip(self, round_id: str) -> None:
         """Record that no answer will come; this is final.
 
         Silence may hide a miss, so the round counts as below the threshold; with
@@ -246,7 +252,7 @@ class BaseLister(abc.ABC, Generic[List]):
         """
         self._answer(round_id, Answer.SKIP)
 
-    def absent(self, round_id: RoundName) -> None:
+    def absent(self, round_id: str) -> None:
         """Take the answer "I looked through everything: no candidate is right".
 
         The guarantee is over answerable questions, so the round leaves the sample, unless it has already
@@ -267,7 +273,7 @@ class BaseLister(abc.ABC, Generic[List]):
         """
         self._answer(round_id, Answer.ABSENT)
 
-    def withdraw(self, round_id: RoundName) -> None:
+    def withdraw(self, round_id: str) -> None:
         """Take back a list that nobody saw: the user left the page, or the request timed out.
 
         The round leaves the sample, unless it has already entered it. That is safe only if withdrawing is independent
@@ -285,7 +291,7 @@ class BaseLister(abc.ABC, Generic[List]):
         """
         self._answer(round_id, Answer.WITHDRAWN)
 
-    def reveal(self, round_id: RoundName, right: Member | None) -> None:
+    def reveal(self, round_id: str, right: Member | None) -> None:
         """Take the right answer, shown or not: a `hit` if it is in the list, a `miss` otherwise.
 
         For labels, judges and simulations, where it is always known.
@@ -305,9 +311,8 @@ class BaseLister(abc.ABC, Generic[List]):
         """
         with self._lock:
             member = None if right is None else plain_member(right)
-            index = self._rounds.index(round_id, self._settings.keep)
-            number, given = int(round_id), self._rounds.answers[index]
-            listed = self._rounds.listed(number)
+            number = self._rounds.number_of(round_id, self._settings.keep)
+            given, listed = self._rounds.answers[number - self._rounds.oldest], self._rounds.listed(number)
             if listed is None:  # its list is gone; only a miss can still be compared
                 is_hit = not isinstance(given, Answer) or given is not Answer.MISS
             else:
@@ -315,7 +320,7 @@ class BaseLister(abc.ABC, Generic[List]):
                 is_hit = any(member == one and type(member) is type(one) for one in listed.members)
             self._answer(round_id, Answer.MISS if member is None or not is_hit else member)
 
-    def reveal_many(self, round_ids: Sequence[RoundName], rights: Sequence[Member | None]) -> None:
+    def reveal_many(self, round_ids: Sequence[str], rights: Sequence[Member | None]) -> None:
         """Take the right answers of several rounds, as if `reveal` were called for each in order.
 
         Parameters
@@ -390,24 +395,24 @@ class BaseLister(abc.ABC, Generic[List]):
                 self._checked(row, names, below, empty)  # all of them, or none
             return [self.propose(row, names, **options) for row, names in zip(scores, named, strict=True)]
 
-    def expire(self, before: int) -> int:
-        """Close all rounds with an id below `before`; this is final.
+    def expire(self, before: str | None = None) -> int:
+        """Close all rounds shown before one; this is final.
 
         Unanswered ones count as silence; later answers are refused.
 
         Parameters
         ----------
         before
-            The first round id that stays open.
+            The `round_id` of the first round that stays open; by default all are closed.
 
         Returns
         -------
         int
             How many rounds were open.
         """
-        before = check_count("before", before, least=0)
         with self._lock:
-            return self._expire(min(before, self._rounds.next_id))
+            rounds = self._rounds
+            return self._expire(rounds.next_number if before is None else rounds.number_of(before, self._settings.keep))
 
     def _expire(self, before: int) -> int:
         rounds, closed = self._rounds, 0
@@ -468,9 +473,9 @@ class BaseLister(abc.ABC, Generic[List]):
             If rounds have already been shown, the score is frozen, or `right` does not fit `lists`.
         """
         with self._lock:
-            if self._rounds.next_id:
+            if self._rounds.next_number:
                 raise InvalidParameter(
-                    f"{self._rounds.next_id} rounds have already been shown; a warm start comes before the first"
+                    f"{self._rounds.next_number} rounds have already been shown; a warm start comes before the first"
                 )
             if right is None:
                 self._warm_start_raw(check_true_scores(lists) + 0.0)  # one zero, not two
@@ -575,6 +580,7 @@ class BaseLister(abc.ABC, Generic[List]):
             lister = cls.__new__(cls)
             BaseLister.__init__(lister, settings)
             lister._rounds = decode(Rounds, content["rounds"])
+            lister._rounds.draw_part()
             if content["learning"] is not None:
                 learned = decode(LearningState, content["learning"])
                 lister._learning = make_learning(settings, learned)
@@ -594,3 +600,5 @@ class BaseLister(abc.ABC, Generic[List]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _lock=threading.RLock())
+        self._process = os.getpid()
+        self._rounds.draw_part()

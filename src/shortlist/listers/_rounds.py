@@ -1,10 +1,10 @@
 """The rounds that a lister keeps."""
 
+import re
+import secrets
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
+from typing import Any, Final
 
 from shortlist._validation import Array, Member
 from shortlist.errors import InvalidIds, RoundClosed, UnknownRound
@@ -13,49 +13,74 @@ from shortlist.rounds.shown import RoundName, Shown
 
 __all__ = ["Rounds", "check_right", "scores_of", "shown_fields"]
 
+_ID: Final = re.compile(r"[0-9a-f]{10}-(0|[1-9][0-9]{0,17})")
+
 
 @dataclass(slots=True)
 class Rounds:
-    """Rounds numbered from 0, the latest of which are kept: the open ones, and the answers to the others."""
+    """The latest rounds, numbered from 0: the open ones, and the answers to the others.
 
-    next_id: int = 0
+    A round's id is a random part and its number. The random part is drawn for every lister and process, also for a
+    copy, after a fork, and when a file is loaded: no two of them ever give the same id, so an answer that reaches the
+    wrong one is refused instead of taken for another round.
+    """
+
+    next_number: int = 0
     #: The lists of the rounds without an answer, oldest first.
     open: dict[int, Listed] = field(default_factory=dict)
     #: The answers to the rounds kept, oldest first; None for an open round.
     answers: deque[Member | All | Answer | None] = field(default_factory=deque)
+    #: The random parts of ids, and the number from which each applies, oldest first.
+    parts: list[tuple[int, str]] = field(default_factory=list)
 
     @property
     def oldest(self) -> int:
-        """The id of the oldest round that is kept."""
-        return self.next_id - len(self.answers)
+        """The number of the oldest round that is kept."""
+        return self.next_number - len(self.answers)
+
+    def draw_part(self) -> None:
+        """Draw a random part for the ids of all further rounds."""
+        used = [part for part in self.parts if part[0] < self.next_number]
+        self.parts = [*used, (self.next_number, secrets.token_hex(5))]
+
+    def id_of(self, number: RoundName) -> str:
+        """Return the id of a round."""
+        assert isinstance(number, int)  # noqa: S101 - for the type checker
+        part = self.parts[-1]
+        if part[0] > number:
+            part = next(part for part in reversed(self.parts) if part[0] <= number)
+        return f"{part[1]}-{number}"
 
     def listed(self, number: int) -> Listed | None:
         """Return a round's list, if it has no answer yet."""
         return self.open.get(number)
 
-    def index(self, round_id: RoundName, keep: int) -> int:
-        """Return the index of a round's answer, or raise if it is not kept."""
+    def number_of(self, round_id: str, keep: int) -> int:
+        """Return the number of a round that is kept, or raise."""
         if isinstance(round_id, Shown):
             raise UnknownRound("round id is a list that was shown; pass its round_id: shown.round_id")
-        if isinstance(round_id, bool) or not isinstance(round_id, (int, np.integer)):
+        match = _ID.fullmatch(round_id) if isinstance(round_id, str) else None
+        if match is None:
             raise UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
-        if not 0 <= round_id < self.next_id:
-            so_far = f"round ids run from 0 to {self.next_id - 1} so far" if self.next_id else "there are none so far"
-            raise UnknownRound(f"round {round_id} was never shown; {so_far}")
-        index = int(round_id) - self.next_id + len(self.answers)
-        if index < 0:
+        number = int(match[1])
+        if number < self.oldest and any(round_id.startswith(part) for _, part in self.parts):
             raise RoundClosed(
                 f"round {round_id} is closed: it expired, or is older than the last {keep} rounds (keep=); "
-                f"answers are taken from round {self.oldest} on"
+                f"answers are taken from round {self.id_of(self.oldest) if self.answers else 'the next one'} on"
             )
-        return index
+        if not self.oldest <= number < self.next_number or self.id_of(number) != round_id:
+            raise UnknownRound(
+                f"round {round_id} was never shown by this lister: an answer must reach the lister, in the process, "
+                "that showed its list; if several processes show lists, let them share a service (shortlist.Client)"
+            )
+        return number
 
 
-def shown_fields(listed: Listed, values: Array) -> dict[str, Any]:
+def shown_fields(round_id: str, listed: Listed, values: Array) -> dict[str, Any]:
     """Return the fields of `Shown` for a list."""
     positions = listed.positions
     return {
-        "round_id": listed.round_id,
+        "round_id": round_id,
         "threshold": listed.threshold,
         "members": tuple(positions if listed.ids is None else listed.members),
         "scores": scores_of(values, positions),

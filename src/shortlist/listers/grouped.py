@@ -90,7 +90,7 @@ class GroupedShortlister(BaseLister[GroupShown]):
         policy = self._base_policy
         return (
             f"<GroupedShortlister coverage {policy.coverage}, {len(self._streams)} groups, "
-            f"{self._rounds.next_id} rounds>"
+            f"{self._rounds.next_number} rounds>"
         )
 
     @property
@@ -172,11 +172,13 @@ class GroupedShortlister(BaseLister[GroupShown]):
             values, names, below, scorers = self._checked(scores, ids, truncated_below, allow_empty)
             # A new group uses its share of delta only if its list can be shown.
             stream = self._streams.get(group) or self._new_stream(group, len(self._streams) + 1)
-            listed = stream.decide(self._rounds.next_id, values, names, below, scorers=scorers)._replace(group=group)
+            listed = stream.decide(self._rounds.next_number, values, names, below, scorers=scorers)._replace(
+                group=group
+            )
             self._streams[group] = stream
             stream.fold(listed)
-            self._open(listed)
-        return GroupShown(**shown_fields(listed, values), group=group)
+            round_id = self._open(listed)
+        return GroupShown(**shown_fields(round_id, listed, values), group=group)
 
     def summary(self, group: Group | None = None) -> GroupedSummary | Summary:
         """Return a summary of all groups together, or of one.
@@ -202,7 +204,7 @@ class GroupedShortlister(BaseLister[GroupShown]):
                 if group not in self._streams:
                     raise InvalidParameter(f"group {group!r} has had no round yet")
                 waiting = sum(listed.group == group for listed in self._rounds.open.values())
-                return summarize(self._streams[group], waiting)
+                return summarize(self._streams[group], waiting, self._rounds.id_of)
             tallies = [stream.tally for stream in self._streams.values()]
             return GroupedSummary(
                 **count(*tallies, open_rounds=len(self._rounds.open)),

@@ -123,7 +123,7 @@ class Shortlister(BaseLister[Shown]):
         self._learn_names()
 
     def __repr__(self) -> str:
-        return f"<Shortlister {self.policy}, {self._rounds.next_id} rounds, threshold {self.threshold:.6g}>"
+        return f"<Shortlister {self.policy}, {self._rounds.next_number} rounds, threshold {self.threshold:.6g}>"
 
     def _policy(self, key: None, number: int) -> Policy:  # noqa: ARG002 - there is one
         return self._settings.policy
@@ -189,11 +189,11 @@ class Shortlister(BaseLister[Shown]):
         with self._lock:
             stream = self._streams[None]
             values, names, below, scorers = self._checked(scores, ids, truncated_below, allow_empty)
-            listed = stream.decide(self._rounds.next_id, values, names, below, scorers=scorers)
+            listed = stream.decide(self._rounds.next_number, values, names, below, scorers=scorers)
             stream.fold(listed)
-            self._open(listed)
+            round_id = self._open(listed)
         return Shown(
-            listed.round_id,
+            round_id,
             listed.threshold,
             tuple(listed.positions if names is None else listed.members),
             tuple(listed.comparable) if stream.is_raw else scores_of(values, listed.positions),  # type: ignore[arg-type]
@@ -219,7 +219,7 @@ class Shortlister(BaseLister[Shown]):
         """
         with self._lock:
             values, scorers = check_table(scores, self._expected)
-            return tuple(self._main.decide(self._rounds.next_id, values, scorers=scorers).positions)
+            return tuple(self._main.decide(self._rounds.next_number, values, scorers=scorers).positions)
 
     def summary(self) -> Summary:
         """Return a summary of all rounds so far.
@@ -230,4 +230,4 @@ class Shortlister(BaseLister[Shown]):
             Counts, coverage, threshold, and what is needed next; see `shortlist.Summary`.
         """
         with self._lock:
-            return summarize(self._main, len(self._rounds.open))
+            return summarize(self._main, len(self._rounds.open), self._rounds.id_of)

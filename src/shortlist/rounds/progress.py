@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from shortlist._validation import UNNAMED, miss_rate
 from shortlist.boundaries.base import Advance, Constants
 from shortlist.policies import MISS, OrderStatistic, OrderStatisticState
 from shortlist.rounds.learning import PATIENCE, Learning
+from shortlist.rounds.shown import RoundName
 from shortlist.rounds.stream import Stream, Tally
 from shortlist.rounds.tracker import Tracker
 from shortlist.scores import Learned
@@ -211,7 +212,7 @@ def count(*tallies: Tally, open_rounds: int) -> dict[str, Any]:
     return counts | {"open": open_rounds, "coverage_seen": seen}
 
 
-def figures(stream: Stream, open_rounds: int) -> dict[str, Any]:
+def figures(stream: Stream, open_rounds: int, id_of: Callable[[RoundName], str] = str) -> dict[str, Any]:
     """Return a stream's `Figures` by name: cheap, for many streams at once."""
     tally, tracker = stream.tally, stream.tracker
     state, complete = tracker.state, tally.recall_hits + tally.recall_misses
@@ -224,7 +225,7 @@ def figures(stream: Stream, open_rounds: int) -> dict[str, Any]:
         "counted": state.policy.rounds,
         "unanswered_counted": state.silent + state.policy.pending,
         "epoch": tracker.epoch,
-        "drift": drift(tracker),
+        "drift": drift(tracker, id_of),
         "error_budget": error_budget(stream),
         "hidden_share": tally.hidden / tally.candidates if tally.candidates else None,
         "truncated_share": tally.truncated / tally.rounds if tally.rounds else None,
@@ -236,12 +237,12 @@ def figures(stream: Stream, open_rounds: int) -> dict[str, Any]:
     }
 
 
-def drift(tracker: Tracker) -> Drift | None:
+def drift(tracker: Tracker, id_of: Callable[[RoundName], str]) -> Drift | None:
     """Return the state of a tracker's drift detector."""
     detector, state = tracker.detector, tracker.state
     if detector is None:
         return None
-    alarms = [dataclasses.asdict(alarm) for alarm in state.alarms]
+    alarms = [dataclasses.asdict(alarm) | {"round": id_of(alarm.round)} for alarm in state.alarms]
     return Drift(detector.level(state.drift), detector.false_alarm_rounds, state.alarm_count, alarms)
 
 
@@ -255,17 +256,19 @@ def error_budget(stream: Stream) -> ErrorBudget | None:
     return ErrorBudget(budget.size, budget.spent, budget.burn_rate, tally.lengthened, added, lengthening)
 
 
-def summarize(stream: Stream, open_rounds: int, *, measure: bool = True) -> Summary:
+def summarize(
+    stream: Stream, open_rounds: int, id_of: Callable[[RoundName], str] = str, *, measure: bool = True
+) -> Summary:
     """Return the summary of a stream; with `measure`, also compute what is slow, if it is due."""
     policy, tracker, learning = stream.settings.policy, stream.tracker, stream.learning
     score = stream.score_of(stream.scorers or UNNAMED)
     learned = score if isinstance(score, Learned) and (learning is None or learning.number) else None
     gain = None if learning is None else learning.gain() if measure else learning.measured
     return Summary(
-        **figures(stream, open_rounds),
+        **figures(stream, open_rounds, id_of),
         policy=policy.to_dict(),
         coverage_target=getattr(policy, "coverage", None),
-        waiting_for=_poor_search(stream) or _fit_first(stream) or waiting_for(tracker) + _recall_so_far(stream),
+        waiting_for=_poor_search(stream) or _fit_first(stream) or waiting_for(tracker, id_of) + _recall_so_far(stream),
         rounds_needed=None if is_fitting(stream) else rounds_needed(tracker),
         shadow=stream.settings.shadow,
         score=stream.score_name,
@@ -338,7 +341,7 @@ def is_too_many(coverage: float, low: int, rounds: int, *, errors: float = 4, mo
     return bool(low > rounds * p0 + errors * (rounds * p0 * (1 - p0)) ** 0.5 + more)
 
 
-def waiting_for(tracker: Tracker) -> str:
+def waiting_for(tracker: Tracker, id_of: Callable[[RoundName], str] = str) -> str:
     """Return in words what is needed before the threshold can move."""
     state = tracker.state.policy
     more = rounds_needed(tracker)
@@ -358,7 +361,7 @@ def waiting_for(tracker: Tracker) -> str:
         oldest = (state.epoch, state.passed)
         first = next(name for name, entry in reversed(state.open.items()) if entry[:2] == oldest)
         words += (
-            f"; round {first} is unanswered and holds back {held} later "
+            f"; round {id_of(first)} is unanswered and holds back {held} later "
             f"one{'s' * (held != 1)} until {tracker.settings.patience} have been shown after it"
         )
     return words

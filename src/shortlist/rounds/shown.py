@@ -8,7 +8,7 @@ from shortlist._validation import Member
 
 __all__ = ["More", "RoundName", "Shown", "from_null", "to_null"]
 
-#: The name of a round: a lister numbers them, the service has ids.
+#: The name of a round within a stream: a lister numbers them, the service has ids.
 RoundName = int | str
 
 
@@ -42,7 +42,7 @@ class Shown:
         Whether everything is shown because the service was unavailable or slow: nothing is learned from the round.
     """
 
-    round_id: RoundName
+    round_id: str
     threshold: float
     members: tuple[Member, ...]
     scores: tuple[Any, ...]
@@ -77,7 +77,7 @@ class More:
         Whether candidates that reach the threshold may still be missing.
     """
 
-    round_id: RoundName
+    round_id: str
     members: tuple[Member, ...]
     scores: tuple[Any, ...]
     left: int = 0

@@ -50,13 +50,13 @@ def test_a_list_has_schemas_a_round_and_what_to_do_next():
         gateway, source = make()
         found = await gateway.find_tools("the thing")
         assert found.to_dict() == {
-            "round": "0",
+            "round": "0000000000-0",
             "tools": [tool.entry for tool in source.present[:2]],
             "hidden": 2,
             "next": "Call one with call_tool(round, name, arguments). If none of them fits, call more_tools(round): "
             "2 more are hidden.",
         }
-        result = await gateway.call_tool("0", NAMES[1], {"path": "x"})
+        result = await gateway.call_tool("0000000000-0", NAMES[1], {"path": "x"})
         assert source.calls == [(NAMES[1], {"path": "x"})]
         assert result.content[0].text == "files__tool_1 is done"
 
@@ -73,7 +73,7 @@ def test_a_list_has_schemas_a_round_and_what_to_do_next():
     ],
 )
 def test_what_an_agent_is_told_to_do_next(count, hidden, following):
-    assert following in Found("0", make_tools(count), hidden).to_dict()["next"]
+    assert following in Found("0000000000-0", make_tools(count), hidden).to_dict()["next"]
 
 
 def test_what_counts_as_what():
@@ -84,13 +84,13 @@ def test_what_counts_as_what():
         lister = cutting()
         gateway, source = make(lister, log=log, more_count=1)
         await gateway.find_tools("x")
-        await gateway.call_tool("0", NAMES[0])
-        await gateway.call_tool("0", NAMES[0])  # a retry
-        await gateway.call_tool("0", NAMES[3])  # the next step
+        await gateway.call_tool("0000000000-0", NAMES[0])
+        await gateway.call_tool("0000000000-0", NAMES[0])  # a retry
+        await gateway.call_tool("0000000000-0", NAMES[3])  # the next step
         await gateway.find_tools("x")
-        more = await gateway.more_tools("1")
+        more = await gateway.more_tools("0000000000-1")
         assert ([tool.name for tool in more.tools], more.hidden) == ([NAMES[2]], 1)
-        await gateway.call_tool("1", NAMES[2])
+        await gateway.call_tool("0000000000-1", NAMES[2])
         await gateway.find_tools("x")
         await gateway.call_tool("2", NAMES[3])  # it was not shown
         await gateway.find_tools("x")
@@ -135,7 +135,7 @@ def test_calls_at_the_same_time_count_once():
         await gateway.find_tools("x")
         async with anyio.create_task_group() as group:
             for name in NAMES:
-                group.start_soon(gateway.call_tool, "0", name)
+                group.start_soon(gateway.call_tool, "0000000000-0", name)
         assert sorted(counted(log)).count("again") == 3
         assert len(source.calls) == 4
         assert lister.summary().hits + lister.summary().misses == 1
@@ -175,14 +175,14 @@ def test_an_explored_list_keeps_its_random_order():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (("0", "files__none"), "there is no tool 'files__none' at the moment: its server is unavailable"),
-        (("0", NAMES[0], 3), "arguments is 3; it must be an object"),
-        (("0", NAMES[0], "{"), "arguments is '{'; it must be an object"),
+        (("0000000000-0", "files__none"), "there is no tool 'files__none' at the moment: its server is unavailable"),
+        (("0000000000-0", NAMES[0], 3), "arguments is 3; it must be an object"),
+        (("0000000000-0", NAMES[0], "{"), "arguments is '{'; it must be an object"),
         (("7", NAMES[0]), "round '7' is unknown; call find_tools first"),
         (("seven", NAMES[0]), "round 'seven' is unknown"),
         (("", NAMES[0]), "round '' is unknown"),
-        (("0", "same"), "there is no tool 'same' at the moment"),
-        (("0", "tool_1"), "there is no tool 'tool_1' at the moment"),
+        (("0000000000-0", "same"), "there is no tool 'same' at the moment"),
+        (("0000000000-0", "tool_1"), "there is no tool 'tool_1' at the moment"),
     ],
 )
 def test_calls_that_cannot_be_made_are_named_and_not_counted(call, message):
@@ -204,7 +204,7 @@ def test_what_models_write_instead():
     async def main():
         gateway, source = make()
         await gateway.find_tools("x")
-        await gateway.call_tool("0", NAMES[1], '{"path": "x"}')
+        await gateway.call_tool("0000000000-0", NAMES[1], '{"path": "x"}')
         assert source.calls == [(NAMES[1], {"path": "x"})]
 
     anyio.run(main)
@@ -218,7 +218,7 @@ def test_a_server_never_receives_what_was_meant_for_another():
         found = await gateway.find_tools("x")
         source.present = [Tool("evil", found.tools[0].name, "", {})]
         with pytest.raises(InvalidParameter, match="pass on a name exactly as it returns it"):
-            await gateway.call_tool("0", found.tools[0].name, {"secret": "x"})
+            await gateway.call_tool("0000000000-0", found.tools[0].name, {"secret": "x"})
         assert not source.calls
 
     anyio.run(main)
@@ -237,9 +237,9 @@ def test_a_round_that_the_lister_forgot_can_be_called_in_again():
 
         lister.hit = forget
         with pytest.raises(InvalidParameter, match="is unknown"):
-            await gateway.call_tool("0", found.tools[0].name)
+            await gateway.call_tool("0000000000-0", found.tools[0].name)
         lister.hit = answer
-        await gateway.call_tool("0", found.tools[0].name)
+        await gateway.call_tool("0000000000-0", found.tools[0].name)
         assert lister.summary().hits == 1
         assert len(source.calls) == 1
 
@@ -267,7 +267,7 @@ def test_a_round_that_is_too_old_is_forwarded_and_not_counted():
         gateway, source = make(lister := cutting(keep=2), log=log)
         for _ in range(4):
             await gateway.find_tools("x")
-        await gateway.call_tool("0", NAMES[0])
+        await gateway.call_tool("0000000000-0", NAMES[0])
         assert counted(log) == ["closed"]
         assert len(source.calls) == 1
         assert lister.summary().hits == 0
@@ -313,9 +313,9 @@ def test_an_answer_that_cannot_be_stored_is_forwarded_and_may_come_again():
         log = Heard()
         gateway, source = make(lister := Refuses(coverage=0.9), log=log)
         await gateway.find_tools("x")
-        await gateway.call_tool("0", NAMES[0])
+        await gateway.call_tool("0000000000-0", NAMES[0])
         lister.refuses = False
-        await gateway.call_tool("0", NAMES[0])
+        await gateway.call_tool("0000000000-0", NAMES[0])
         assert counted(log) == ["not counted", "hit"]
         assert len(source.calls) == 2
 

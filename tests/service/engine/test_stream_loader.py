@@ -290,7 +290,7 @@ def test_a_service_that_is_about_to_stop_waits_for_no_stream(postgresql, monkeyp
                 await one_round(engine, "free")
                 while not engine.waiting:  # noqa: ASYNC110
                     await asyncio.sleep(0.01)
-                engine.hurry()
+                engine.prepare_shutdown()
                 with pytest.raises(ServiceUnavailable, match="stream held is held by another process"):
                     await asyncio.wait_for(held, 30)
                 await one_round(engine, "free")  # what can be written still is
@@ -309,9 +309,9 @@ def test_all_requests_of_a_stream_wait_for_it_together(postgresql, monkeypatch):
             await two.summary("a")
             for _ in range(10):
                 await one_round(one, "a")
-            looked, put_aside = [], two._writer._put_aside
+            looked, defer = [], two._writer._defer
             monkeypatch.setattr(
-                two._writer, "_put_aside", lambda batch, busy: looked.append(busy.positions) or put_aside(batch, busy)
+                two._writer, "_defer", lambda batch, busy: looked.append(busy.positions) or defer(batch, busy)
             )
             await asyncio.gather(*(one_round(two, "a") for _ in range(20)))
             return looked, (await one.summary("a"))["rounds"]

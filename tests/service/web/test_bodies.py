@@ -5,7 +5,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import TypeAdapter
 
 from shortlist.service.web import bodies
-from shortlist.service.web.bodies import BodyRoute, reader_of
+from shortlist.service.web.bodies import BodyRoute, _reader
 from shortlist.service.web.learning_requests import Examples
 from shortlist.service.web.requests import Answers, MoreAsked, NewRound
 from shortlist.service.web.routes import batches, rounds
@@ -62,7 +62,7 @@ ATTACKS = {
 def test_a_body_that_is_wrong_in_many_ways_has_few_errors(model, body):
     """Each error costs time, in which nothing else is served, and memory."""
     with pytest.raises(RequestValidationError) as caught:
-        reader_of(TypeAdapter(model))(body.encode())
+        _reader(TypeAdapter(model))(body.encode())
     assert 0 < len(caught.value.errors()) <= 4
 
 
@@ -76,7 +76,7 @@ def test_a_body_that_is_wrong_in_many_ways_is_refused_in_one_sentence(sqlite_ser
 
 
 def test_lists_and_objects_have_a_largest_number(monkeypatch):
-    body, read = b'{"candidates":[{"id":1,"score":1,"text":"[{"}]}', reader_of(TypeAdapter(NewRound))
+    body, read = b'{"candidates":[{"id":1,"score":1,"text":"[{"}]}', _reader(TypeAdapter(NewRound))
     monkeypatch.setattr(bodies, "_MOST_BRACKETS", 5)
     assert read(body).candidates[0].id == 1
     monkeypatch.setattr(bodies, "_MOST_BRACKETS", 4)
@@ -92,13 +92,13 @@ def test_many_fields_are_read_like_few(extra):
     """Where there are many it is looked at first whether they are known: that must not change what is taken."""
     body = many_fields(extra)
     assert body.count(b":") > 40_000  # from there on it is looked at
-    assert reader_of(TypeAdapter(NewRound))(body) == NewRound.model_validate_json(body)
+    assert _reader(TypeAdapter(NewRound))(body) == NewRound.model_validate_json(body)
 
 
 @pytest.mark.parametrize("extra", [',"nobody":1', ',"nobody":1,"question":"b\\u003ac"'])
 def test_one_unknown_field_among_many_is_named(extra):
     with pytest.raises(RequestValidationError) as caught:
-        reader_of(TypeAdapter(NewRound))(many_fields(extra))
+        _reader(TypeAdapter(NewRound))(many_fields(extra))
     assert [each["loc"] for each in caught.value.errors()] == [("body", "nobody")]
 
 

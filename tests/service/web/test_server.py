@@ -1,20 +1,17 @@
 """Running the app: one process, or several that share a port."""
 
 import asyncio
-import contextlib
 import signal
 import socket
 import subprocess
 import sys
-import time
 
 import httpx
 import pytest
 
-from shortlist.cli import service as service_commands
 from shortlist.errors import InvalidParameter
 from shortlist.service.web import server
-from tests.service.running import free_port
+from tests.service.running import free_port, process
 
 
 def test_several_workers_share_a_port_on_postgresql(postgresql):
@@ -76,72 +73,13 @@ def test_a_socket_can_be_shared_with_workers():
         assert listener.get_inheritable()
 
 
-@pytest.fixture
-def limited(sqlite):
-    """Run `shortlist serve` with five requests per second, and count how many of forty are refused."""
-
-    def count(*options, path="/v1/streams", requests=40):
-        port = free_port()
-        arguments = ["serve", "--database", sqlite, "--port", str(port), "--requests-per-second", "5", *options]
-        child = subprocess.Popen([sys.executable, "-m", "shortlist", *arguments], stderr=subprocess.DEVNULL)
-        try:
-            with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=20) as http:
-                wait_for(http, child)
-                answers = [http.get(path, headers={"X-Forwarded-For": f"10.0.0.{i}"}) for i in range(requests)]
-                return [answer.status_code for answer in answers].count(429)
-        finally:
+def test_a_signal_ends_live_events_at_once(sqlite):
+    """The web server waits for open responses, and live events never end by themselves."""
+    with process(sqlite) as (child, port), httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=20) as http:
+        http.post("/v1/streams", json={"name": "docs", "coverage": 0.9})
+        with http.stream("GET", "/v1/streams/docs/live") as answer:
+            lines = answer.iter_lines()
+            next(line for line in lines if line == "event: stream")
             child.terminate()
-            child.wait(30)
-
-    return count
-
-
-def wait_for(http, child):
-    """Wait until a service answers."""
-    while True:
-        with contextlib.suppress(httpx.TransportError):
-            http.get("/healthz")
-            return
-        assert child.poll() is None, "the service did not start"
-        time.sleep(0.05)
-
-
-def test_nobody_chooses_under_which_address_they_are_counted(limited):
-    """Who sends another X-Forwarded-For with each request is still the same sender."""
-    assert limited() > 20
-
-
-def test_a_proxy_that_is_trusted_says_who_asks(limited):
-    assert limited("--trusted-proxy", "127.0.0.0/8") == 0
-
-
-def test_what_is_public_is_limited_too(limited):
-    assert limited(path="/openapi.json", requests=200) > 20
-    assert limited(path="/healthz", requests=200) == 0
-
-
-def test_a_request_to_switch_to_websockets_is_one_like_any_other(sqlite):
-    """Connections of another protocol have nothing that the service could look at."""
-    port = free_port()
-    arguments = [sys.executable, "-m", "shortlist", "serve", "--database", sqlite, "--port", str(port)]
-    child = subprocess.Popen(arguments, stderr=subprocess.DEVNULL)
-    switch = {
-        "Connection": "Upgrade",
-        "Upgrade": "websocket",
-        "Sec-WebSocket-Version": "13",
-        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-    }
-    try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=20) as http:
-            wait_for(http, child)
-            for path, status in (("/v1/streams", 200), ("/v1/streams/docs/live", 404)):
-                answer = http.get(path, headers=switch)
-                assert (answer.status_code, "streams" in answer.json()) == (status, status == 200)
-    finally:
-        child.terminate()
-        child.wait(30)
-
-
-def test_a_proxy_without_an_address_is_refused():
-    with pytest.raises(InvalidParameter, match="trusted_proxy is 'nginx'; give an address"):
-        service_commands._proxies(["127.0.0.1", "nginx"])
+            assert "event: end" in list(lines)
+        assert child.wait(60) == -signal.SIGTERM

@@ -1,8 +1,9 @@
 """How a stream is doing: once, or whenever that has changed."""
 
 import asyncio
+import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any, Final, NamedTuple
 
 from shortlist.errors import DamagedLog, UnknownStream
@@ -15,7 +16,7 @@ __all__ = ["Change", "ChangeFeed", "summary_of"]
 
 #: After how many seconds of silence a listener hears that we are still there.
 _STILL_HERE: Final = 15.0
-#: How often a listener looks for what other processes wrote.
+#: How often a listener looks for what other processes wrote, and whether it may still listen, in seconds.
 _POLL: Final = 1.0
 
 
@@ -43,47 +44,44 @@ class ChangeFeed:
         What is in memory.
     loader
         Where streams are found.
-    shared
-        Whether others write to the database, too.
     """
 
-    def __init__(self, memory: Memory, loader: StreamLoader, *, shared: bool) -> None:
-        self._memory, self._loader, self._shared = memory, loader, shared
+    def __init__(self, memory: Memory, loader: StreamLoader) -> None:
+        self._memory, self._loader = memory, loader
         self._last: dict[int, Change] = {}
         self._ending = False
 
-    async def changes(self, name: str, *, pause: float = 0.25) -> AsyncIterator[Change | None]:
+    async def changes(
+        self, name: str, is_allowed: Callable[[], bool], *, pause: float = 0.25
+    ) -> AsyncIterator[Change | None]:
         """Yield a stream's summary now and whenever it has changed, None now and then; end when closing."""
         stream = await self._loader.fresh(name)
         changed = self._memory.listen(stream.id)
         changed.set()
         last = time.monotonic()
         try:
-            while not self._ending:
-                try:
-                    await asyncio.wait_for(changed.wait(), _POLL if self._shared else _STILL_HERE)
-                except TimeoutError:
-                    if time.monotonic() - last >= _STILL_HERE:
-                        last = time.monotonic()
-                        yield None
-                    if not self._shared:
-                        continue
-                if self._ending:
-                    return
-                try:
-                    current = await self._loader.fresh(name)
-                except (UnknownStream, DamagedLog):
-                    return
-                if current.id != stream.id:
-                    return
+            while is_allowed() and (current := await self._current(stream)) is not None:
                 if changed.is_set():
                     changed.clear()
                     last = time.monotonic()
                     yield await self._change(current)
                     await asyncio.sleep(pause)
+                elif time.monotonic() - last >= _STILL_HERE:
+                    last = time.monotonic()
+                    yield None
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(changed.wait(), _POLL)
         finally:
             if self._memory.unlisten(stream.id, changed):
                 self._last.pop(stream.id, None)
+
+    async def _current(self, stream: LoggedStream) -> LoggedStream | None:
+        """Return a stream with what other processes wrote to it; None if it is gone, or the service about to stop."""
+        try:
+            current = None if self._ending else await self._loader.fresh(stream.name)
+        except (UnknownStream, DamagedLog):
+            return None
+        return None if current is None or current.id != stream.id or self._ending else current
 
     async def _change(self, stream: LoggedStream) -> Change:
         last = self._last.get(stream.id)

@@ -98,7 +98,7 @@ class Engine:
         keep, make_room = self._writer.keep_snapshot, self._writer.make_room
         self._loader = StreamLoader(store, self._memory, self._writer.lock, open_reader, keep, make_room)
         self._overview = Overview(self._memory, open_reader, self._loader.fresh)
-        self._feed = ChangeFeed(self._memory, self._loader, shared=store.shared)
+        self._feed = ChangeFeed(self._memory, self._loader)
         #: What has happened in streams, and how long it is kept.
         self.history = History(self._loader)
         self.retention = Retention(store, self._loader, self._writer, self.answer_all)
@@ -119,7 +119,7 @@ class Engine:
 
     async def close(self) -> None:
         """Take nothing new, write what is there, and let go of the database."""
-        self.hurry()
+        self.prepare_shutdown()
         await self._overview.close()
         await self._loader.end()
         await self._writer.close()
@@ -314,18 +314,20 @@ class Engine:
 
     # Watching.
 
-    def changes(self, name: str, *, pause: float = 0.25) -> AsyncIterator[Change | None]:
-        """Yield a stream's summary now and whenever it has changed, None now and then; end when closing."""
-        return self._feed.changes(name, pause=pause)
+    def changes(
+        self, name: str, is_allowed: Callable[[], bool] = lambda: True, *, pause: float = 0.25
+    ) -> AsyncIterator[Change | None]:
+        """Yield a stream's summary now and whenever it has changed, None as a sign of life.
 
-    def hurry(self) -> None:
-        """Keep no one waiting: the service is about to stop: end `changes` for all who listen.
-
-        Requests that have to wait for a stream are refused.
+        It ends when the service is about to stop, or when `is_allowed` returns False, which is checked every second.
         """
+        return self._feed.changes(name, is_allowed, pause=pause)
+
+    def prepare_shutdown(self) -> None:
+        """End `changes` for all listeners, and refuse requests that would have to wait for a stream."""
         self._feed.end()
-        self._loader.hurry()
-        self._writer.hurry()
+        self._loader.prepare_shutdown()
+        self._writer.prepare_shutdown()
 
     async def check(self) -> None:
         """Raise unless the database answers, is where it was, and takes writes if it lately did not."""

@@ -63,13 +63,13 @@ class StreamLoader:
         self._turns = asyncio.Semaphore(_AT_A_TIME)
         self._ending = False
 
-    def hurry(self) -> None:
+    def prepare_shutdown(self) -> None:
         """Stop reading what takes long."""
         self._ending = True
 
     async def end(self) -> None:
         """Stop reading what takes long, and wait until that is done."""
-        self.hurry()
+        self.prepare_shutdown()
         if self._reading:
             await asyncio.wait(self._reading.values())
 

@@ -88,10 +88,10 @@ class Writer:
         self.failing: ShortlistError | None = None
         self._lookup = Lookup(store, memory, self.do, find, open_limit)
         self._waiting: list[Request] = []
-        self._aside: list[Request] = []
+        self._deferred: list[Request] = []
         self._wake = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="shortlist-writer")
-        self._hurrying = self._closing = False
+        self._shutting_down = self._closing = False
         self._task = asyncio.create_task(self._run(), name="shortlist-writer")
 
     async def submit(self, command: Command) -> Outcome:
@@ -105,7 +105,7 @@ class Writer:
     @property
     def waiting(self) -> int:
         """How many requests wait for the next commit."""
-        return len(self._waiting) + len(self._aside)
+        return len(self._waiting) + len(self._deferred)
 
     def check(self) -> None:
         """Raise if nothing can be written any more."""
@@ -116,15 +116,15 @@ class Writer:
         """Run something in the thread that writes. The caller holds the lock."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
 
-    def hurry(self) -> None:
-        """Wait for no stream any more: what cannot be written now is refused."""
-        self._hurrying = True
+    def prepare_shutdown(self) -> None:
+        """Wait for streams no longer: refuse what cannot be written now."""
+        self._shutting_down = True
         self._wake.set()
 
     async def close(self) -> None:
         """Take nothing new, write what is there, keep snapshots, and let go of the database."""
         self._closing = True
-        self.hurry()
+        self.prepare_shutdown()
         await self._task
         async with self.lock:
             for stream in list(self._memory.by_id.values()):
@@ -134,10 +134,10 @@ class Writer:
         self._thread.shutdown()
 
     async def _run(self) -> None:
-        again = 0.0  # when those that were put aside are next tried
-        while self._waiting or self._aside or not self._closing:
-            if self._aside and (self._hurrying or time.monotonic() >= again):
-                batch, self._aside = self._aside, []
+        again = 0.0  # when those that were deferred are next tried
+        while self._waiting or self._deferred or not self._closing:
+            if self._deferred and (self._shutting_down or time.monotonic() >= again):
+                batch, self._deferred = self._deferred, []
                 again = time.monotonic() + _PAUSE
             else:
                 await self._gather()
@@ -146,10 +146,12 @@ class Writer:
                 await self._handle(batch)
                 continue
             self._wake.clear()
-            if self._waiting or self._closing or (self._aside and self._hurrying):
+            if self._waiting or self._closing or (self._deferred and self._shutting_down):
                 continue
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), max(0.0, again - time.monotonic()) if self._aside else None)
+                await asyncio.wait_for(
+                    self._wake.wait(), max(0.0, again - time.monotonic()) if self._deferred else None
+                )
 
     async def _gather(self) -> None:
         """Let the event loop turn for as long as each turn brings requests."""
@@ -159,20 +161,20 @@ class Writer:
             await asyncio.sleep(0)
 
     def _next(self) -> list[Request]:
-        """Take requests that wait; those of a stream for which others were put aside join them, in their order."""
+        """Take requests that wait; those of a stream for which others were deferred join them, in their order."""
         batch = self._waiting[: self._batch_limit]
         del self._waiting[: self._batch_limit]
-        if not self._aside:
+        if not self._deferred:
             return batch
-        held = {request.command.stream.name for request in self._aside}
+        held = {request.command.stream.name for request in self._deferred}
         for request in batch:
             if request.command.stream.name in held:
                 request.until = time.monotonic() + _PATIENCE
-                self._aside.append(request)
+                self._deferred.append(request)
         return [request for request in batch if request.command.stream.name not in held]
 
     async def _handle(self, batch: list[Request]) -> None:
-        """Write a batch; requests that have to wait are put aside."""
+        """Write a batch; requests that have to wait are deferred."""
         while batch:
             # The streams that it writes to; that others shadow them is found out on the way.
             streams = {request.command.stream.id: request.command.stream for request in batch}
@@ -181,7 +183,7 @@ class Writer:
                 try:
                     await self._write(batch, streams)
                 except Busy as busy:
-                    batch = self._put_aside(batch, busy)
+                    batch = self._defer(batch, busy)
                     continue
                 except Exception:  # noqa: BLE001 - whatever it was, nobody may be left waiting
                     _log.exception("a batch could not be stored")
@@ -189,16 +191,16 @@ class Writer:
                     await self._start_over(batch, streams)
             return
 
-    def _put_aside(self, batch: list[Request], busy: Busy) -> list[Request]:
-        """Put requests aside, or refuse those that were for too long; return the others."""
+    def _defer(self, batch: list[Request], busy: Busy) -> list[Request]:
+        """Defer requests, or refuse those that were for too long; return the others."""
         now = time.monotonic()
         for position in sorted(busy.positions):
             request = batch[position]
             request.until = request.until or now + _PATIENCE
-            if self._hurrying or now >= request.until:
+            if self._shutting_down or now >= request.until:
                 _refuse([request], ServiceUnavailable(busy.why))
             else:
-                self._aside.append(request)
+                self._deferred.append(request)
         return [request for position, request in enumerate(batch) if position not in busy.positions]
 
     async def _write(self, batch: list[Request], streams: Streams) -> None:

@@ -12,8 +12,7 @@ import shortlist
 from shortlist.service.engine import Engine
 from shortlist.service.keys import KeyFile
 from shortlist.service.web import pages
-from shortlist.service.web.gate import Gate
-from shortlist.service.web.limits import BodyLimits
+from shortlist.service.web.gate import BODY_LIMIT, Gate
 from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.problems import EVERYWHERE, handle_problems
 from shortlist.service.web.routes import (
@@ -27,6 +26,7 @@ from shortlist.service.web.routes import (
     rounds,
     streams,
 )
+from shortlist.service.web.server import before_shutdown
 
 __all__ = ["create_app"]
 
@@ -39,8 +39,7 @@ def create_app(
     keys: KeyFile | None = None,
     allowed_hosts: Sequence[str] = (),
     image_hosts: Sequence[str] = (),
-    rate: float | None = None,
-    limits: BodyLimits | None = None,
+    body_limit: int = BODY_LIMIT,
     expire_after: float | None = None,
     erase_texts_after: float | None = None,
     **settings: Any,
@@ -57,10 +56,8 @@ def create_app(
         Host names accepted where there are no keys, besides localhost and addresses.
     image_hosts
         From where pages may show pictures, such as ``https://pictures.example.org``; from nowhere, if left out.
-    rate
-        Requests per second for each key, or for each address where there are no keys.
-    limits
-        Of bodies; at most 2 MB each, if left out.
+    body_limit
+        The size of the largest body, in bytes.
     expire_after
         Close rounds that have waited for an answer for this many seconds.
     erase_texts_after
@@ -75,7 +72,8 @@ def create_app(
         async with Engine.open(address, observe=metrics.commit, notice=metrics.notice, **settings) as engine:
             app.state.engine = engine
             hourly = asyncio.create_task(_retain(engine, metrics, expire_after, erase_texts_after))
-            yield
+            with before_shutdown(engine.prepare_shutdown):
+                yield
             hourly.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await hourly
@@ -93,11 +91,9 @@ def create_app(
         redoc_url=None,
         responses=EVERYWHERE,
     )
-    app.state.metrics, app.state.limits = metrics, limits or BodyLimits()
+    app.state.metrics, app.state.keys = metrics, keys
     app.state.image_hosts = tuple(image_hosts)
-    app.add_middleware(
-        Gate, keys=keys, allowed_hosts=allowed_hosts, rate=rate, limits=app.state.limits, metrics=metrics
-    )
+    app.add_middleware(Gate, keys=keys, allowed_hosts=allowed_hosts, body_limit=body_limit, metrics=metrics)
     handle_problems(app)
     return app
 

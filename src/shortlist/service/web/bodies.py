@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from shortlist.service.web.dependencies import KEY
 
-__all__ = ["BodyRoute", "is_json", "is_lines", "path_reader_of", "reader_of"]
+__all__ = ["BodyRoute", "is_json"]
 
 Result = TypeVar("Result")
 #: From how many fields on it is looked at first whether many of them are unknown.
@@ -30,18 +30,12 @@ _MANY_ERRORS: Final = 100
 _SHORT: Final = 100_000
 #: What nearly every client sends, as the server passes it on.
 _USUAL_HEADER: Final = (b"content-type", b"application/json")
-_LINES: Final = (b"application/jsonl", b"application/x-ndjson")
 
 
 def is_json(request: Request) -> bool:
     """Return whether a request says that its body is JSON."""
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     return content_type == "application/json" or content_type.endswith("+json")
-
-
-def is_lines(content_type: bytes) -> bool:
-    """Return whether a content type is that of JSON lines."""
-    return content_type.partition(b";")[0].strip().lower() in _LINES
 
 
 class BodyRoute(APIRoute):
@@ -53,7 +47,7 @@ class BodyRoute(APIRoute):
         body = inspect.signature(endpoint, eval_str=True).parameters.get("body")
         if body is None:
             return super().get_route_handler()
-        read, read_path = reader_of(TypeAdapter(body.annotation)), path_reader_of(endpoint)
+        read, read_path = _reader(TypeAdapter(body.annotation)), _path_reader(endpoint)
         wants_key = "key" in inspect.signature(endpoint).parameters
 
         async def answer(request: Request) -> Response:
@@ -69,7 +63,7 @@ class BodyRoute(APIRoute):
         return answer
 
 
-def path_reader_of(endpoint: Callable[..., Any]) -> Callable[[Request], dict[str, Any]]:
+def _path_reader(endpoint: Callable[..., Any]) -> Callable[[Request], dict[str, Any]]:
     """Return what reads the parameters of a path, or raises RequestValidationError."""
     # The validators themselves: the methods of an adapter would add a call for each parameter.
     validators = [
@@ -90,7 +84,7 @@ def path_reader_of(endpoint: Callable[..., Any]) -> Callable[[Request], dict[str
     return read
 
 
-def reader_of(adapter: TypeAdapter[Result]) -> Callable[[bytes], Result]:
+def _reader(adapter: TypeAdapter[Result]) -> Callable[[bytes], Result]:
     """Return what reads JSON into a model, in milliseconds however wrong it is, or raises RequestValidationError."""
     validate, write = adapter.validator.validate_json, adapter.serializer.to_json
 

@@ -1,5 +1,6 @@
 """What routes take from the app and from the gate: the engine, the metrics, and the caller's key."""
 
+from collections.abc import Callable
 from typing import Annotated, Final
 
 from fastapi import Depends, Request
@@ -15,6 +16,7 @@ __all__ = [
     "CurrentEngine",
     "CurrentKey",
     "CurrentMetrics",
+    "KeyCheck",
     "annotator_of",
     "author_of",
     "only_answers",
@@ -39,6 +41,12 @@ async def _metrics(request: Request) -> Metrics:
 
 async def _key(request: Request) -> Key | None:
     return request.scope.get(KEY)
+
+
+async def _key_check(request: Request) -> Callable[[], bool]:
+    """Return a function that returns whether the key of a request is still valid: for responses that last."""
+    keys, key = request.app.state.keys, request.scope.get(KEY)
+    return lambda: keys is None or key is None or keys.is_valid(key.id)
 
 
 def annotator_of(key: Key | None, given: str | None) -> str | None:
@@ -70,3 +78,4 @@ def unnamed(key: Key | None, error: ShortlistError) -> ShortlistError:
 CurrentEngine = Annotated[Engine, Depends(_engine)]
 CurrentMetrics = Annotated[Metrics, Depends(_metrics)]
 CurrentKey = Annotated[Key | None, Depends(_key)]
+KeyCheck = Annotated[Callable[[], bool], Depends(_key_check)]

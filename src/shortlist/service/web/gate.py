@@ -1,42 +1,42 @@
 """The gate: what every request passes before a route sees it, and every response on its way out.
 
-In this order: a request id; without keys, the host that was asked for; the key and its scope; the rate of the key; the
-size of the body, how long it takes, and what all bodies take together. Then, with the response, one line of log and one
-of metrics. What is checked is in `scopes`, `hosts`, `rate`, `limits` and `request_guard`. A response in parts (live
-events, an export) ends when its key is revoked, which `watching` sees to.
+In this order: a request id; without keys, the host that was asked for; the key and its scope; the size of the body.
+With the response, one line of log and one of metrics. Time limits, rates and floods are for a proxy in front of the
+service: `deploy/` has one.
 """
 
-import asyncio
-import contextlib
+import itertools
+import json
 import logging
-import math
+import os
 import re
 import time
 from collections.abc import Iterable
 from typing import Final
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from shortlist.service.keys import KeyFile
-from shortlist.service.web.bodies import is_lines
 from shortlist.service.web.dependencies import KEY
 from shortlist.service.web.hosts import Hosts
-from shortlist.service.web.limits import BodyLimits
 from shortlist.service.web.metrics import Metrics
-from shortlist.service.web.problems import WHY, Refusal, document
-from shortlist.service.web.rate import RateLimit
-from shortlist.service.web.request_guard import BodyRefused, RequestGuard
+from shortlist.service.web.problems import PROBLEM_TYPE, WHY, Refusal, document
 from shortlist.service.web.scopes import is_public, scope_of
-from shortlist.service.web.watching import Watch
 
-__all__ = ["Gate"]
+__all__ = ["BODY_LIMIT", "Gate"]
 
 _log = logging.getLogger("shortlist.access")
 
-#: Requests per second that an address may send without a key, at least: a page loads a dozen files at once.
-_PUBLIC_RATE: Final = 50.0
-#: The routes that read JSON lines.
-_IN_PARTS: Final = re.compile(r"/v1/streams/[^/]+/(?:feedback|rounds:batch|items)")
+#: The default size of the largest body, in bytes.
+BODY_LIMIT: Final = 2 * 2**20
+#: Paths whose responses set their own headers. All other responses are private, and must not be cached or guessed at.
+_PAGES: Final = ("/static/", "/page/", "/favicon.ico")
+_PRIVATE: Final = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
+_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+#: Ids of requests that bring none: a random part per process, and a number; drawing one per request would take long.
+_PROCESS: Final = os.urandom(4).hex().encode()
+_COUNT: Final = itertools.count()
 
 
 class Gate:
@@ -50,12 +50,10 @@ class Gate:
         The keys that are accepted; None accepts every request for this machine.
     allowed_hosts
         Host names accepted where there are no keys, besides localhost.
-    rate
-        Requests per second for each key (for each address, where there are no keys); None for no limit.
-    limits
-        Of bodies.
+    body_limit
+        The size of the largest body, in bytes.
     metrics
-        Where requests are counted.
+        Counts the requests.
     """
 
     def __init__(
@@ -64,105 +62,100 @@ class Gate:
         *,
         keys: KeyFile | None,
         allowed_hosts: Iterable[str],
-        rate: float | None,
-        limits: BodyLimits,
+        body_limit: int,
         metrics: Metrics,
     ) -> None:
-        self._app, self._keys, self._limits, self._metrics = app, keys, limits, metrics
-        self._watch = None if keys is None else Watch(keys)
+        self._app, self._keys, self._body_limit, self._metrics = app, keys, body_limit, metrics
         self._hosts = Hosts(allowed_hosts)
-        self._rate_limit = None if rate is None else RateLimit(rate)
-        self._public_limit = None if rate is None else RateLimit(max(rate, _PUBLIC_RATE))
+        self._too_large = f"the body is larger than {body_limit:,} bytes: send fewer candidates, or shorter texts"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or say why not."""
+        """Pass a request to the application, or refuse it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        guard = RequestGuard(scope, receive, send, self._limits)
+        began, status, size = time.perf_counter(), 500, 0
+        headers: dict[bytes, bytes] = dict(reversed(list(scope["headers"])))  # the first of each name
+        given = headers.get(b"x-request-id", b"")
+        request_id = given if _REQUEST_ID.fullmatch(given) else b"%s%08x" % (_PROCESS, next(_COUNT))
+        path = scope["path"]
+        private = [] if path.startswith(_PAGES) or path == "/" else _PRIVATE
+
+        async def receive_limited() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > self._body_limit:
+                raise HTTPException(413, self._too_large, {"Connection": "close"})
+            return message
+
+        async def send_identified(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                own = message.get("headers", ())
+                more = [] if any(name == b"cache-control" for name, _ in own) else private
+                message["headers"] = [*own, (b"x-request-id", request_id), *more]
+            await send(message)
+
         try:
-            refusal = self._authorize(guard)
+            refusal = self._authorize(scope, headers)
             if refusal is None:
-                if self._watch is not None and guard.key_id is not None:
-                    guard.check_parts(self._watch.check)
-                with contextlib.suppress(BodyRefused):
-                    await self._app(scope, guard.receive, guard.send)
-                if not guard.started:
-                    refusal = guard.refusal
-            if refusal is not None:
-                await guard.refuse(refusal)
-        except asyncio.CancelledError:
-            if not guard.cut_off:
-                raise
-            # The server sees that the response is not complete, and closes the connection: nobody takes half an
-            # export for a whole one.
-            guard.uncut()
+                await self._app(scope, receive_limited, send_identified)
+            else:
+                await _refuse(refusal, send_identified)
         except Exception as error:
             scope[WHY] = f"{type(error).__name__}: {error}"
             raise
         finally:
-            if self._watch is not None:
-                self._watch.forget(guard)
-            guard.close()
-            self._record(guard)
+            self._record(scope, status, request_id, time.perf_counter() - began)
 
-    def _authorize(self, guard: RequestGuard) -> Refusal | None:
-        """Return why a request is refused, if it is."""
-        scope, headers = guard.scope, guard.headers
+    def _authorize(self, scope: Scope, headers: dict[bytes, bytes]) -> Refusal | None:
+        """Return why a request is refused, if it is; the scope then has its key."""
         if self._keys is None:
             refusal = self._hosts.refusal(scope)
             if refusal is not None:
                 return refusal
-        address = str((scope.get("client") or ("nobody",))[0])
         if is_public(scope["path"]):
-            return None if scope["path"] == "/healthz" else _too_many(self._public_limit, address)
+            return None
         if self._keys is not None:
             scheme, _, presented = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
             key = self._keys.find(presented.strip()) if scheme.lower() == "bearer" else None
             if key is None:
                 detail = "this needs a valid key: send it as `Authorization: Bearer sl_...`"
                 return Refusal(document("not-allowed", 401, detail), {"WWW-Authenticate": "Bearer"})
-            guard.key_id = key.id
             scope[KEY] = key
             needed = scope_of(scope)
             if not key.may(needed):
                 return Refusal(document("not-allowed", 403, f"this key may not do that: it needs the scope {needed}"))
         length = headers.get(b"content-length", b"0")
-        if _is_in_parts(guard):
-            guard.read_in_parts()
-            length = b"0"
-        too_large = self._limits.too_large if length.isdigit() and int(length) > self._limits.size else None
-        return _too_many(self._rate_limit, guard.key_id or address) or too_large
+        if length.isdigit() and int(length) > self._body_limit:
+            return Refusal(document("content-too-large", 413, self._too_large), {"Connection": "close"})
+        return None
 
-    def _record(self, guard: RequestGuard) -> None:
+    def _record(self, scope: Scope, status: int, request_id: bytes, seconds: float) -> None:
         """Count a request that is done, and log it if it failed or if all are logged."""
-        seconds, status = time.perf_counter() - guard.began, guard.status
-        self._metrics.request(guard.scope, status, seconds)
+        self._metrics.request(scope, status, seconds)
         level = logging.ERROR if status >= 500 else logging.INFO
         if _log.isEnabledFor(level):
+            key = scope.get(KEY)
             payload = {
-                "request_id": guard.request_id.decode(),
-                "method": guard.scope["method"],
-                "path": guard.scope["path"],
+                "request_id": request_id.decode(),
+                "method": scope["method"],
+                "path": scope["path"],
                 "status": status,
                 "ms": round(1000 * seconds, 2),
-                "key": guard.key_id,
+                "key": None if key is None else key.id,
             }
             if status >= 500:
-                payload["why"] = guard.scope.get(WHY)
+                payload["why"] = scope.get(WHY)
             _log.log(level, "request", extra={"payload": payload})
 
 
-def _is_in_parts(guard: RequestGuard) -> bool:
-    """Return whether a request has many lines, which are read and stored in parts."""
-    content_type = guard.headers.get(b"content-type", b"")
-    return b"json" in content_type and is_lines(content_type) and _IN_PARTS.fullmatch(guard.scope["path"]) is not None
-
-
-def _too_many(limit: RateLimit | None, sender: str) -> Refusal | None:
-    """Return why a sender has to wait, if it has to."""
-    wait = 0.0 if limit is None else limit.take(sender)
-    if not wait:
-        return None
-    detail = "too many requests in this second: send fewer per second"
-    return Refusal(document("too-many-requests", 429, detail), {"Retry-After": str(math.ceil(wait))})
+async def _refuse(refusal: Refusal, send: Send) -> None:
+    """Respond with a problem document."""
+    body = json.dumps(refusal.document).encode()
+    headers = [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
+    headers += [(b"content-type", PROBLEM_TYPE.encode()), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": refusal.document["status"], "headers": headers})
+    await send({"type": "http.response.body", "body": body})

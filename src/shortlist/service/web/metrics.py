@@ -1,7 +1,7 @@
 """What Prometheus reads: requests and commits as they happen, streams as they are when it asks.
 
-With several workers, each counts into a file of a folder that they share (`share_counts`), and whichever of them is
-asked answers with the sum: a counter does not depend on who answers.
+With several workers, each counts into files of a folder that they share (`share_counts`), and the one that is asked
+answers with the sum.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
@@ -26,7 +27,7 @@ from shortlist.service.engine import Engine
 from shortlist.service.keys import KeyFile
 from shortlist.service.web.stream_metrics import MOST_STREAMS, StreamMetrics
 
-__all__ = ["Metrics", "forget_worker", "share_counts"]
+__all__ = ["Metrics", "share_counts"]
 
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -146,6 +147,7 @@ class Metrics:
         registry.register(streams)
         counted = self._registry
         if _FOLDER in os.environ:
+            _forget_ended(Path(os.environ[_FOLDER]))
             counted = CollectorRegistry()
             multiprocess.MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
         return bytes(generate_latest(counted) + generate_latest(registry))
@@ -162,6 +164,10 @@ def share_counts() -> Iterator[None]:
             del os.environ[_FOLDER]
 
 
-def forget_worker(process_id: int) -> None:
-    """Forget what a process that has ended was at; what it has counted stays."""
-    multiprocess.mark_process_dead(process_id)  # type: ignore[no-untyped-call]
+def _forget_ended(folder: Path) -> None:
+    """Remove the gauges of workers that have ended; their counters stay."""
+    for process_id in {int(file.stem.rpartition("_")[2]) for file in folder.glob("gauge_live*.db")}:
+        try:
+            os.kill(process_id, 0)
+        except ProcessLookupError:
+            multiprocess.mark_process_dead(process_id)  # type: ignore[no-untyped-call]

@@ -10,6 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.routing import Match, Route
 
 from shortlist.errors import (
@@ -91,6 +92,7 @@ def handle_problems(app: FastAPI) -> None:
     app.add_exception_handler(ShortlistError, _of_package)
     app.add_exception_handler(RequestValidationError, _of_request)
     app.add_exception_handler(HTTPException, _of_framework)
+    app.add_exception_handler(ClientDisconnect, _of_disconnect)
     app.add_exception_handler(Exception, _of_bug)
 
 
@@ -114,11 +116,19 @@ async def _of_framework(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101
     if error.status_code == 400 and request.method in ("POST", "PUT", "PATCH"):
         return _response(_invalid("the body cannot be read as JSON; send it as UTF-8"))
-    kind = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
+    phrase = (
+        "content too large" if error.status_code == 413 else HTTPStatus(error.status_code).phrase
+    )  # renamed in 3.13
+    kind = phrase.lower().replace(" ", "-")
     headers = dict(error.headers or {})
     if error.status_code == 405:
         headers["Allow"] = ", ".join(_methods(request))
     return _response(document(kind, error.status_code, str(error.detail)), headers)
+
+
+async def _of_disconnect(_request: Request, _error: Exception) -> JSONResponse:
+    # No client receives it; it is for the log and the metrics.
+    return _response(document("bad-request", 400, "the connection was closed before the whole body had arrived"))
 
 
 async def _of_bug(_request: Request, _error: Exception) -> JSONResponse:
@@ -169,4 +179,4 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 #: What any route may answer with.
-EVERYWHERE: Final = responses(400, 401, 403, 408, 413, 421, 422, 429, 500, 503)
+EVERYWHERE: Final = responses(400, 401, 403, 413, 421, 422, 500, 503)

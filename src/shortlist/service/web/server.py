@@ -1,72 +1,33 @@
-"""Running the app: uvicorn in this process, or in several that share a socket."""
+"""Running the app: uvicorn, in one process or in several that share a socket."""
 
 import asyncio
 import contextlib
 import functools
 import gc
-import logging
-import multiprocessing
 import signal
 import socket
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, Final
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.supervisors import Multiprocess
 
 from shortlist.errors import InvalidParameter
 from shortlist.service.web import logs
-from shortlist.service.web.connections import HeaderTimeout, most_connections
-from shortlist.service.web.metrics import forget_worker, share_counts
+from shortlist.service.web.metrics import share_counts
 
-__all__ = ["Server", "listen", "run", "run_workers"]
+__all__ = ["before_shutdown", "listen", "run"]
 
-_log = logging.getLogger("shortlist.service")
 #: How many seconds the service waits for accepted requests when it stops.
-_GRACE: Final = 4
-
-
-class Server(uvicorn.Server):
-    """Ends server-sent events when it stops: they would never end by themselves. Closes connections that are slow."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.header_timeout = HeaderTimeout()
-
-    async def on_tick(self, counter: int) -> bool:
-        """Do what is due ten times per second."""
-        if counter % 10 == 0:  # once per second
-            self.header_timeout.look(self.server_state.connections)
-        return await super().on_tick(counter)
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to serve."""
-        self._loop = asyncio.get_running_loop()
-        await super().startup(sockets)
-        # What exists now stays: scanning it again and again costs the collector a tenth of a second. And the rounds
-        # in memory are many and long-lived, so a full scan is made seldom.
-        gc.collect()
-        gc.freeze()
-        gc.set_threshold(10_000, 20, 50)
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop: end live streams too, and let no request wait for long."""
-        super().handle_exit(sig, frame)
-        engine = getattr(self._app.state, "engine", None)
-        if engine is not None:
-            self._loop.call_soon_threadsafe(engine.hurry)
-
-    @property
-    def _app(self) -> FastAPI:
-        app = self.config.app
-        assert isinstance(app, FastAPI)  # noqa: S101 - for the type checker
-        return app
+_SHUTDOWN_SECONDS: Final = 4
+#: How many of the files that a process may open are not for connections.
+_OTHER_FILES: Final = 64
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens, or say why it cannot."""
+    """Return a socket that listens; raise if that is not possible."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Named as TCP: only then does asyncio turn off Nagle's algorithm, which makes an answer wait for 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -83,78 +44,92 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def run(
-    app: FastAPI,
+    make_app: Callable[[], FastAPI],
     *,
     sockets: list[socket.socket] | None = None,
     port: int = 8000,
+    workers: int = 1,
     access: bool = False,
-    proxies: Sequence[str] = (),
 ) -> None:
     """Serve an app until a signal stops it, on a socket or on a port of this machine.
 
-    `X-Forwarded-For` is believed where it comes from one of the proxies; from others it would let anybody choose
-    under which address their requests are counted.
+    Parameters
+    ----------
+    make_app
+        Creates the app, in each worker.
+    sockets
+        Where to listen.
+    port
+        The port to listen on, if there are no sockets.
+    workers
+        The number of processes; more than one need sockets.
+    access
+        Log every request, not only those that fail.
     """
     logs.configure(access=access)
     config = uvicorn.Config(
-        app,
+        functools.partial(_create, make_app, access=access),
+        factory=True,
         port=port,
+        workers=workers,
         access_log=False,
         log_config=None,
-        timeout_graceful_shutdown=_GRACE,
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         server_header=False,
-        limit_concurrency=most_connections(),
+        limit_concurrency=_most_connections(),
         ws="none",  # there are no WebSockets here; a request to switch to them is one like any other
-        proxy_headers=bool(proxies),
-        forwarded_allow_ips=list(proxies),
+        proxy_headers=False,  # the address of a client is used nowhere
     )
-    Server(config).run(sockets)
+    if workers == 1:
+        uvicorn.Server(config).run(sockets)
+    else:
+        with share_counts():
+            Multiprocess(config, sockets or []).run()
 
 
-def run_workers(
-    make_app: Callable[[], FastAPI],
-    count: int,
-    sockets: list[socket.socket],
-    *,
-    access: bool,
-    proxies: Sequence[str] = (),
-) -> None:
-    """Serve from several processes until a signal stops them; one that dies is restarted."""
-    logs.configure(access=access)
-    with share_counts():
-        _run_workers(functools.partial(_work, make_app, sockets, access, proxies), count)
+def _create(make_app: Callable[[], FastAPI], *, access: bool) -> FastAPI:
+    """Create the app in the process that serves it."""
+    logs.configure(access=access)  # a worker does not inherit the logs of its parent
+    app = make_app()
+    # What exists now is never garbage: scanning it again and again takes a tenth of a second each time. And the rounds
+    # in memory are many and long-lived, so full scans are made seldom.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 50)
+    return app
 
 
-def _run_workers(work: Callable[[], None], count: int) -> None:
-    context = multiprocessing.get_context("spawn")
-    stopping = False
-
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        nonlocal stopping
-        stopping = True
-
-    for each in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(each, stop)
-    workers: list[Any] = []
-    while not stopping:
-        for worker in [worker for worker in workers if not worker.is_alive()]:
-            _log.warning("worker %s ended with %s; starting another", worker.pid, worker.exitcode)
-            workers.remove(worker)
-            forget_worker(worker.pid)
-            time.sleep(1.0)
-        while len(workers) < count:
-            worker = context.Process(target=work)
-            worker.start()
-            workers.append(worker)
-        time.sleep(0.2)
-    for worker in workers:
-        with contextlib.suppress(ProcessLookupError):
-            worker.terminate()
-    for worker in workers:
-        worker.join(2 * _GRACE)
-        if worker.is_alive():
-            worker.kill()
+def _most_connections() -> int | None:
+    """Return how many connections there may be: above that, new ones are answered 503 instead of left waiting."""
+    try:
+        import resource  # noqa: PLC0415 - not on Windows
+    except ImportError:
+        return None
+    return max(1, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _OTHER_FILES)
 
 
-def _work(make_app: Callable[[], FastAPI], sockets: list[socket.socket], access: bool, proxies: Sequence[str]) -> None:
-    run(make_app(), sockets=sockets, access=access, proxies=proxies)
+@contextlib.contextmanager
+def before_shutdown(prepare: Callable[[], None]) -> Iterator[None]:
+    """Call a function when a signal stops the server, before it waits for the requests that it has accepted.
+
+    Server-sent events never end by themselves, and the server would wait for them. Its own handlers run as well.
+    """
+    loop = asyncio.get_running_loop()
+    handlers: dict[int, Any] = {}
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        loop.call_soon_threadsafe(prepare)
+        handler = handlers[number]
+        if callable(handler):
+            handler(number, frame)
+
+    with contextlib.suppress(ValueError):  # signals are for the main thread
+        for number in (signal.SIGTERM, signal.SIGINT):
+            handlers[number] = signal.getsignal(number)
+            signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for each, handler in handlers.items():
+            if signal.getsignal(each) is stop:
+                signal.signal(each, handler)

@@ -1,13 +1,14 @@
 """Many lists, or many answers, in one request."""
 
-import itertools
-
-import pytest
-
 from shortlist.service.store import Store
 from tests.service.running import running
-from tests.service.web.batches import LISTED, post_lines, rounds
 from tests.service.web.checks import problem
+
+LISTED = [{"id": "a", "score": 0.3}, {"id": "b", "score": 0.9}]
+
+
+def rounds(count):
+    return [{"round_id": f"r{i}", "candidates": LISTED} for i in range(count)]
 
 
 def test_a_batch_of_answers(service):
@@ -47,40 +48,15 @@ def test_a_batch_of_lists(service):
     assert "at most 1000" in problem(refused, 422, "invalid-request")["detail"]
 
 
-def test_lists_and_answers_as_lines(service, monkeypatch):
-    """Any number of them, in parts that share commits, each with its result, in order."""
-    service.make(score="raw")
-    commits, append = [], Store.append
-    monkeypatch.setattr(
-        Store, "append", lambda store, new, *more: commits.append(len(new)) or append(store, new, *more)
-    )
-    results = post_lines(service, "rounds:batch", rounds(1200))
-    assert [(each["line"], each["round_id"], each["status"]) for each in results] == [
-        (i + 1, f"r{i}", 201) for i in range(1200)
-    ]
-    assert results[7]["members"] == ["b", "a"]
-    assert len(commits) <= 5
-    answers = [{"round_id": f"r{i}", "hit": "b"} for i in range(1200)]
-    results = post_lines(service, "feedback", answers, **{"Content-Type": "application/x-ndjson; charset=utf-8"})
-    assert [each["status"] for each in results] == [200] * 1200
-    assert results[-1] == {"line": 1200, "round_id": "r1199", "status": 200, "answer": {"hit": "b"}}
-    assert sum(commits) == 2400
-    assert len(commits) <= 10
-    assert service.http.get("/v1/streams/docs").json()["hits"] == 1200
-
-
 def test_an_unknown_stream_is_one_error(sqlite_service):
-    for path, kind in itertools.product(("feedback", "rounds:batch"), ("application/jsonl", "application/x-ndjson")):
-        answer = sqlite_service.http.post(
-            f"/v1/streams/nowhere/{path}", content=b'{"miss": true}', headers={"Content-Type": kind}
-        )
-        problem(answer, 404, "unknown-stream")
-        answer = sqlite_service.http.post(f"/v1/streams/-a/{path}", content=b"{}", headers={"Content-Type": kind})
+    bodies = {"feedback": {"answers": [{"round_id": "r", "miss": True}]}, "rounds:batch": {"rounds": rounds(1)}}
+    for path, body in bodies.items():
+        problem(sqlite_service.http.post(f"/v1/streams/nowhere/{path}", json=body), 404, "unknown-stream")
+        answer = sqlite_service.http.post(f"/v1/streams/-a/{path}", json=body)
         assert problem(answer, 422, "invalid-request")["errors"][0]["where"] == "name"
 
 
-@pytest.mark.parametrize("form", ["json", "lines"])
-def test_answers_to_large_lists_are_not_all_in_memory_at_once(sqlite, monkeypatch, form):
+def test_answers_to_large_lists_are_not_all_in_memory_at_once(sqlite, monkeypatch):
     from shortlist.service.engine import pages  # noqa: PLC0415
 
     monkeypatch.setattr(pages, "_TOGETHER", 300_000)
@@ -98,11 +74,7 @@ def test_answers_to_large_lists_are_not_all_in_memory_at_once(sqlite, monkeypatc
     monkeypatch.setattr(Store, "begin", noted)
     with running(sqlite) as service:  # which has none of them in memory
         answers = [{"round_id": f"r{i}", "hit": "candidate 7"} for i in range(12)]
-        if form == "json":
-            reply = service.http.post("/v1/streams/docs/feedback", json={"answers": answers})
-            results = reply.json()["results"]
-        else:
-            results = post_lines(service, "feedback", answers)
-        assert [each["status"] for each in results] == [200] * 12
+        reply = service.http.post("/v1/streams/docs/feedback", json={"answers": answers})
+        assert [each["status"] for each in reply.json()["results"]] == [200] * 12
     assert sum(fetched) == 12
     assert max(fetched) <= 6

@@ -14,8 +14,6 @@ from shortlist.service.web import item_replies
 from tests.service.running import running
 from tests.service.web.checks import problem, strict
 
-LINES = {"content-type": "application/jsonl"}
-
 
 def item(name, **more):
     listed = [{"id": "a", "score": 0.9, "text": "the first"}, {"id": "b", "score": 0.1}]
@@ -87,22 +85,6 @@ def test_one_item_is_removed(sqlite_service):
     problem(sqlite_service.http.delete("/v1/streams/docs/items/i1"), 404, "unknown-round")
     assert take(sqlite_service).json()["round_id"] == "i2"
     problem(sqlite_service.http.delete("/v1/streams/docs/items/i2"), 409, "conflicting-round")
-
-
-def test_json_lines_may_begin_with_a_byte_order_mark(sqlite_service):
-    content = b"\xef\xbb\xbf" + json.dumps(item("i1")).encode()
-    answer = sqlite_service.http.post("/v1/streams/docs/items", content=content, headers=LINES)
-    assert json.loads(answer.text)["status"] == 201
-
-
-def test_json_lines_of_any_number(sqlite_service):
-    lines = [json.dumps(item(f"i{number}")) for number in range(1_200)] + ["{", json.dumps({"id": "x"})]
-    answer = sqlite_service.http.post("/v1/streams/docs/items", content="\n".join(lines), headers=LINES)
-    results = [json.loads(line) for line in answer.text.splitlines()]
-    assert answer.status_code == 207
-    assert [each["status"] for each in results] == [201] * 1_200 + [422, 422]
-    assert results[-1]["id"] is None
-    assert sqlite_service.http.get("/v1/streams/docs/items").json()["waiting"] == 1_200
 
 
 def test_a_lease_is_lost_to_whoever_came_next(sqlite_service):

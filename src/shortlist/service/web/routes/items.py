@@ -8,20 +8,18 @@ from fastapi import APIRouter, Query, Response
 from shortlist.errors import ShortlistError
 from shortlist.service.engine import Engine
 from shortlist.service.engine.items import Item
-from shortlist.service.keys import Key
 from shortlist.service.web import item_replies, item_requests
+from shortlist.service.web.bodies import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine, CurrentKey, annotator_of, only_answers
 from shortlist.service.web.fields import ANNOTATOR, RoundPath, StreamPath
 from shortlist.service.web.problems import EVERYWHERE, responses
-from shortlist.service.web.routes.batches import LinesRoute, refused, with_lines
+from shortlist.service.web.routes.batches import refused
 from shortlist.service.web.views import as_json, next_view
 
 __all__ = ["router"]
 
 
-async def _add(
-    engine: Engine, name: str, _key: Key | None, items: Sequence[item_requests.NewItem]
-) -> list[dict[str, Any]]:
+async def _add(engine: Engine, name: str, items: Sequence[item_requests.NewItem]) -> list[dict[str, Any]]:
     """Add items; return the result of each."""
     results: list[dict[str, Any]] = [{} for _ in items]
     good = dict[int, Item]()
@@ -40,13 +38,7 @@ async def _add(
     return results
 
 
-class _ItemRoute(LinesRoute):
-    """The routes here."""
-
-    LINES = {"add_items": (item_requests.NewItem, _add, "id")}  # noqa: RUF012 - nobody changes it
-
-
-router = APIRouter(route_class=_ItemRoute, responses=EVERYWHERE)
+router = APIRouter(route_class=BodyRoute, responses=EVERYWHERE)
 
 
 @router.post(
@@ -55,15 +47,14 @@ router = APIRouter(route_class=_ItemRoute, responses=EVERYWHERE)
     status_code=207,
     response_model=item_replies.ItemResults,
     responses=responses(404, 409),
-    openapi_extra=with_lines("an item of `items`", "an item of `results`"),
 )
 async def add_items(engine: CurrentEngine, name: StreamPath, body: item_requests.NewItems) -> Response:
     """Add items for annotators to answer; each is accepted or refused on its own, and no list is cut yet.
 
-    Any number may wait. As JSON, at most 1,000 at once; as JSON lines any number, stored and answered in parts.
+    At most 1,000 per request; any number may wait.
     """
     await engine.require(name)
-    return as_json({"results": await _add(engine, name, None, body.items)}, 207)
+    return as_json({"results": await _add(engine, name, body.items)}, 207)
 
 
 @router.get(

@@ -1,6 +1,6 @@
 """Making, listing, watching and deleting streams."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Response
@@ -10,7 +10,7 @@ from shortlist.errors import ServiceUnavailable
 from shortlist.service.engine import Engine, Settings
 from shortlist.service.web import stream_replies, stream_requests
 from shortlist.service.web.bodies import BodyRoute
-from shortlist.service.web.dependencies import CurrentEngine, CurrentMetrics
+from shortlist.service.web.dependencies import CurrentEngine, CurrentMetrics, KeyCheck
 from shortlist.service.web.fields import AFTER_NAME, PageLimit, StreamPath
 from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.problems import EVERYWHERE, responses
@@ -103,19 +103,22 @@ async def delete_stream(engine: CurrentEngine, name: StreamPath) -> Response:
         200: {"description": "The stream's summary whenever it changes.", "content": {"text/event-stream": {}}},
     },
 )
-async def live(engine: CurrentEngine, metrics: CurrentMetrics, name: StreamPath) -> StreamingResponse:
-    """Send the stream's summary now and whenever it changes, as server-sent events."""
+async def live(
+    engine: CurrentEngine, metrics: CurrentMetrics, is_allowed: KeyCheck, name: StreamPath
+) -> StreamingResponse:
+    """Send the stream's summary now and whenever it changes, as server-sent events, until the key is revoked."""
     await engine.require(name)  # an unknown stream is an error, not an empty stream of events
     if engine.listeners >= _MOST_LISTENERS:
         raise ServiceUnavailable(f"{_MOST_LISTENERS:,} live streams are open, and that is the most: close some")
     headers = {"X-Accel-Buffering": "no"}
-    return StreamingResponse(_events(engine, metrics, name), media_type="text/event-stream", headers=headers)
+    events = _events(engine, metrics, name, is_allowed)
+    return StreamingResponse(events, media_type="text/event-stream", headers=headers)
 
 
-async def _events(engine: Engine, metrics: Metrics, name: str) -> AsyncIterator[str]:
+async def _events(engine: Engine, metrics: Metrics, name: str, is_allowed: Callable[[], bool]) -> AsyncIterator[str]:
     with metrics.listeners.track_inprogress():
         yield "retry: 2000\n\n"
-        async for change in engine.changes(name):
+        async for change in engine.changes(name, is_allowed):
             if change is None:
                 yield ": still here\n\n"
             else:
