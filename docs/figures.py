@@ -11,7 +11,7 @@ from bisect import insort
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -30,9 +30,6 @@ from shortlist.lab.scored import Lists, score_lists
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import AuctionTask, load_task
 from shortlist.scores import Raw
-
-if TYPE_CHECKING:
-    from shortlist.rounds.settings import OptionsDict
 
 DOCS: Final = Path(__file__).parent
 STYLE: Final = str(DOCS / "house.mplstyle")
@@ -139,7 +136,7 @@ def silence() -> Figure:
 
 def drift() -> Figure:
     """Coverage and list length when right passages begin to score less: off, as shipped, and with restarts."""
-    ways: dict[str, OptionsDict] = {
+    ways: dict[str, dict[str, Any]] = {
         "miss_budget=None": {"miss_budget": None},
         "the default": {},
         'on_drift="restart"': {"on_drift": "restart"},

@@ -18,7 +18,7 @@ from matplotlib.patches import Circle, Ellipse, Polygon
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from shortlist.service.demo import ASKED, SIMULATED, Corpus, create_demo
-from shortlist.service.engine import Engine, Settings
+from shortlist.service.engine import Engine, StreamSettings
 from shortlist.service.engine.commands import Author
 from shortlist.service.engine.items import Item
 
@@ -62,7 +62,7 @@ async def fill_queue(engine: Engine) -> None:
     """Let a team label pictures for a while, and leave some for us."""
     guidelines = "Pick what fills most of the picture.\nIf two fit, pick the more specific one."
     settings: dict[str, Any] = {"score": "raw", "record_annotators": True, "guidelines": guidelines}
-    await engine.create_stream("pictures", Settings(coverage=0.9, **settings))
+    await engine.create_stream("pictures", StreamSettings.of(coverage=0.9, **settings))
     rng, items = np.random.default_rng(0), []
     for number in range(260):
         scores = rng.normal(size=len(FISH))

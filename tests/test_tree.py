@@ -29,6 +29,7 @@ CROSSING = (
     "lab/test_reproduction.py",  # the experiment against a prototype's figures
     "policies/test_contract.py",  # every policy
     "policies/test_field.py",  # the methods of the field, against each other
+    "listers/test_verbs.py",  # what a lister and its groups share: numbered rounds, copies, threads
     "rounds/test_fold.py",  # a stream, fuzzed
     "rounds/test_pairs.py",  # every pair of settings, library and service
     "service/test_backup.py",

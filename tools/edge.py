@@ -119,6 +119,7 @@ def proxy_configuration(folder: Path, inner: int, outer: int) -> str:
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     own = "access_log off;\n" + "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in kinds)
     here = f"user root; pid {folder}/nginx.pid; error_log {folder}/nginx.log; daemon off;\n"
+    text = text.replace("worker_rlimit_nofile 32768", f"worker_rlimit_nofile {most_files()}")
     return here + text.replace("http {", "http {\n" + own, 1)
 
 
@@ -160,10 +161,15 @@ async def service(folder: Path, proxied: bool) -> AsyncIterator[tuple[int, int]]
         child = stack.enter_context(running(serve, 1024))  # as most systems have it
         if proxied:
             (folder / "nginx.conf").write_text(proxy_configuration(folder, inner, outer))
-            stack.enter_context(running(["nginx", "-c", str(folder / "nginx.conf")], 32_768))
+            stack.enter_context(running(["nginx", "-c", str(folder / "nginx.conf")], most_files()))
         port = outer if proxied else inner
         await create_stream(port)
         yield port, child.pid
+
+
+def most_files() -> int:
+    """Return how many files a process of ours may open at the most."""
+    return min(resource.getrlimit(resource.RLIMIT_NOFILE)[1], 32_768)
 
 
 def memory(process: int) -> float:
@@ -194,6 +200,5 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 32_768), hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most_files(), most_files()))
     asyncio.run(main())

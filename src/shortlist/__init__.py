@@ -35,8 +35,8 @@ from shortlist.policies import (
     ScaleFreeOGD,
     ThresholdTracking,
 )
-from shortlist.rounds.progress import Summary
 from shortlist.rounds.shown import More, Shown
+from shortlist.rounds.summary import Summary
 
 __version__ = "0.1.0"
 

@@ -132,19 +132,3 @@ def test_learning_is_started_over(page, service):
 
 
 #: What is said of `explore_share`, by what is set and by how far it is.
-EXPLORING = [
-    (None, 0.5, 100, None, None),
-    (0.05, 0.5, 100, None, "click: 5.0 % of lists, chosen at random"),
-    ("auto", 0.5, 99, None, "click: now 20.0 % of lists"),
-    ("auto", 0.5, 9_999, None, "click: now 2.0 % of lists"),
-    ("auto", None, 9_999, None, "click: half of the lists"),
-    (0.05, None, 3, 2, "click: once the score is learned, some lists"),
-]
-
-
-@pytest.mark.parametrize(("share", "threshold", "rounds", "picks", "expected"), EXPLORING)
-def test_what_is_said_of_exploring(page, service, share, threshold, rounds, picks, expected):
-    page.goto(service.url)
-    summary = {"settings": {"explore_share": share}, "threshold": threshold, "rounds": rounds, "fit_picks": picks}
-    said = page.evaluate("async (summary) => (await import('/static/words.js')).exploring(summary)", summary)
-    assert said is None if expected is None else expected in said

@@ -15,6 +15,7 @@ import tables
 from site_reference import command_line, commands, http
 
 import shortlist
+from shortlist.rounds.summary import StreamSummary
 from shortlist.service.web import create_app, replies, stream_replies
 from tests.docs.pages import PAGES, ROOT
 from tests.service.running import running
@@ -263,7 +264,7 @@ def test_the_service_answers_with_what_its_document_describes(tmp_path):
         shown = service.propose().json()
         service.answer(shown["round_id"], {"hit": "b"})
         for path, model in (
-            ("/v1/streams/docs", stream_replies.StreamView),
+            ("/v1/streams/docs", StreamSummary),
             ("/v1/streams", stream_replies.StreamPage),
             ("/v1/streams/docs/rounds", replies.RoundPage),
             (f"/v1/streams/docs/rounds/{shown['round_id']}", replies.RoundView),

@@ -30,7 +30,7 @@ from shortlist.rounds.progress import summarize
 from shortlist.service.engine.batch import Batch
 from shortlist.service.engine.commands import Close, Configure, Expand, Propose
 from shortlist.service.engine.examples import WarmStart, labeled, warm_start_events
-from shortlist.service.engine.settings import Settings
+from shortlist.service.engine.settings import StreamSettings
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Entry, StreamRow
 from shortlist.service.store.bodies import body_of, event_of
@@ -77,10 +77,10 @@ class Fold(RuleBasedStateMachine):
         for name, value in given:
             chosen[name] = value
             try:
-                Settings(**chosen)
+                StreamSettings.of(**chosen)
             except ShortlistError:
                 del chosen[name]  # the table of pairs refuses it
-        self.row = StreamRow(1, "fuzzed", Settings(**chosen).to_dict(), 0.0, 0)
+        self.row = StreamRow(1, "fuzzed", StreamSettings.of(**chosen).to_dict(), 0.0, 0)
         self.live, self.log, self.rounds, self.made = LoggedStream(self.row), [], {}, 0
 
     # What can be asked.
@@ -93,7 +93,7 @@ class Fold(RuleBasedStateMachine):
     def learn(self, lists, right):
         try:
             examples = labeled(lists, right)
-            events = warm_start_events(self.live.rounds, examples)
+            events = warm_start_events(self.live.stream, examples)
         except ShortlistError:
             return  # there are too few of them
         self.ask(WarmStart(self.live, events, examples.digest))
@@ -147,7 +147,7 @@ class Fold(RuleBasedStateMachine):
     @precondition(lambda self: self.live.settings.unanswered == "miss" and self.made % 5 == 4)
     @rule()
     def restart(self):
-        self.apply(Restarted(self.live.rounds.tracker.epoch + 1))
+        self.apply(Restarted(self.live.stream.tracker.epoch + 1))
 
     def ask(self, command):
         """Judge a command, write what it gives as JSON, read it, apply it; and all that is due."""
@@ -157,7 +157,7 @@ class Fold(RuleBasedStateMachine):
         assert not (isinstance(outcome, ShortlistError) and batch.entries)
         for entry in batch.entries:
             self.apply(entry.event)
-        while (event := self.live.rounds.due()) is not None:
+        while (event := self.live.stream.due()) is not None:
             self.apply(event)
 
     def apply(self, event):
@@ -173,7 +173,7 @@ class Fold(RuleBasedStateMachine):
     def is_sound(self):
         if not hasattr(self, "live"):
             return
-        state, tally = self.live.rounds.tracker.state.policy, self.live.rounds.tally
+        state, tally = self.live.stream.tracker.state.policy, self.live.stream.tally
         if isinstance(state, OrderStatisticState):
             assert state.limit < max(state.rounds, 1)
             assert 0 <= state.low <= state.rounds
@@ -187,7 +187,7 @@ class Fold(RuleBasedStateMachine):
             return
         for _, _, body in self.log:
             json.loads(body, parse_constant=pytest.fail)
-        summarize(self.live.rounds, len(self.live.open))
+        summarize(self.live.stream, len(self.live.open))
         to_json(self.live.summary())
         rebuilt = LoggedStream(self.row)
         for number in range(1, len(self.log) + 1):

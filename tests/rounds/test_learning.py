@@ -258,13 +258,13 @@ def test_what_takes_a_while_is_known_before_it_is_done(monkeypatch, constants):
         stream.apply(shown)
         stream.apply(admit(shown, position) if position in shown.positions else Miss(i))
     assert len(made) == 1
-    assert summarize(stream, 0, measure=False).refit_gain is None
+    assert summarize(stream, 0, measure=False)["refit_gain"] is None
     assert len(made) == 1
-    gain = summarize(stream, 0).refit_gain
+    gain = summarize(stream, 0)["refit_gain"]
     assert gain is not None
     assert len(made) == 3
     assert not stream.learning.gain_is_due
-    assert summarize(stream, 0, measure=False).refit_gain == gain
+    assert summarize(stream, 0, measure=False)["refit_gain"] == gain
 
 
 @pytest.mark.parametrize("score", ["auto", "raw"])

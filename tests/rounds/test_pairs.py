@@ -30,12 +30,12 @@ from shortlist.lab.scored import Lists
 from shortlist.metrics import optimal_threshold
 from shortlist.rounds.codec import from_json, to_json
 from shortlist.rounds.events import EVENTS, Answer, kind_of
-from shortlist.rounds.settings import CONFIGURABLE, PAIRS, Options, Settings
+from shortlist.rounds.settings import CONFIGURABLE, DEFAULT_BUDGET, PAIRS, SETTINGS, Settings
 from shortlist.scores import Raw, to_score
 from shortlist.service.engine.batch import Batch
 from shortlist.service.engine.commands import Close, Expand, Propose
 from shortlist.service.engine.rounds import Round
-from shortlist.service.engine.settings import Settings as StreamSettings
+from shortlist.service.engine.settings import StreamSettings
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Entry, StreamRow
 
@@ -100,11 +100,12 @@ def refusal(chosen):
         return "has coverage and delta, and no policy"
     # `Settings` would refuse it: fill in a bare one, as its own constructor does, and ask the table.
     bare = object.__new__(Settings)
-    given = {each.name: each.default for each in dataclasses.fields(Options)} | options
+    given = {name: field.default for name, field in SETTINGS.items()} | options
     reported = "explore_share" not in options
     given["unanswered"] = given["unanswered"] or ("miss" if reported else "ignore")
     if not reported and "miss_budget" not in options:
         given["miss_budget"] = None
+    given["miss_budget"] = DEFAULT_BUDGET if given["miss_budget"] == "auto" else given["miss_budget"]
     for name, value in (given | {"policy": policy}).items():
         object.__setattr__(bare, name, value)
     for pair in PAIRS:
@@ -132,7 +133,7 @@ class Service:
             else {"kind": "anytime", "delta": DELTA}
         )
         # Without a name its coins are those of the lister.
-        self.row = StreamRow(1, "", StreamSettings(coverage=COVERAGE, policy=policy, **options).to_dict(), 0.0, 0)
+        self.row = StreamRow(1, "", StreamSettings.of(coverage=COVERAGE, policy=policy, **options).to_dict(), 0.0, 0)
         self.live, self.log, self.rounds = LoggedStream(self.row), [], {}
 
     def ask(self, command):
@@ -141,7 +142,7 @@ class Service:
         for entry in draft.entries:
             self.log.append((kind_of(entry.event), to_json(entry.event)))
             self.live.apply(self.read(entry.number))
-        while (event := self.live.rounds.due()) is not None:
+        while (event := self.live.stream.due()) is not None:
             self.log.append((kind_of(event), to_json(event)))
             self.live.apply(self.read(len(self.log)))
         if isinstance(outcome, ShortlistError):
@@ -369,7 +370,7 @@ def check_end(chosen, schedule, lister, service):
     if schedule != "shift" and score is not None:
         assert summary_of(lister).threshold <= optimum(score)
     if service is not None:
-        assert to_json(service.rebuilt().rounds.state) == to_json(service.live.rounds.state)
+        assert to_json(service.rebuilt().stream.state) == to_json(service.live.stream.state)
         snapshot = service.live.snapshot()
         again = LoggedStream(service.row)
         again.restore(snapshot)
@@ -377,7 +378,7 @@ def check_end(chosen, schedule, lister, service):
 
 
 def test_every_setting_is_tried():
-    known = {each.name for each in dataclasses.fields(Options)} | {"policy", "lister"}
+    known = set(SETTINGS) | {"policy", "lister"}
     assert set(VALUES) == known
     assert set(CONFIGURABLE) < known
     assert {name for pair in PAIRS for name in (pair.first, pair.second)} <= known

@@ -10,7 +10,7 @@ from shortlist import AnytimeSPS, Greedy, GroupedShortlister, Policy, Shortliste
 from shortlist.errors import (
     InvalidParameter,
 )
-from shortlist.rounds.settings import CONFIGURABLE, PAIRS, Options, Settings
+from shortlist.rounds.settings import CONFIGURABLE, PAIRS, SETTINGS, Settings
 
 
 def test_drift_settings_are_checked():
@@ -54,8 +54,8 @@ def test_bad_parameters_are_named(make, message):
 
 
 def test_defaults_are_written_once():
-    """Every lister's signature has the options with the defaults of `Options`."""
-    defaults = {field.name: field.default for field in dataclasses.fields(Options)}
+    """Every lister's signature has the settings with their defaults, and its docstring or signature describes them."""
+    defaults = {name: field.default for name, field in SETTINGS.items()}
     for kind in (Shortlister, GroupedShortlister):
         parameters = inspect.signature(kind).parameters
         assert {name: parameters[name].default for name in defaults} == defaults
@@ -89,7 +89,7 @@ def test_only_some_settings_may_change():
     for name in ("coverage", "delta"):
         with pytest.raises(InvalidParameter, match=f"{name} is fixed"):
             settings.changed(**{name: 0.5})
-    with pytest.raises(TypeError, match="there is no setting 'atmost'; there are at_least, at_most, shadow, patience"):
+    with pytest.raises(TypeError, match="there is no setting 'atmost'; there are miss_budget, explore_share, patience"):
         settings.changed(atmost=3)
 
 

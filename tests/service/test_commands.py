@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from shortlist.service.engine import Engine, Settings
+from shortlist.service.engine import Engine, StreamSettings
 from shortlist.service.store import Store
 from tests.cli.command import shortlist
 from tests.service.playing import play
@@ -13,7 +13,7 @@ from tests.service.tampering import alter
 def test_the_commands(sqlite, tmp_path):
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             await play(engine, 200)
 
     asyncio.run(main())

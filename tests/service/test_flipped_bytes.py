@@ -14,7 +14,7 @@ import sqlite3
 import pytest
 
 from shortlist.errors import ShortlistError
-from shortlist.service.engine import Engine, Settings, verify
+from shortlist.service.engine import Engine, StreamSettings, verify
 from shortlist.service.store import Store
 
 #: All tables but Alembic's, of which the one number counts.
@@ -45,7 +45,7 @@ def twenty(tmp_path):
 
     async def main():
         async with Engine.open(f"sqlite:///{tmp_path}/log.db") as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="raw"))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, score="raw"))
             for i in range(10):
                 texts = {"question": f"who is {i}", "texts": ["one", None]}
                 await engine.propose("a", ["x", "y"], [0.1, 0.9], round_id=f"r{i}", **texts)

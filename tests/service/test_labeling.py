@@ -12,7 +12,7 @@ import pytest
 
 from shortlist import Shortlister
 from shortlist.lab.tasks import load_task
-from shortlist.service.engine import Engine, Settings, verify
+from shortlist.service.engine import Engine, StreamSettings, verify
 from shortlist.service.engine.items import Item
 from shortlist.service.store import Store
 
@@ -49,7 +49,7 @@ def label(address, table, right, count):
 
     async def main():
         async with Engine.open(address) as engine:
-            await engine.create_stream("squad", Settings(coverage=COVERAGE, score="raw", miss_budget=None))
+            await engine.create_stream("squad", StreamSettings.of(coverage=COVERAGE, score="raw", miss_budget=None))
             names = list(range(table.shape[1]))
             added = await engine.labeling.add(
                 "squad", [Item(str(question), names, table[question], ("",)) for question in order]

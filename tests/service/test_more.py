@@ -8,7 +8,7 @@ import pytest
 
 from shortlist.errors import RoundClosed
 from shortlist.rounds.events import Configured, Expanded, Listed
-from shortlist.service.engine import Engine, Settings, verify
+from shortlist.service.engine import Engine, StreamSettings, verify
 from tests.service.running import process, running
 from tests.service.tampering import alter_body
 from tests.service.web.checks import problem
@@ -162,7 +162,7 @@ def expanded(request, sqlite):
 
     async def main():
         async with Engine.open(sqlite, snapshot_every=40) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score=request.param))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, score=request.param))
             await play(engine, 90)
 
     asyncio.run(main())
@@ -226,7 +226,7 @@ def test_requests_that_share_a_commit(sqlite, read):
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="raw", at_most=2))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, score="raw", at_most=2))
             for i in range(60):
                 name, at_most = f"r{i}", 1 + i % 4
                 await engine.propose("a", IDS, [score for _, score in FIVE], round_id=name)

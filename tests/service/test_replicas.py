@@ -169,11 +169,11 @@ def check(server, **settings):
     store.close()
     own = [kind_of(event) for event in events if isinstance(event, (Fitted, Restarted))]
     assert found.events == acknowledged + len(own)  # nothing is there twice, and nothing that nobody knows of
-    tracker = stream.rounds.tracker
+    tracker = stream.stream.tracker
     assert own == ["fitted", *["restarted"] * tracker.epoch]
     assert [(one["threshold"], one["epoch"]) for one in summaries] == [(to_null(tracker.threshold), tracker.epoch)] * 3
     assert [one["learned"] for one in summaries] == [
-        json.loads(json.dumps(encode(stream.rounds.learning.state.score)))
+        json.loads(json.dumps(encode(stream.stream.learning.state.score)))
     ] * 3
     excess, bound = spent(events), 20 + 0.9 * (len(people) - 1)  # each has one list out at a time
     assert excess <= bound

@@ -14,6 +14,7 @@ from shortlist.client._protocol import Calls
 from shortlist.client._sync import Client
 from shortlist.errors import ShortlistError
 from shortlist.rounds.shown import More, Shown
+from shortlist.rounds.summary import StreamSummary
 
 __all__ = ["AsyncClient"]
 
@@ -44,7 +45,7 @@ class AsyncClient(Calls):
             result: Result = done.value
             return result
 
-    async def create(self, coverage: float = 0.9, **settings: Any) -> dict[str, Any]:
+    async def create(self, coverage: float = 0.9, **settings: Any) -> StreamSummary:
         """Create the stream; see `Client.create`."""
         return await self._do(self._create(coverage, settings))
 
@@ -77,15 +78,15 @@ class AsyncClient(Calls):
         """Show more of a list; see `Client.more`."""
         return await self._do(self._more(round_id, count, shown))
 
-    async def configure(self, **changes: Any) -> dict[str, Any]:
+    async def configure(self, **changes: Any) -> StreamSummary:
         """Change settings of the stream; see `Client.configure`."""
         return await self._do(self._configure(changes))
 
-    async def warm_start(self, lists: Any, right: Any) -> dict[str, Any]:
+    async def warm_start(self, lists: Any, right: Any) -> StreamSummary:
         """Learn from labeled examples before the first list is shown; see `Client.warm_start`."""
         return await self._do(self._warm_start(lists, right))
 
-    async def restart(self, *, refit: bool = False) -> dict[str, Any]:
+    async def restart(self, *, refit: bool = False) -> StreamSummary:
         """Restart learning; see `Client.restart`."""
         return await self._do(self._restart(refit))
 
@@ -147,7 +148,7 @@ class AsyncClient(Calls):
         """Return how many items wait, how many rounds are open and held, and what annotators need to know."""
         return await self._do(queue(self))
 
-    async def summary(self) -> dict[str, Any]:
+    async def summary(self) -> StreamSummary:
         """Return a summary of all rounds so far; see `Client.summary`."""
         return await self._do(self._summary())
 

@@ -40,7 +40,8 @@ from shortlist.errors import (
     ServiceUnavailable,
     ShortlistError,
 )
-from shortlist.rounds.shown import More, Shown, from_null
+from shortlist.rounds.shown import More, Shown
+from shortlist.rounds.summary import StreamSummary
 
 __all__ = ["Call", "Calls", "Request", "Result"]
 
@@ -121,14 +122,13 @@ class Calls:
             f"{self.url} cannot be reached ({type(answer).__name__}: {answer}); is the service running there?"
         )
 
-    def _create(self, coverage: float, settings: dict[str, Any]) -> Call[dict[str, Any]]:
+    def _create(self, coverage: float, settings: dict[str, Any]) -> Call[StreamSummary]:
         body = {"name": self.stream, "coverage": coverage, **settings}
         if "score" in body:
             body["score"] = _plain_score(body["score"])
         if self._scorer_version is not None:
             body.setdefault("scorer_version", self._scorer_version)
-        summary: dict[str, Any] = yield from self._send(Request("POST", "/v1/streams", body))
-        return summary
+        return StreamSummary.from_json((yield from self._send(Request("POST", "/v1/streams", body))))
 
     def _propose(
         self,
@@ -204,11 +204,10 @@ class Calls:
         reply = yield from self._send(request, repeatable=shown is not None)
         return More(reply["round_id"], tuple(reply["members"]), (), reply["left"], reply["truncated"])
 
-    def _configure(self, changes: dict[str, Any]) -> Call[dict[str, Any]]:
-        summary: dict[str, Any] = yield from self._send(Request("PATCH", self._path(), changes))
-        return summary
+    def _configure(self, changes: dict[str, Any]) -> Call[StreamSummary]:
+        return StreamSummary.from_json((yield from self._send(Request("PATCH", self._path(), changes))))
 
-    def _warm_start(self, lists: Any, right: Any) -> Call[dict[str, Any]]:
+    def _warm_start(self, lists: Any, right: Any) -> Call[StreamSummary]:
         tables, positions, scorers = check_lists(lists, right)
         body: dict[str, Any] = {
             "lists": [_nulls(each) for each in tables],
@@ -216,15 +215,13 @@ class Calls:
         }
         if scorers != UNNAMED:
             body["scorers"] = list(scorers)
-        summary: dict[str, Any] = yield from self._send(Request("POST", self._path("warm-start"), body))
-        return summary
+        return StreamSummary.from_json((yield from self._send(Request("POST", self._path("warm-start"), body))))
 
-    def _restart(self, refit: bool) -> Call[dict[str, Any]]:
+    def _restart(self, refit: bool) -> Call[StreamSummary]:
         # With the epoch that is to end, a retry changes nothing.
-        before: dict[str, Any] = yield from self._send(Request("GET", self._path()))
-        body = {"refit": refit, "epoch": before["epoch"]}
-        summary: dict[str, Any] = yield from self._send(Request("POST", self._path("restart"), body))
-        return summary
+        before = yield from self._summary()
+        body = {"refit": refit, "epoch": before.epoch}
+        return StreamSummary.from_json((yield from self._send(Request("POST", self._path("restart"), body))))
 
     def _answer(self, round_id: Any, answer: dict[str, Any]) -> Call[None]:
         _check_round(round_id)
@@ -270,10 +267,8 @@ class Calls:
                     self.held.pop(each["round_id"], None)
         return outcomes
 
-    def _summary(self) -> Call[dict[str, Any]]:
-        summary: dict[str, Any] = yield from self._send(Request("GET", self._path()))
-        summary["threshold"] = from_null(summary["threshold"])
-        return summary
+    def _summary(self) -> Call[StreamSummary]:
+        return StreamSummary.from_json((yield from self._send(Request("GET", self._path()))))
 
     def _rounds(self, after: int, limit: int, only_open: bool) -> Call[dict[str, Any]]:
         parameters = {"after": after, "limit": limit, "open": "true" if only_open else "false"}

@@ -12,6 +12,7 @@ from shortlist.client._items import add_items, give_back, next_round, queue, ren
 from shortlist.client._protocol import Calls
 from shortlist.errors import ShortlistError
 from shortlist.rounds.shown import More, Shown
+from shortlist.rounds.summary import StreamSummary
 
 __all__ = ["Client"]
 
@@ -79,7 +80,7 @@ class Client(Calls):
             result: Result = done.value
             return result
 
-    def create(self, coverage: float = 0.9, **settings: Any) -> dict[str, Any]:
+    def create(self, coverage: float = 0.9, **settings: Any) -> StreamSummary:
         """Create the stream; if it already exists with these settings, nothing changes.
 
         Parameters
@@ -92,7 +93,7 @@ class Client(Calls):
 
         Returns
         -------
-        dict[str, Any]
+        StreamSummary
             The stream's settings and summary.
 
         Raises
@@ -184,7 +185,7 @@ class Client(Calls):
         """
         return self._do(self._more(round_id, count, shown))
 
-    def configure(self, **changes: Any) -> dict[str, Any]:
+    def configure(self, **changes: Any) -> StreamSummary:
         """Change settings of the stream, from its next list on; see `Shortlister.configure`.
 
         Parameters
@@ -194,12 +195,12 @@ class Client(Calls):
 
         Returns
         -------
-        dict[str, Any]
+        StreamSummary
             The stream's settings and summary.
         """
         return self._do(self._configure(changes))
 
-    def warm_start(self, lists: Any, right: Any) -> dict[str, Any]:
+    def warm_start(self, lists: Any, right: Any) -> StreamSummary:
         """Learn from labeled examples before the first list is shown; see `Shortlister.warm_start`.
 
         Sending the same examples again changes nothing. They are sent in one request: at most 10,000 lists, and 2 MB.
@@ -215,7 +216,7 @@ class Client(Calls):
 
         Returns
         -------
-        dict[str, Any]
+        StreamSummary
             The stream's settings and summary.
 
         Raises
@@ -225,7 +226,7 @@ class Client(Calls):
         """
         return self._do(self._warm_start(lists, right))
 
-    def restart(self, *, refit: bool = False) -> dict[str, Any]:
+    def restart(self, *, refit: bool = False) -> StreamSummary:
         """Restart learning; see `Shortlister.restart`.
 
         Parameters
@@ -235,7 +236,7 @@ class Client(Calls):
 
         Returns
         -------
-        dict[str, Any]
+        StreamSummary
             The stream's settings and summary.
         """
         return self._do(self._restart(refit))
@@ -417,12 +418,12 @@ class Client(Calls):
         """
         return self._do(queue(self))
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> StreamSummary:
         """Return a summary of all rounds so far.
 
         Returns
         -------
-        dict[str, Any]
+        StreamSummary
             The stream's settings and summary.
         """
         return self._do(self._summary())
@@ -430,8 +431,7 @@ class Client(Calls):
     @property
     def threshold(self) -> float:
         """The threshold in force for the next list, fetched from the service."""
-        threshold: float = self.summary()["threshold"]
-        return threshold
+        return self.summary().threshold
 
     def rounds(self, *, after: int = 0, limit: int = 100, only_open: bool = False) -> dict[str, Any]:
         """Return a page of the log.

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist.errors import InvalidParameter, needs_extra
 from shortlist.listers import Shortlister
-from shortlist.rounds.progress import Summary
 from shortlist.rounds.shown import Shown
+from shortlist.rounds.summary import Summary
 
 needs_extra("the scikit-learn adapter", "sklearn", "sklearn")
 

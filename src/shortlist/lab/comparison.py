@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 #: The size of the budget as shipped.
-MISS_BUDGET: Final = int(DEFAULT_BUDGET)
+MISS_BUDGET: Final = DEFAULT_BUDGET
 #: Every way of making lists, in the order of tables. Those with "all" or "rrf" need several scorers. "auto-budget" is
 #: what a lister does as shipped: with all scorers that there are.
 VARIANTS: Final = (

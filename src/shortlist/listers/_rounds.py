@@ -11,7 +11,7 @@ from shortlist.errors import InvalidIds, RoundClosed, UnknownRound
 from shortlist.rounds.events import All, Answer, Listed
 from shortlist.rounds.shown import RoundName, Shown
 
-__all__ = ["Rounds", "check_right", "scores_of", "shown_fields"]
+__all__ = ["Rounds", "check_right", "scores_of", "shown_values"]
 
 _ID: Final = re.compile(r"[0-9a-f]{10}-(0|[1-9][0-9]{0,17})")
 
@@ -76,20 +76,20 @@ class Rounds:
         return number
 
 
-def shown_fields(round_id: str, listed: Listed, values: Array) -> dict[str, Any]:
-    """Return the fields of `Shown` for a list."""
+def shown_values(round_id: str, listed: Listed, values: Array) -> tuple[Any, ...]:
+    """Return the values of `Shown` for a list, in its order."""
     positions = listed.positions
-    return {
-        "round_id": round_id,
-        "threshold": listed.threshold,
-        "members": tuple(positions if listed.ids is None else listed.members),
-        "scores": scores_of(values, positions),
-        "candidates": len(values),
-        "reached": listed.reached,
-        "truncated": listed.truncated,
-        "added": listed.added,
-        "explored": bool(listed.explored),
-    }
+    return (
+        round_id,
+        listed.threshold,
+        tuple(positions if listed.ids is None else listed.members),
+        scores_of(values, positions),
+        len(values),
+        listed.reached,
+        listed.truncated,
+        listed.added,
+        bool(listed.explored),
+    )
 
 
 def scores_of(values: Array, positions: list[int]) -> tuple[Any, ...]:

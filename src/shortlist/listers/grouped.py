@@ -3,18 +3,19 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
+
+from numpy.typing import ArrayLike
 
 from shortlist._validation import Member, check_ids, plain_member
 from shortlist.errors import InvalidParameter
-from shortlist.listers._base import BaseLister
-from shortlist.listers._rounds import shown_fields
+from shortlist.listers._rounds import shown_values
+from shortlist.listers.shortlister import Shortlister
 from shortlist.policies import AnytimeSPS, Policy
-from shortlist.rounds.events import Event, Listed
-from shortlist.rounds.progress import Counts, Summary, count, summarize
-from shortlist.rounds.settings import OptionsDict, Settings, with_options
+from shortlist.rounds.progress import count, summarize
+from shortlist.rounds.settings import Settings, with_settings
 from shortlist.rounds.shown import Shown
-from shortlist.rounds.stream import Stream
+from shortlist.rounds.summary import GroupedSummary, Summary
 
 __all__ = ["GroupShown", "GroupedShortlister", "GroupedSummary"]
 
@@ -29,25 +30,8 @@ class GroupShown(Shown):
     group: Group = ""
 
 
-@dataclass(frozen=True, eq=False)
-class GroupedSummary(Counts):
-    """A summary of all groups together; ``summary(group)`` has the details of one.
-
-    Attributes
-    ----------
-    coverage_target, delta
-        As set.
-    groups
-        The number of groups.
-    """
-
-    coverage_target: float = 0.0
-    delta: float = 0.0
-    groups: int = 0
-
-
-@with_options
-class GroupedShortlister(BaseLister[GroupShown]):
+@with_settings
+class GroupedShortlister(Shortlister):
     """Shows shortlists, with one threshold per customer, language or kind of question.
 
     There may be any number of groups, and new ones at any time. The j-th new group gets ``delta / (j (j + 1))``,
@@ -83,8 +67,8 @@ class GroupedShortlister(BaseLister[GroupShown]):
 
     kind: ClassVar[str] = "grouped shortlister"
 
-    def __init__(self, coverage: float = 0.9, delta: float = 0.01, **options: Unpack[OptionsDict]) -> None:
-        super().__init__(Settings.of(AnytimeSPS(coverage, delta), options, ("coverage", "delta")))
+    def __init__(self, coverage: float = 0.9, delta: float = 0.01, **settings: Any) -> None:
+        self._start(Settings.of(AnytimeSPS(coverage, delta), settings, ("coverage", "delta")))
 
     def __repr__(self) -> str:
         policy = self._base_policy
@@ -99,27 +83,15 @@ class GroupedShortlister(BaseLister[GroupShown]):
         assert isinstance(policy, AnytimeSPS)  # noqa: S101 - for the type checker
         return policy
 
-    def _policy(self, key: Group, number: int) -> Policy:  # noqa: ARG002 - all have the same coverage
+    def _policy(self, number: int) -> Policy:
         return AnytimeSPS(self._base_policy.coverage, self._base_policy.delta / (number * (number + 1)))
-
-    def _apply(self, listed: Listed, event: Event) -> None:
-        self._streams[listed.group].fold(event)
-
-    def _seed(self, key: Group) -> str:
-        return repr(key)  # 1 and "1" are two groups
-
-    def _stream_of(self, listed: Listed) -> Stream:
-        return self._streams[listed.group]
-
-    def _warm_streams(self) -> dict[Any, Stream]:
-        raise InvalidParameter("examples have no group; learn a score from them, and pass it as score=")
 
     @property
     def groups(self) -> tuple[Group, ...]:
         """The groups so far, in the order of their first rounds."""
         return tuple(self._streams)
 
-    def threshold(self, group: Group) -> float:
+    def threshold(self, group: Group) -> float:  # type: ignore[override]
         """Return the threshold in force for the next list of a group.
 
         Parameters
@@ -168,19 +140,46 @@ class GroupedShortlister(BaseLister[GroupShown]):
             If the scores or ids cannot be used; then nothing has changed.
         """
         group = _check_group(group)
-        with self._lock:
-            values, names, below, scorers = self._checked(scores, ids, truncated_below, allow_empty)
-            # A new group uses its share of delta only if its list can be shown.
-            stream = self._streams.get(group) or self._new_stream(group, len(self._streams) + 1)
-            listed = stream.decide(self._rounds.next_number, values, names, below, scorers=scorers)._replace(
-                group=group
-            )
-            self._streams[group] = stream
-            stream.fold(listed)
-            round_id = self._open(listed)
-        return GroupShown(**shown_fields(round_id, listed, values), group=group)
+        round_id, listed, values = self._propose(group, scores, ids, truncated_below, allow_empty)
+        shown = GroupShown(*shown_values(round_id, listed, values))
+        shown.group = group
+        return shown
 
-    def summary(self, group: Group | None = None) -> GroupedSummary | Summary:
+    def preview(self, scores: Any, *, group: Group) -> tuple[int, ...]:  # type: ignore[override]
+        """Return the list that would be shown to a group for these scores; nothing is shown or learned.
+
+        Parameters
+        ----------
+        scores
+            As for `propose`.
+        group
+            The group.
+
+        Returns
+        -------
+        tuple[int, ...]
+            The positions of the candidates, best first.
+        """
+        return self._preview(_check_group(group), scores)
+
+    def warm_start(self, lists: Any, right: ArrayLike | None = None) -> None:  # noqa: ARG002
+        """Refuse: examples have no group.
+
+        Parameters
+        ----------
+        lists, right
+            As for `Shortlister.warm_start`.
+
+        Raises
+        ------
+        InvalidParameter
+            Always.
+        """
+        raise InvalidParameter("examples have no group; learn a score from them, and pass it as score=")
+
+    def summary(  # type: ignore[override]
+        self, group: Group | None = None
+    ) -> GroupedSummary | Summary:
         """Return a summary of all groups together, or of one.
 
         Parameters
@@ -204,7 +203,7 @@ class GroupedShortlister(BaseLister[GroupShown]):
                 if group not in self._streams:
                     raise InvalidParameter(f"group {group!r} has had no round yet")
                 waiting = sum(listed.group == group for listed in self._rounds.open.values())
-                return summarize(self._streams[group], waiting, self._rounds.id_of)
+                return Summary(**summarize(self._streams[group], waiting, self._rounds.id_of))
             tallies = [stream.tally for stream in self._streams.values()]
             return GroupedSummary(
                 **count(*tallies, open_rounds=len(self._rounds.open)),

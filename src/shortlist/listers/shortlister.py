@@ -5,25 +5,62 @@ later, in any order. Each round remembers the threshold it was shown with, and i
 against that, never against today's.
 """
 
+import copy
+import dataclasses
+import os
+import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, Self
 
-from shortlist._validation import Member, check_table
-from shortlist.errors import InvalidParameter
-from shortlist.listers._base import BaseLister
-from shortlist.listers._rounds import scores_of
-from shortlist.policies import AnytimeSPS, OrderStatistic, Policy
-from shortlist.rounds.events import Event, Listed
-from shortlist.rounds.progress import Summary, summarize
-from shortlist.rounds.settings import OptionsDict, Settings, with_options
-from shortlist.rounds.shown import Shown
-from shortlist.rounds.stream import Stream
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shortlist._validation import (
+    Array,
+    Member,
+    Scorers,
+    check_below,
+    check_count,
+    check_ids,
+    check_lists,
+    check_table,
+    check_true_scores,
+    plain_member,
+)
+from shortlist.errors import (
+    DamagedFile,
+    InvalidParameter,
+    MissingScore,
+    RoundClosed,
+    ShortlistError,
+)
+from shortlist.listers import savefile
+from shortlist.listers._rounds import Rounds, check_right, scores_of, shown_values
+from shortlist.policies import AnytimeSPS, OrderStatistic, Policy, State
+from shortlist.rounds.admission import Given, admit, needed
+from shortlist.rounds.codec import decode, encode
+from shortlist.rounds.events import (
+    Answer,
+    Configured,
+    Event,
+    Expired,
+    Listed,
+    Restarted,
+    WarmStarted,
+)
+from shortlist.rounds.learning import LearningState, make_learning
+from shortlist.rounds.progress import summarize
+from shortlist.rounds.settings import Settings, with_settings
+from shortlist.rounds.shown import More, Shown
+from shortlist.rounds.stream import Stream, StreamState
+from shortlist.rounds.summary import Summary
+from shortlist.scores import Learned, Score
 
 __all__ = ["Shortlister"]
 
 
-@with_options
-class Shortlister(BaseLister[Shown]):
+@with_settings
+class Shortlister:
     """Shows shortlists and learns their threshold from the answers.
 
     With probability 1 - delta, uniformly over time, every list is at least as long as the optimal one: the
@@ -40,50 +77,7 @@ class Shortlister(BaseLister[Shown]):
     policy
         An order-statistic policy other than ``AnytimeSPS(coverage, delta)``: `SPS`, or `OrderStatistic` with any
         boundary. Policies without a guarantee are for `shortlist.replay`.
-    score
-        How a list's scores become the one score per candidate that is compared with the threshold. ``"auto"``, the
-        default: learned from the first picks, 30 with one scorer and 100 with several, while everything is shown, and
-        then frozen, after at most ten times as many rounds. Or a fixed one: ``"raw"``, ``"margin"``, ``"relative"``,
-        ``"rank"``, ``"adaptive"``; an object of `shortlist.scores`, such as one learned before; or any function of
-        your own from an array of scores to another.
-    miss_budget
-        An error budget against distribution shift: in any W consecutive answered rounds at most (1 - coverage) W +
-        `miss_budget` cut lists miss, for any sequence of rounds. As misses use it up, lists get longer until
-        they are complete; under a stationary distribution this is rare. 20 by default; None turns it off. Thresholds
-        are the same with it and without it.
-    unanswered
-        What silence means. ``"miss"``: an unanswered round counts as below the threshold until its answer
-        arrives; always safe, and the default. ``"ignore"``: a round counts when it is answered; safe only if right
-        answers with low scores are answered at least as often as those with high scores, and no later.
-    explore_share
-        For users who click what they find but never report a miss: the share of rounds, chosen at random, in which
-        everything is shown, in random order; only those count, and only if clicked. A number such as 0.05, or
-        ``"auto"``, which is min(0.2, 2 / sqrt(t)); half of the rounds until the first cut. See
-        `shortlist.rounds.exploring` for what it assumes.
-    patience
-        The number of later rounds shown before an unanswered one counts as below the threshold. It is
-        corrected when its answer arrives, but `on_drift` does not see a miss that arrives later than that.
-        Silence delays learning by at most that many rounds; answers that take longer slow it down
-        until they arrive. Any value is safe; choose the number of rounds within which nearly all answers
-        arrive. 200, the default, is a few minutes of a busy search box.
-    on_drift
-        Watch for a distribution shift after which lists miss more often than allowed: ``"report"`` alarms
-        in the summary, or ``"restart"`` learning. All epochs, the first included, share delta, so learning
-        starts a little later. Only misses that are reported within `patience` rounds
-        are seen; skipped rounds are not. In the summary, ``level`` is how close the next alarm is
-        (raised at 1), and ``strength`` the level at which an alarm was raised; while nothing is done about a
-        shift, alarms continue. False alarms are at least a million rounds apart on average.
-    at_least
-        Always show at least this many candidates: safe.
-    at_most
-        Never show more on the first page: then ``shown.truncated`` says whether the guarantee covers the list, and a
-        miss of such a list counts as silence. `more` shows the rest, and a pick from it has a known score.
-    shadow
-        Show everything, but learn as usual; the summary says what would have been hidden, and
-        missed. For a trial before lists are cut.
-    keep
-        The number of later rounds for which a round is kept. Older ones are closed, and can no longer be
-        answered.
+    {settings}
 
     Examples
     --------
@@ -107,7 +101,7 @@ class Shortlister(BaseLister[Shown]):
         delta: float | None = None,
         *,
         policy: Policy | None = None,
-        **options: Unpack[OptionsDict],
+        **settings: Any,
     ) -> None:
         if policy is None:
             policy = AnytimeSPS(0.9 if coverage is None else coverage, 0.01 if delta is None else delta)
@@ -118,22 +112,27 @@ class Shortlister(BaseLister[Shown]):
                 f"policy is {policy}, which has no guarantee that a lister could keep: use AnytimeSPS, SPS or "
                 "OrderStatistic; to compare other policies, shortlist.replay runs any of them on recorded scores"
             )
-        super().__init__(Settings.of(policy, options, others=("coverage", "delta", "policy")))
-        self._stream(None)
+        self._start(Settings.of(policy, settings, others=("coverage", "delta", "policy")))
+        self._streams[None] = self._new_stream(None, 1)
         self._learn_names()
+
+    def _start(self, settings: Settings) -> None:
+        """Begin with these settings, and nothing learned."""
+        #: The settings of each of its streams, except the policy.
+        self._settings = settings
+        self._rounds = Rounds()
+        self._rounds.draw_part()
+        # The process that draws the ids of rounds.
+        self._process = os.getpid()
+        self._streams: dict[Any, Stream] = {}
+        # All streams share one score; if it is learned, they learn it together.
+        self._learning = make_learning(settings)
+        # The names of the scorers that lists must have; None before the first list.
+        self._expected: Scorers | None = None
+        self._lock = threading.RLock()
 
     def __repr__(self) -> str:
         return f"<Shortlister {self.policy}, {self._rounds.next_number} rounds, threshold {self.threshold:.6g}>"
-
-    def _policy(self, key: None, number: int) -> Policy:  # noqa: ARG002 - there is one
-        return self._settings.policy
-
-    def _apply(self, listed: Listed, event: Event) -> None:  # noqa: ARG002 - there is one stream
-        self._streams[None].fold(event)
-
-    @property
-    def _main(self) -> Stream:
-        return self._streams[None]
 
     @property
     def policy(self) -> Policy:
@@ -143,12 +142,99 @@ class Shortlister(BaseLister[Shown]):
     @property
     def score(self) -> str:
         """The score in use."""
-        return self._main.score_name
+        return self._stream(None).score_name
 
     @property
     def threshold(self) -> float:
         """The threshold in force for the next list."""
-        return self._main.threshold
+        return self._streams[None].threshold
+
+    @property
+    def settings(self) -> Settings:
+        """The settings."""
+        return self._settings
+
+    @property
+    def learned(self) -> Learned | None:
+        """The learned score, once it is frozen, otherwise None; pass it as ``score=`` to other listers."""
+        return None if self._learning is None else self._learning.state.score
+
+    def _stream(self, key: Any) -> Stream:
+        """Return the stream with this key, or one as it would begin."""
+        return self._streams.get(key) or self._new_stream(key, len(self._streams) + 1)
+
+    def _new_stream(self, key: Any, number: int, state: StreamState | None = None) -> Stream:
+        """Return the stream of a key, the `number`-th of them."""
+        settings = dataclasses.replace(self._settings, policy=self._policy(number))
+        return Stream(settings, state=state, learning=self._learning, seed="" if key is None else repr(key))
+
+    def _policy(self, number: int) -> Policy:  # noqa: ARG002 - there is one
+        """Return the policy of the `number`-th stream."""
+        return self._settings.policy
+
+    def _learn_names(self) -> None:
+        """Record the scorers' names, once they are known."""
+        self._expected = next((each.scorers for each in self._streams.values() if each.scorers is not None), None)
+
+    def _apply(self, listed: Listed, event: Event) -> None:
+        """Apply an event of a round to its stream."""
+        self._streams[listed.group].fold(event)
+
+    # Rounds.
+
+    def _checked(
+        self, scores: Any, ids: Sequence[Member] | None, truncated_below: Any, allow_empty: bool
+    ) -> tuple[Array, list[Member] | None, Any, Scorers]:
+        """Return the arguments of `propose`, checked, and the names of the scorers."""
+        values, scorers = check_table(scores, self._expected, allow_empty=allow_empty)
+        if truncated_below is not None:
+            truncated_below = check_below(truncated_below, scorers)
+        return values, None if ids is None else check_ids(ids, len(values)), truncated_below, scorers
+
+    def _propose(
+        self, key: Any, scores: Any, ids: Sequence[Member] | None, truncated_below: Any, allow_empty: bool
+    ) -> tuple[str, Listed, Array]:
+        """Open a round of the stream with this key; return its id, its list, and the scores."""
+        with self._lock:
+            values, names, below, scorers = self._checked(scores, ids, truncated_below, allow_empty)
+            stream = self._streams.get(key)
+            if stream is None:  # it begins only if its list can be shown
+                stream = self._new_stream(key, len(self._streams) + 1)
+            listed = stream.decide(self._rounds.next_number, values, names, below, scorers=scorers)
+            if key is not None:
+                listed = listed._replace(group=key)
+            self._streams[key] = stream
+            stream.fold(listed)
+            return self._open(listed), listed, values
+
+    def _open(self, listed: Listed) -> str:
+        """Keep a list that is shown, and close rounds that are too old to keep; return its round's id."""
+        rounds = self._rounds
+        if self._expected is None:
+            self._learn_names()
+        if self._process != os.getpid():  # it was forked
+            self._process = os.getpid()
+            rounds.draw_part()
+        rounds.open[rounds.next_number] = listed
+        rounds.answers.append(None)
+        rounds.next_number += 1
+        if len(rounds.answers) > self._settings.keep:
+            self._expire(rounds.next_number - self._settings.keep)
+        return rounds.id_of(rounds.next_number - 1)
+
+    def _answer(self, round_id: str, answer: Given) -> None:
+        with self._lock:
+            rounds = self._rounds
+            number = rounds.number_of(round_id, self._settings.keep)
+            index = number - rounds.oldest
+            given, listed = rounds.answers[index], rounds.listed(number)
+            event = admit(listed, answer, given, name=round_id)
+            if event is None:
+                return
+            rounds.answers[index] = answer
+            if given is None:
+                del rounds.open[number]
+            self._apply(listed, event)  # type: ignore[arg-type]
 
     def propose(
         self,
@@ -186,23 +272,356 @@ class Shortlister(BaseLister[Shown]):
         InvalidScores, InvalidIds, NoCandidates
             If the scores or ids cannot be used; then nothing has changed.
         """
+        round_id, listed, values = self._propose(None, scores, ids, truncated_below, allow_empty)
+        return Shown(*shown_values(round_id, listed, values))
+
+    def more(self, round_id: str, count: int | None = None) -> More:
+        """Show more of a list: the next candidates, best first. Any of them may then be picked, too.
+
+        A pick from these was missed by the list, but its score is known. With `at_most`, a short page that users
+        expand teaches as much as a long list.
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+        count
+            How many more; by default all the rest.
+
+        Returns
+        -------
+        More
+            The next candidates; empty if all are already shown.
+
+        Raises
+        ------
+        UnknownRound, RoundClosed
+            If there is no such round, it is no longer kept, or it has an answer.
+        """
+        count = None if count is None else check_count("count", count)
         with self._lock:
-            stream = self._streams[None]
-            values, names, below, scorers = self._checked(scores, ids, truncated_below, allow_empty)
-            listed = stream.decide(self._rounds.next_number, values, names, below, scorers=scorers)
-            stream.fold(listed)
-            round_id = self._open(listed)
-        return Shown(
-            round_id,
-            listed.threshold,
-            tuple(listed.positions if names is None else listed.members),
-            tuple(listed.comparable) if stream.is_raw else scores_of(values, listed.positions),  # type: ignore[arg-type]
-            len(values),
-            listed.reached,
-            listed.truncated,
-            listed.added,
-            bool(listed.explored),
-        )
+            rounds = self._rounds
+            number = rounds.number_of(round_id, self._settings.keep)
+            listed = rounds.listed(number)
+            if listed is None:
+                raise RoundClosed(f"round {round_id} has an answer; more of a list can only be shown before that")
+            values = np.asarray(listed.scores, dtype=np.float64)
+            event = self._streams[listed.group].expand(listed, values, count)
+            if event is None:
+                return More(round_id, (), (), 0, listed.truncated)
+            rounds.open[number] = longer = listed.expanded(event)
+            self._apply(listed, event)
+        new = longer.members[len(listed.positions) :]
+        left = len(values) - len(longer.positions)
+        return More(round_id, tuple(new), scores_of(values, event.positions), left, event.truncated)
+
+    def hit(self, round_id: str, member: Member | Sequence[Member]) -> None:
+        """Take the answer "this one", or "all of these".
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+        member
+            The right candidate, as in ``shown.members`` or in what `more` showed; any of them if several are
+            right. A list if all of them are needed: then the lowest of their scores counts, and the guarantee
+            is that all of them are in the list.
+
+        Raises
+        ------
+        UnknownRound, RoundClosed
+            If there is no such round, or it is no longer kept.
+        NotShown
+            If the member was not in the list: that is a `miss`.
+        ConflictingAnswer
+            If the round has a different answer: the first one is final. The same answer again changes nothing.
+        """
+        kind = type(member)
+        self._answer(round_id, member if kind is int or kind is str else needed(member))  # type: ignore[arg-type]
+
+    def miss(self, round_id: str) -> None:
+        """Take the answer "not in this list".
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+
+        Raises
+        ------
+        UnknownRound, RoundClosed, ConflictingAnswer
+            As for `hit`.
+        """
+        self._answer(round_id, Answer.MISS)
+
+    def skip(self, round_id: str) -> None:
+        """Record that no answer will come; this is final.
+
+        Silence may hide a miss, so the round counts as below the threshold; with
+        ``unanswered="ignore"`` it does not count at all.
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+
+        Raises
+        ------
+        UnknownRound, RoundClosed, ConflictingAnswer
+            As for `hit`.
+        """
+        self._answer(round_id, Answer.SKIP)
+
+    def absent(self, round_id: str) -> None:
+        """Take the answer "I looked through everything: no candidate is right".
+
+        The guarantee is over answerable questions, so the round leaves the sample, unless it has already
+        entered it: then it stays there as below the threshold. If a list is marked
+        ``truncated``, or a search found nothing, nobody has seen all candidates, so there it is a miss. Report
+        it in every round where it applies, or never: if it is reported only while lists are complete, cutting
+        them looks like a shift.
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+
+        Raises
+        ------
+        UnknownRound, RoundClosed, ConflictingAnswer
+            As for `hit`.
+        """
+        self._answer(round_id, Answer.ABSENT)
+
+    def withdraw(self, round_id: str) -> None:
+        """Take back a list that nobody saw: the user left the page, or the request timed out.
+
+        The round leaves the sample, unless it has already entered it. That is safe only if withdrawing is independent
+        of the right answer: a list that a user saw and did not answer is a `skip`.
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+
+        Raises
+        ------
+        ConflictingAnswer
+            If the round has an answer: somebody did see it.
+        """
+        self._answer(round_id, Answer.WITHDRAWN)
+
+    def reveal(self, round_id: str, right: Member | None) -> None:
+        """Take the right answer, shown or not: a `hit` if it is in the list, a `miss` otherwise.
+
+        For labels, judges and simulations, where it is always known.
+
+        Parameters
+        ----------
+        round_id
+            The `round_id` of the list.
+        right
+            The right candidate, as it would appear in ``shown.members``: your id, or its position. An id that
+            was not among the candidates is a miss; None if no candidate is right.
+
+        Raises
+        ------
+        InvalidIds
+            If it cannot have been a candidate: a number where ids are strings, or a position out of range.
+        """
+        with self._lock:
+            member = None if right is None else plain_member(right)
+            number = self._rounds.number_of(round_id, self._settings.keep)
+            given, listed = self._rounds.answers[number - self._rounds.oldest], self._rounds.listed(number)
+            if listed is None:  # its list is gone; only a miss can still be compared
+                is_hit = not isinstance(given, Answer) or given is not Answer.MISS
+            else:
+                check_right(listed, member)
+                is_hit = any(member == one and type(member) is type(one) for one in listed.members)
+            self._answer(round_id, Answer.MISS if member is None or not is_hit else member)
+
+    def reveal_many(self, round_ids: Sequence[str], rights: Sequence[Member | None]) -> None:
+        """Take the right answers of several rounds, as if `reveal` were called for each in order.
+
+        Parameters
+        ----------
+        round_ids
+            The `round_id` of each list.
+        rights
+            The right candidate of each.
+
+        Raises
+        ------
+        InvalidParameter
+            If there is not one right answer per round.
+        """
+        if len(round_ids) != len(rights):
+            raise InvalidParameter(
+                f"there are {len(rights)} right answers for {len(round_ids)} rounds; give one for each"
+            )
+        with self._lock:
+            for round_id, right in zip(round_ids, rights, strict=True):
+                self.reveal(round_id, right)
+
+    def propose_many(
+        self, scores: Sequence[Any], ids: Sequence[Sequence[Member]] | None = None, **options: Any
+    ) -> list[Shown]:
+        """Open one round per list, as if `propose` were called for each in order; all of them, or none.
+
+        Parameters
+        ----------
+        scores
+            The scores of each list: a table, or a sequence of what `propose` takes.
+        ids
+            The ids of each list.
+        options
+            Further arguments of `propose`, the same for all.
+
+        Returns
+        -------
+        list[Shown]
+            The lists, in order.
+
+        Raises
+        ------
+        InvalidParameter
+            If `ids` does not have one entry per list.
+        InvalidScores, InvalidIds, NoCandidates
+            If a list cannot be used; then none is opened.
+        """
+        if ids is not None and len(ids) != len(scores):
+            raise InvalidParameter(f"there are ids for {len(ids)} lists, and {len(scores)} lists; give ids for each")
+        named = [None] * len(scores) if ids is None else ids
+        below, empty = options.get("truncated_below"), options.get("allow_empty", False)
+        with self._lock:
+            for row, names in zip(scores, named, strict=True):
+                self._checked(row, names, below, empty)  # all of them, or none
+            return [self.propose(row, names, **options) for row, names in zip(scores, named, strict=True)]
+
+    def expire(self, before: str | None = None) -> int:
+        """Close all rounds shown before one; this is final.
+
+        Unanswered ones count as silence; later answers are refused.
+
+        Parameters
+        ----------
+        before
+            The `round_id` of the first round that stays open; by default all are closed.
+
+        Returns
+        -------
+        int
+            How many rounds were open.
+        """
+        with self._lock:
+            rounds = self._rounds
+            return self._expire(rounds.next_number if before is None else rounds.number_of(before, self._settings.keep))
+
+    def _expire(self, before: int) -> int:
+        rounds, closed = self._rounds, 0
+        while rounds.answers and rounds.oldest < before:
+            number = rounds.oldest
+            if rounds.answers.popleft() is None:
+                self._apply(rounds.open.pop(number), Expired(number))
+                closed += 1
+        return closed
+
+    def restart(self, *, refit: bool = False) -> None:
+        """Restart learning: a new epoch, in which everything is shown at first and no earlier round counts.
+
+        With ``on_drift="restart"`` all epochs share one delta. Otherwise the first has used it up, and all later ones
+        together may fail with probability delta/2.
+
+        Parameters
+        ----------
+        refit
+            Also learn the score again, from the latest picks and those to come; with ``score="auto"`` only.
+
+        Raises
+        ------
+        InvalidParameter
+            If ``unanswered="ignore"`` does not allow it, or `refit` is not a boolean.
+        """
+        if self._settings.unanswered == "ignore":
+            raise InvalidParameter('restart needs unanswered="miss": create a new lister')
+        if not isinstance(refit, bool) or (refit and self._learning is None):
+            raise InvalidParameter(f'refit is {refit!r}; it must be True or False, and True needs score="auto"')
+        with self._lock:
+            for stream in self._streams.values():
+                stream.apply(Restarted(stream.tracker.epoch + 1, refit))
+            for stream in self._streams.values():
+                stream.settle()
+
+    def warm_start(self, lists: Any, right: ArrayLike | None = None) -> None:
+        """Learn from labeled examples before the first list is shown.
+
+        They count as rounds in which everything was shown and answered, so the guarantee holds from the
+        first list on. They must be from the same distribution, the scorer must not have been trained on them, and
+        nothing may be filtered out: a click log without its misses does not qualify. With ``score="auto"`` the first
+        `fit_rounds` of them are used for the score, and only the others for its threshold.
+
+        Parameters
+        ----------
+        lists
+            The scores of all candidates of each example: examples x candidates, or examples x candidates x scorers, or
+            a sequence of what `propose` takes. With ``score="raw"`` and without `right`, the score of the right answer
+            in each example; -inf where it was not among the candidates.
+        right
+            The position of the right candidate in each example, or a list of positions if several are needed; -1 where
+            it was not among the candidates.
+
+        Raises
+        ------
+        InvalidParameter
+            If rounds have already been shown, the score is frozen, or `right` does not fit `lists`.
+        """
+        with self._lock:
+            if self._rounds.next_number:
+                raise InvalidParameter(
+                    f"{self._rounds.next_number} rounds have already been shown; a warm start comes before the first"
+                )
+            if right is None:
+                self._warm_start_raw(check_true_scores(lists) + 0.0)  # one zero, not two
+                return
+            if self._learning is not None and self._learning.number:
+                raise InvalidParameter(
+                    "the score was already learned from a warm start, and is frozen: give all examples at once"
+                )
+            tables, positions, scorers = check_lists(lists, right, self._expected)
+            for stream in self._streams.values():
+                for event in stream.warm_started(tables, positions, scorers):
+                    stream.apply(event)
+            self._learn_names()
+
+    def _warm_start_raw(self, true_scores: Array) -> None:
+        for stream in self._streams.values():
+            if not stream.is_raw:
+                raise InvalidParameter(
+                    f"right is missing: score is {stream.score_name!r}, which needs whole lists: "
+                    "warm_start(lists, right)"
+                )
+            stream.apply(WarmStarted(true_scores.tolist()))
+
+    def configure(self, **changes: Any) -> None:
+        """Change settings, from the next list on.
+
+        `at_least`, `at_most`, `shadow`, `patience` and `miss_budget` may change, and `explore_share` to another share.
+
+        Parameters
+        ----------
+        changes
+            The settings, by name; all others are fixed when a lister is created.
+
+        Raises
+        ------
+        InvalidParameter
+            If a setting cannot change, or its value is out of range.
+        """
+        with self._lock:
+            settings = self._settings.changed(**changes)
+            for stream in self._streams.values():
+                stream.apply(Configured(changes))
+            self._settings = settings
 
     def preview(self, scores: Any) -> tuple[int, ...]:
         """Return the list that would be shown for these scores; nothing is shown or learned.
@@ -217,9 +636,12 @@ class Shortlister(BaseLister[Shown]):
         tuple[int, ...]
             The positions of the candidates, best first.
         """
+        return self._preview(None, scores)
+
+    def _preview(self, key: Any, scores: Any) -> tuple[int, ...]:
         with self._lock:
             values, scorers = check_table(scores, self._expected)
-            return tuple(self._main.decide(self._rounds.next_number, values, scorers=scorers).positions)
+            return tuple(self._stream(key).decide(self._rounds.next_number, values, scorers=scorers).positions)
 
     def summary(self) -> Summary:
         """Return a summary of all rounds so far.
@@ -230,4 +652,82 @@ class Shortlister(BaseLister[Shown]):
             Counts, coverage, threshold, and what is needed next; see `shortlist.Summary`.
         """
         with self._lock:
-            return summarize(self._main, len(self._rounds.open), self._rounds.id_of)
+            return Summary(**summarize(self._streams[None], len(self._rounds.open), self._rounds.id_of))
+
+    # Files.
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to a JSON file; a crash while writing leaves the old file intact.
+
+        Parameters
+        ----------
+        path
+            The file; its folder must exist.
+
+        Raises
+        ------
+        MissingFile, UnwritableFile
+            If the folder does not exist, or the system refuses to write.
+        """
+        with self._lock:
+            content = {
+                "settings": encode(self._settings),
+                "rounds": encode(self._rounds),
+                "learning": self._learning and encode(self._learning.state),
+                "streams": [[key, encode(stream.state)] for key, stream in self._streams.items()],
+            }
+            savefile.write(path, self.kind, content)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, score: Score | None = None, policy: Policy | None = None) -> Self:
+        """Return a saved lister; it continues with the same bits.
+
+        Parameters
+        ----------
+        path
+            The file.
+        score, policy
+            Your own score or policy, if the lister was saved with one: a file cannot hold it.
+
+        Returns
+        -------
+        Self
+            The lister.
+
+        Raises
+        ------
+        MissingFile, DamagedFile, NewerFile
+            If there is no such file, or it cannot be read back.
+        MissingScore, MissingPolicy
+            If the score or the policy was one of your own and is not passed.
+        """
+        content = savefile.read(path, cls.kind)
+        own = {Score: score, Policy: policy}
+        savefile.check_own(content, policy, score)
+        try:
+            settings = decode(Settings, content["settings"], own)
+            lister = cls.__new__(cls)
+            lister._start(settings)
+            lister._rounds = decode(Rounds, content["rounds"])
+            lister._rounds.draw_part()
+            if content["learning"] is not None:
+                learned = decode(LearningState, content["learning"])
+                lister._learning = make_learning(settings, learned)
+            for number, (key, state) in enumerate(content["streams"], 1):
+                remembered = decode(StreamState, state, {State: settings.policy.state_type})
+                lister._streams[key] = lister._new_stream(key, number, remembered)
+            lister._learn_names()
+        except MissingScore:
+            raise
+        except (ShortlistError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise DamagedFile(f"{path} is damaged: {type(error).__name__}: {error}") from None
+        return lister
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return copy.deepcopy({name: value for name, value in vars(self).items() if name != "_lock"})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.RLock())
+        self._process = os.getpid()
+        self._rounds.draw_part()

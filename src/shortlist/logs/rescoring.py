@@ -1,14 +1,14 @@
 """A new scorer without starting over: a log's answers, with new scores, are a warm start."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Unpack
+from typing import Any
 
 from shortlist._validation import Scorers, check_table
 from shortlist.errors import InvalidParameter
 from shortlist.listers import Shortlister
 from shortlist.logs.reading import LoggedRound, read_log
 from shortlist.policies import Policy
-from shortlist.rounds.settings import OptionsDict, Settings
+from shortlist.rounds.settings import Settings
 
 __all__ = ["NewScores", "rescore"]
 
@@ -23,7 +23,7 @@ def rescore(
     coverage: float | None = None,
     delta: float | None = None,
     policy: Policy | None = None,
-    **options: Unpack[OptionsDict],
+    **settings: Any,
 ) -> Shortlister:
     """Return a lister for a new scorer that has learned from the answers in the log of an old one.
 
@@ -45,7 +45,7 @@ def rescore(
     new_scores
         For each round, by its id, what `Shortlister.propose` takes: scores in the order of the log's candidates, from
         one scorer or several; or ``{candidate: score}``. Or a function that computes them from a `LoggedRound`.
-    coverage, delta, policy, options
+    coverage, delta, policy, settings
         As for `Shortlister`. The new lister has its own guarantee: the probability that either of the two fails is at
         most the sum of both deltas.
 
@@ -60,7 +60,7 @@ def rescore(
     InvalidParameter
         If a round of the log has no new scores: leaving rounds out would void the guarantee.
     """
-    lister = Shortlister(coverage, delta, policy=policy, **options)
+    lister = Shortlister(coverage, delta, policy=policy, **settings)
     lister.warm_start(*_rescored(log, new_scores, lister.settings))
     return lister
 

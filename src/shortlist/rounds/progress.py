@@ -2,203 +2,24 @@
 
 import dataclasses
 import functools
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any, Final
 
-from shortlist._records import Record
+from shortlist._shares import wilson
 from shortlist._validation import UNNAMED, miss_rate
 from shortlist.boundaries.base import Advance, Constants
 from shortlist.policies import MISS, OrderStatistic, OrderStatisticState
 from shortlist.rounds.learning import PATIENCE, Learning
 from shortlist.rounds.shown import RoundName
 from shortlist.rounds.stream import Stream, Tally
+from shortlist.rounds.summary import Drift, ErrorBudget
 from shortlist.rounds.tracker import Tracker
 from shortlist.scores import Learned
 
-__all__ = [
-    "Counts",
-    "Drift",
-    "ErrorBudget",
-    "Figures",
-    "Summary",
-    "count",
-    "figures",
-    "rounds_needed",
-    "summarize",
-    "waiting_for",
-]
+__all__ = ["count", "rounds_needed", "summarize", "waiting_for"]
 
 #: How many rounds ahead to look for the next move of the threshold.
 _LOOKAHEAD: Final = 10_000
-
-
-@dataclass(frozen=True, eq=False)
-class Counts(Record):
-    """Counts of rounds and answers.
-
-    Attributes
-    ----------
-    rounds
-        Lists shown.
-    hits, misses, skipped, absent, expired
-        Their answers; a round that is no longer kept, or that was closed by `expire`, is expired.
-    withdrawn
-        Lists that were taken back because nobody saw them.
-    open
-        Rounds without an answer.
-    coverage_seen
-        The share of hits among hits and misses; unanswered rounds are left out. None with `explore_share`, where
-        misses are not reported.
-    """
-
-    rounds: int = 0
-    hits: int = 0
-    misses: int = 0
-    skipped: int = 0
-    absent: int = 0
-    expired: int = 0
-    withdrawn: int = 0
-    open: int = 0
-    coverage_seen: float | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Drift(Record):
-    """The state of the drift detector.
-
-    Attributes
-    ----------
-    level
-        How close the next alarm is; it is raised at 1.
-    false_alarm_rounds
-        The guaranteed mean number of rounds between false alarms.
-    alarm_count
-        The number of alarms so far.
-    alarms
-        The last 100 alarms: round, strength, epoch, threshold, counted rounds.
-    """
-
-    level: float
-    false_alarm_rounds: int
-    alarm_count: int
-    alarms: list[dict[str, Any]]
-
-
-@dataclass(frozen=True, eq=False)
-class ErrorBudget(Record):
-    """The state of the error budget.
-
-    Attributes
-    ----------
-    size
-        The number of misses beyond 1 - coverage that it allows: `miss_budget`.
-    spent
-        How many of them are spent; above `size` - coverage, lists are complete until it recovers.
-    burn_rate
-        The recent miss rate, over about 100 answered rounds, as a multiple of 1 - coverage: above 1 the budget
-        is being spent, below 1 it recovers.
-    lengthened
-        The number of lists it has lengthened so far.
-    added
-        The mean number of candidates added to these lists; None if there are none.
-    lengthening
-        Whether it would lengthen the next list.
-    """
-
-    size: int
-    spent: float
-    burn_rate: float
-    lengthened: int
-    added: float | None
-    lengthening: bool
-
-
-@dataclass(frozen=True, eq=False)
-class Figures(Counts):
-    """The figures that change with every event.
-
-    Attributes
-    ----------
-    threshold
-        The threshold in force for the next list.
-    counted
-        The number of rounds in the sample, from which the threshold is learned.
-    unanswered_counted
-        How many of them have no answer.
-    epoch
-        The number of restarts.
-    drift
-        The state of the drift detector; None if there is none.
-    error_budget
-        The state of the error budget; None if there is none.
-    hidden_share
-        The share of candidates that were not shown; in shadow mode, that would not have been.
-    truncated_share
-        The share of lists that may lack a candidate above the threshold.
-    candidate_recall
-        The share of answered rounds in which the right answer was among the candidates, over the rounds in
-        which everything was shown.
-    would_have_missed
-        In shadow mode, how many right answers would not have been shown.
-    expanded
-        Rounds in which the user asked for more of the list.
-    found_after_more
-        How many of them had the right answer there; the list had missed it.
-    explored
-        Rounds in which everything was shown, in random order (`explore_share`).
-    """
-
-    threshold: float = -math.inf
-    counted: int | None = None
-    unanswered_counted: int = 0
-    epoch: int = 0
-    drift: Drift | None = None
-    error_budget: ErrorBudget | None = None
-    hidden_share: float | None = None
-    truncated_share: float | None = None
-    candidate_recall: float | None = None
-    would_have_missed: int | None = None
-    expanded: int = 0
-    found_after_more: int = 0
-    explored: int = 0
-
-
-@dataclass(frozen=True, eq=False)
-class Summary(Figures):
-    """All rounds so far, what is needed next, and the score in use.
-
-    Attributes
-    ----------
-    policy
-        The policy and its parameters.
-    coverage_target
-        The target coverage.
-    waiting_for
-        What is needed before the threshold can move, in words.
-    rounds_needed
-        The number of further counted rounds before the threshold can move, if no late answer arrives; None if that is
-        not foreseeable.
-    shadow
-        Whether everything is shown.
-    score, score_why
-        The score in use, and how it was learned, in words.
-    scorers
-        The share of each scorer in a learned score: how much it moves candidates within a list.
-    refit_gain
-        The share by which a fresh fit would shorten the lists of the latest picks; None if unknown.
-    """
-
-    policy: Mapping[str, Any] = field(default_factory=dict)
-    coverage_target: float | None = None
-    waiting_for: str = ""
-    rounds_needed: int | None = None
-    shadow: bool = False
-    score: str = "raw"
-    score_why: str = "as set"
-    scorers: Mapping[str, float] = field(default_factory=dict)
-    refit_gain: float | None = None
 
 
 def count(*tallies: Tally, open_rounds: int) -> dict[str, Any]:
@@ -210,31 +31,6 @@ def count(*tallies: Tally, open_rounds: int) -> dict[str, Any]:
     answered = counts["hits"] + counts["misses"]
     seen = counts["hits"] / answered if answered else None
     return counts | {"open": open_rounds, "coverage_seen": seen}
-
-
-def figures(stream: Stream, open_rounds: int, id_of: Callable[[RoundName], str] = str) -> dict[str, Any]:
-    """Return a stream's `Figures` by name: cheap, for many streams at once."""
-    tally, tracker = stream.tally, stream.tracker
-    state, complete = tracker.state, tally.recall_hits + tally.recall_misses
-    counts = count(tally, open_rounds=open_rounds)
-    if stream.settings.explore_share is not None:
-        counts["coverage_seen"] = None  # misses are not reported
-    return {
-        **counts,
-        "threshold": tracker.threshold,
-        "counted": state.policy.rounds,
-        "unanswered_counted": state.silent + state.policy.pending,
-        "epoch": tracker.epoch,
-        "drift": drift(tracker, id_of),
-        "error_budget": error_budget(stream),
-        "hidden_share": tally.hidden / tally.candidates if tally.candidates else None,
-        "truncated_share": tally.truncated / tally.rounds if tally.rounds else None,
-        "candidate_recall": tally.recall_hits / complete if complete else None,
-        "would_have_missed": tally.would_have_missed if stream.settings.shadow else None,
-        "expanded": tally.expanded,
-        "found_after_more": tally.found_after_more,
-        "explored": tally.explored,
-    }
 
 
 def drift(tracker: Tracker, id_of: Callable[[RoundName], str]) -> Drift | None:
@@ -258,24 +54,48 @@ def error_budget(stream: Stream) -> ErrorBudget | None:
 
 def summarize(
     stream: Stream, open_rounds: int, id_of: Callable[[RoundName], str] = str, *, measure: bool = True
-) -> Summary:
-    """Return the summary of a stream; with `measure`, also compute what is slow, if it is due."""
-    policy, tracker, learning = stream.settings.policy, stream.tracker, stream.learning
+) -> dict[str, Any]:
+    """Return the values of a stream's `Summary`; with `measure`, also compute what is slow, if it is due."""
+    settings, tally, tracker, learning = stream.settings, stream.tally, stream.tracker, stream.learning
+    state, complete = tracker.state, tally.recall_hits + tally.recall_misses
+    counts = count(tally, open_rounds=open_rounds)
+    answered = tally.hits + tally.misses
+    if settings.explore_share is not None:
+        counts["coverage_seen"], answered = None, 0  # misses are not reported
     score = stream.score_of(stream.scorers or UNNAMED)
     learned = score if isinstance(score, Learned) and (learning is None or learning.number) else None
     gain = None if learning is None else learning.gain() if measure else learning.measured
-    return Summary(
-        **figures(stream, open_rounds, id_of),
-        policy=policy.to_dict(),
-        coverage_target=getattr(policy, "coverage", None),
-        waiting_for=_poor_search(stream) or _fit_first(stream) or waiting_for(tracker, id_of) + _recall_so_far(stream),
-        rounds_needed=None if is_fitting(stream) else rounds_needed(tracker),
-        shadow=stream.settings.shadow,
-        score=stream.score_name,
-        score_why=_why(learned, learning),
-        scorers={} if learned is None else dict(zip(learned.scorers, learned.influence, strict=True)),
-        refit_gain=None if gain is None or gain[0] <= 0 else 1 - gain[1] / gain[0],
-    )
+    fitting = is_fitting(stream)
+    return {
+        **counts,
+        "threshold": tracker.threshold,
+        "counted": state.policy.rounds,
+        "unanswered_counted": state.silent + state.policy.pending,
+        "epoch": tracker.epoch,
+        "drift": drift(tracker, id_of),
+        "error_budget": error_budget(stream),
+        "hidden_share": tally.hidden / tally.candidates if tally.candidates else None,
+        "truncated_share": tally.truncated / tally.rounds if tally.rounds else None,
+        "candidate_recall": tally.recall_hits / complete if complete else None,
+        "would_have_missed": tally.would_have_missed if settings.shadow else None,
+        "expanded": tally.expanded,
+        "found_after_more": tally.found_after_more,
+        "explored": tally.explored,
+        "policy": settings.policy.to_dict(),
+        "coverage_target": getattr(settings.policy, "coverage", None),
+        "coverage_interval": wilson(tally.hits, answered) if answered else None,
+        "waiting_for": _poor_search(stream)
+        or _fit_first(stream)
+        or waiting_for(tracker, id_of) + _recall_so_far(stream),
+        "rounds_needed": None if fitting else rounds_needed(tracker),
+        "shadow": settings.shadow,
+        "score": stream.score_name,
+        "score_why": _why(learned, learning),
+        "scorers": {} if learned is None else dict(zip(learned.scorers, learned.influence, strict=True)),
+        "fit_rounds": None if learning is None else learning.needed,
+        "fit_picks": len(learning.state.examples) if learning is not None and fitting else None,
+        "refit_gain": None if gain is None or gain[0] <= 0 else 1 - gain[1] / gain[0],
+    }
 
 
 def is_fitting(stream: Stream) -> bool:
@@ -291,7 +111,7 @@ def _why(learned: Learned | None, learning: Learning | None) -> str:
     if len(learned.scorers) == 1:
         return rounds
     shares = zip(learned.influence, learned.scorers, strict=True)
-    return f"{rounds}: " + ", ".join(f"{name} {share:.0%}" for share, name in sorted(shares, reverse=True))
+    return f"{rounds}: " + ", ".join(f"{name} {100 * share:.0f} %" for share, name in sorted(shares, reverse=True))
 
 
 def _fit_first(stream: Stream) -> str | None:

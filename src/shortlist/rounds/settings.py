@@ -1,13 +1,14 @@
-"""All settings: their defaults, their checks, and which of them exclude each other.
+"""All settings, in one place: their defaults, limits and descriptions, and which of them exclude each other.
 
-The listers take them as keywords, the service as a stream's settings; both use this module.
+The keywords of the listers, the bodies of the service and the reference are made from the fields of `Settings`.
 """
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple, Self, TypedDict
+from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 from shortlist._validation import check_count
 from shortlist.errors import InvalidParameter
@@ -15,69 +16,102 @@ from shortlist.policies import POLICIES, OrderStatistic, Policy
 from shortlist.rounds.exploring import ExploreShare, check_explore_share
 from shortlist.scores import Score, to_score
 
-__all__ = [
-    "CONFIGURABLE",
-    "DEFAULT_BUDGET",
-    "PAIRS",
-    "OnDrift",
-    "Options",
-    "OptionsDict",
-    "Pair",
-    "Settings",
-    "Unanswered",
-]
+__all__ = ["CONFIGURABLE", "DEFAULT_BUDGET", "PAIRS", "SETTINGS", "OnDrift", "Pair", "Settings", "Unanswered"]
 
 Unanswered = Literal["miss", "ignore"]
 OnDrift = Literal["report", "restart"]
 
-#: The settings that may change at any time.
-CONFIGURABLE: Final = ("at_least", "at_most", "shadow", "patience", "miss_budget", "explore_share")
+#: The size of the error budget that ``"auto"`` stands for.
+DEFAULT_BUDGET: Final = 20
+#: The most candidates that the service takes in a round: no setting that counts them needs to be larger.
+_MOST_CANDIDATES: Final = 10_000
 
 
-class _NotGiven(int):
-    """A default that differs from the same number given explicitly: it is dropped if it does not fit other settings."""
-
-
-#: The default size of the error budget.
-DEFAULT_BUDGET: Final = _NotGiven(20)
-
-
-class OptionsDict(TypedDict, total=False):
-    """The settings as keywords, for type checkers."""
-
-    score: str | Score
-    miss_budget: int | None
-    unanswered: Unanswered | None
-    explore_share: ExploreShare | None
-    patience: int
-    on_drift: OnDrift | None
-    at_least: int
-    at_most: int | None
-    shadow: bool
-    keep: int
+def _setting(
+    default: Any, text: str, *, least: int | None = None, most: int | None = None, changes: bool = False
+) -> Any:
+    """Return the field of a setting: its default, description, limits, and whether it may change at any time."""
+    about = {"text": " ".join(text.split()), "least": least, "most": most, "changes": changes}
+    return dataclasses.field(default=default, metadata=about)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
-    """The settings of a lister or a stream; `shortlist.Shortlister` says what they mean."""
-
-    score: str | Score = "auto"
-    miss_budget: int | None = DEFAULT_BUDGET
-    unanswered: Unanswered | None = None
-    explore_share: ExploreShare | None = None
-    patience: int = 200
-    on_drift: OnDrift | None = None
-    at_least: int = 0
-    at_most: int | None = None
-    shadow: bool = False
-    keep: int = 10_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings(Options):
-    """Checked settings, with their policy."""
+class Settings:
+    """The settings of a lister or a stream, checked."""
 
     policy: Policy
+    score: str | Score = _setting(
+        "auto",
+        """How a list's scores become the one score per candidate that is compared with the threshold. ``"auto"``, the
+        default: learned from the first picks, 30 with one scorer and 100 with several, while everything is shown, and
+        then frozen, after at most ten times as many rounds. Or a fixed one: ``"raw"``, ``"margin"``, ``"relative"``,
+        ``"rank"``, ``"adaptive"``; or one with parameters, such as one learned before.""",
+    )
+    miss_budget: int | Literal["auto"] | None = _setting(
+        "auto",
+        """An error budget against distribution shift: in any W consecutive answered rounds at most (1 - coverage) W +
+        `miss_budget` cut lists miss, for any sequence of rounds. As misses use it up, lists get longer until they are
+        complete; under a stationary distribution this is rare. ``"auto"``, the default, is 20, or off with
+        `explore_share`; None turns it off. Thresholds are the same with it and without it.""",
+        least=1,
+        most=1_000_000,
+        changes=True,
+    )
+    unanswered: Unanswered | None = _setting(
+        None,
+        """What silence means. ``"miss"``, the default: an unanswered round counts as below the threshold until its
+        answer arrives; always safe. ``"ignore"``: a round counts when it is answered; safe only if right answers with
+        low scores are answered at least as often as those with high scores, and no later.""",
+    )
+    explore_share: ExploreShare | None = _setting(
+        None,
+        """For users who click what they find but never report a miss: the share of rounds, chosen at random, in which
+        everything is shown, in random order; only those count, and only if clicked. A number such as 0.05, or
+        ``"auto"``, which is min(0.2, 2 / sqrt(t)); half of the rounds until the first cut. It excludes `unanswered`,
+        `miss_budget`, `on_drift` and `shadow`, and can change to another share, but not be turned on or off.""",
+        changes=True,
+    )
+    patience: int = _setting(
+        200,
+        """The number of later rounds shown before an unanswered one counts as below the threshold. It is corrected when
+        its answer arrives, but `on_drift` does not see a miss that arrives later than that. Any value is safe; choose
+        the number of rounds within which nearly all answers arrive. 200, the default, is a few minutes of a busy search
+        box.""",
+        least=0,
+        most=10**9,
+        changes=True,
+    )
+    on_drift: OnDrift | None = _setting(
+        None,
+        """Watch for a distribution shift after which lists miss more often than allowed: ``"report"`` alarms in the
+        summary, or ``"restart"`` learning. All epochs, the first included, share delta, so learning starts a little
+        later. Only misses that are reported within `patience` rounds are seen; skipped rounds are not. False alarms are
+        at least a million rounds apart on average.""",
+    )
+    at_least: int = _setting(
+        0, "Always show at least this many candidates: safe.", least=0, most=_MOST_CANDIDATES, changes=True
+    )
+    at_most: int | None = _setting(
+        None,
+        """Never show more on the first page; lists that it cuts short are `truncated`: the guarantee does not cover
+        them, and a miss of such a list counts as silence. `more` shows the rest, and a pick from it has a known
+        score.""",
+        least=1,
+        most=_MOST_CANDIDATES,
+        changes=True,
+    )
+    shadow: bool = _setting(
+        False,
+        """Show everything, but learn as usual; the summary says what would have been hidden, and missed. For a trial
+        before lists are cut.""",
+        changes=True,
+    )
+    keep: int = _setting(
+        10_000,
+        """The number of later rounds for which a round is kept. Older ones are closed, and can no longer be answered.
+        A stream of the service keeps all.""",
+        least=1,
+    )
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -89,29 +123,26 @@ class Settings(Options):
         if not (isinstance(self.score, str) and self.score == "auto"):
             put(self, "score", to_score(self.score))
         put(self, "explore_share", check_explore_share(self.explore_share))
-        if isinstance(self.miss_budget, _NotGiven) and self.explore_share is not None:
-            put(self, "miss_budget", None)
-        put(
-            self, "miss_budget", None if self.miss_budget is None else check_count("miss_budget", int(self.miss_budget))
-        )
+        if isinstance(self.miss_budget, str) and self.miss_budget == "auto":
+            put(self, "miss_budget", DEFAULT_BUDGET if self.explore_share is None else None)
         if self.unanswered is None:
             put(self, "unanswered", "miss" if self.explore_share is None else "ignore")
         _check_choice("unanswered", self.unanswered, ("miss", "ignore"))
-        put(self, "patience", check_count("patience", self.patience, least=0))
         _check_choice("on_drift", self.on_drift, ("report", "restart", None))
-        put(self, "at_least", check_count("at_least", self.at_least, least=0))
-        put(self, "at_most", None if self.at_most is None else check_count("at_most", self.at_most))
+        for name, field in SETTINGS.items():
+            least, value = field.metadata["least"], getattr(self, name)
+            if least is not None and not (value is None and type(None) in get_args(field.type)):
+                put(self, name, check_count(name, value, least=least))
         if not isinstance(self.shadow, bool):
             raise InvalidParameter(f"shadow is {self.shadow!r}; it must be True or False")
-        put(self, "keep", check_count("keep", self.keep))
         for pair in PAIRS:
             if pair.excludes(self):
                 raise InvalidParameter(pair.reason.format(self=self))
 
     @classmethod
-    def of(cls, policy: Policy, options: OptionsDict, others: Sequence[str] = ()) -> Self:
+    def of(cls, policy: Policy, options: Mapping[str, Any], others: Sequence[str] = ()) -> Self:
         """Return the settings passed to a lister as keywords, apart from its own parameters, `others`."""
-        _check_names(options, [*others, *_NAMES])
+        _check_names(options, [*others, *SETTINGS])
         return cls(policy=policy, **options)
 
     @property
@@ -121,7 +152,7 @@ class Settings(Options):
 
     def changed(self, **changes: Any) -> Self:
         """Return the settings with some of them changed, or raise if they cannot change."""
-        fixed = [name for name in changes if name in (*_NAMES, *_FIXED) and name not in CONFIGURABLE]
+        fixed = [name for name in changes if name in (*SETTINGS, *_FIXED) and name not in CONFIGURABLE]
         if fixed:
             raise InvalidParameter(
                 f"{fixed[0]} is fixed when a lister is created; {', '.join(CONFIGURABLE)} may change at any time"
@@ -137,7 +168,10 @@ class Settings(Options):
 
 #: The parameters of a lister besides its settings.
 _FIXED: Final = ("policy", "coverage", "delta")
-_NAMES: Final = tuple(field.name for field in dataclasses.fields(Options))
+SETTINGS: Final = {field.name: field for field in dataclasses.fields(Settings) if field.metadata}
+"""The fields of the settings, by name."""
+CONFIGURABLE: Final = tuple(name for name, field in SETTINGS.items() if field.metadata["changes"])
+"""The settings that may change at any time."""
 
 
 def _check_names(options: Iterable[str], names: Sequence[str]) -> None:
@@ -232,13 +266,19 @@ PAIRS: Final = (
 """Which settings exclude each other, and why. When you add a setting, add its rows here first."""
 
 
-def with_options(kind: type) -> type:
-    """Give a class whose constructor takes ``**options`` a signature that lists them, with their defaults."""
-    signature = inspect.signature(kind)
-    fixed = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+def with_settings(kind: type) -> type:
+    """Complete a class whose constructor takes ``**settings``: its signature, and its docstring at ``{settings}``."""
+    signature = inspect.signature(kind.__init__)  # type: ignore[misc]
+    _, *own = signature.parameters.values()
+    fixed = [one for one in own if one.kind is not inspect.Parameter.VAR_KEYWORD]
     options = [
-        inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=field.type)
-        for field in dataclasses.fields(Options)
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=field.type)
+        for name, field in SETTINGS.items()
     ]
-    kind.__signature__ = signature.replace(parameters=[*fixed, *options])  # type: ignore[attr-defined]
+    kind.__signature__ = inspect.Signature([*fixed, *options])  # type: ignore[attr-defined]
+    texts = (
+        f"{name}\n{textwrap.indent(textwrap.fill(field.metadata['text'], 112), '    ')}"
+        for name, field in SETTINGS.items()
+    )
+    kind.__doc__ = (kind.__doc__ or "").replace("    {settings}", textwrap.indent("\n".join(texts), "    "))
     return kind

@@ -6,7 +6,7 @@ from typing import Any
 
 from shortlist._validation import Member
 
-__all__ = ["More", "RoundName", "Shown", "from_null", "to_null"]
+__all__ = ["MinusInfinityIsNull", "More", "RoundName", "Shown", "from_null", "to_null"]
 
 #: The name of a round within a stream: a lister numbers them, the service has ids.
 RoundName = int | str
@@ -82,6 +82,13 @@ class More:
     scores: tuple[Any, ...]
     left: int = 0
     truncated: bool = False
+
+
+class MinusInfinityIsNull:
+    """Marks a float that is null in JSON where it is minus infinity, in the service's OpenAPI document."""
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        return {"anyOf": [{"type": "number"}, {"type": "null"}], "description": "null is minus infinity."}
 
 
 def to_null(number: float) -> float | None:

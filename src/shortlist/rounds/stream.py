@@ -138,7 +138,9 @@ class Stream:
 
     def _new_budget(self) -> Budget | None:
         size = self.settings.miss_budget
-        return None if size is None else Budget(size, self.tracker.coverage, self._budget_state)
+        return (
+            None if size is None or isinstance(size, str) else Budget(size, self.tracker.coverage, self._budget_state)
+        )
 
     @property
     def scorers(self) -> Scorers | None:

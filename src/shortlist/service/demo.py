@@ -31,7 +31,7 @@ from shortlist._validation import Array
 from shortlist.errors import ConflictingStream, ShortlistError
 from shortlist.rounds.codec import encode
 from shortlist.scores import Learned, learn
-from shortlist.service.engine import Engine, Settings
+from shortlist.service.engine import Engine, StreamSettings
 from shortlist.service.web import create_app
 from shortlist.service.web.pages import STATIC, add_page
 from shortlist.service.web.views import answerable_view, as_json
@@ -227,8 +227,8 @@ def create_demo(address: str, *, simulate: bool = True, allowed_hosts: Sequence[
     """
     corpus = Corpus()
     streams = {
-        ASKED: Settings(coverage=0.9, score=encode(corpus.learn()), at_least=1),
-        SIMULATED: Settings(coverage=0.9, on_drift="report"),
+        ASKED: StreamSettings.of(coverage=0.9, score=encode(corpus.learn()), at_least=1),
+        SIMULATED: StreamSettings.of(coverage=0.9, on_drift="report"),
     }
     app = create_app(address, allowed_hosts=allowed_hosts)
     serve = app.router.lifespan_context

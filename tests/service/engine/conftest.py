@@ -5,13 +5,13 @@ import shutil
 
 import pytest
 
-from shortlist.service.engine import Engine, Settings
+from shortlist.service.engine import Engine, StreamSettings
 from tests.service.playing import play
 
 
 async def _play(address):
     async with Engine.open(address, snapshot_every=150) as engine:
-        await engine.create_stream("a", Settings(coverage=0.9))
+        await engine.create_stream("a", StreamSettings.of(coverage=0.9))
         await play(engine, 200)
 
 

@@ -18,7 +18,7 @@ from shortlist.errors import (
 )
 from shortlist.rounds.codec import from_json, to_json
 from shortlist.rounds.events import Answer, Expired, Listed, kind_of
-from shortlist.service.engine import Engine, Settings
+from shortlist.service.engine import Engine, StreamSettings
 from shortlist.service.engine.batch import Batch
 from shortlist.service.engine.commands import Close, Expand, Propose
 from shortlist.service.engine.rounds import Round
@@ -32,7 +32,7 @@ NOW = 7.0
 def test_one_and_its_text_are_two_candidates(sqlite):
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             await engine.propose("a", [1, "1"], [0.1, 0.2], round_id="r")
             await engine.answer("a", "r", "hit", "1")
             await refused(ConflictingAnswer, engine.answer("a", "r", "hit", 1))
@@ -43,15 +43,15 @@ def test_one_and_its_text_are_two_candidates(sqlite):
 def test_a_scorer_of_another_version_is_refused(sqlite):
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("set", Settings(coverage=0.9, scorer_version="v1"))
+            await engine.create_stream("set", StreamSettings.of(coverage=0.9, scorer_version="v1"))
             await engine.propose("set", ["x"], [0.1], scorer_version="v1")
             await refused(ScorerChanged, engine.propose("set", ["x"], [0.1]), "scorer_version is missing")
             await refused(
                 ScorerChanged, engine.propose("set", ["x"], [0.1], scorer_version="v2"), "create a new stream"
             )
-            await engine.create_stream("first", Settings(coverage=0.9))
+            await engine.create_stream("first", StreamSettings.of(coverage=0.9))
             await engine.propose("first", ["x"], [0.1], scorer_version="v1")
-            await engine.create_stream("none", Settings(coverage=0.9))
+            await engine.create_stream("none", StreamSettings.of(coverage=0.9))
             both = [engine.propose("none", ["x"], [0.1]), engine.propose("none", ["x"], [0.1], scorer_version="v1")]
             done = await asyncio.gather(*both, return_exceptions=True)  # in one batch
             assert isinstance(done[1], ScorerChanged)
@@ -67,7 +67,7 @@ def test_a_scorer_of_another_version_is_refused(sqlite):
 def test_two_versions_of_a_scorer_in_one_batch(sqlite):
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             done = await asyncio.gather(
                 engine.propose("a", ["x"], [0.5], scorer_version="v1"),
                 engine.propose("a", ["x"], [0.5], scorer_version="v2"),
@@ -81,7 +81,7 @@ def test_two_versions_of_a_scorer_in_one_batch(sqlite):
 def test_when_too_many_wait_the_oldest_are_closed(address):
     async def main():
         async with Engine.open(address, open_limit=5) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             await asyncio.gather(*(engine.propose("a", ["x"], [0.5], round_id=f"r{i}") for i in range(3)))
             await asyncio.gather(*(engine.propose("a", ["x"], [0.5], round_id=f"s{i}") for i in range(4)))
             summary = await engine.summary("a")
@@ -203,7 +203,7 @@ def test_the_first_list_names_the_scorers_of_those_behind_it_in_its_batch():
     assert len(batch.entries) == 3
     for entry in batch.entries:
         stream.apply(entry)
-    assert stream.rounds.scorers == ("dense", "bm25")
+    assert stream.stream.scorers == ("dense", "bm25")
     later = Batch({}, NOW, 100)
     assert isinstance(later.judge(table(stream, "r3", {"bm25": [7.0], "recency": [0.3]})), InvalidScores)
     assert later.judge(table(stream, "r3", {"bm25": [7.0], "dense": [math.nan]}))[1]

@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from shortlist.service.engine import Engine, Settings
+from shortlist.service.engine import Engine, StreamSettings
 from shortlist.service.engine.stream import LoggedStream
 from tests.service.playing import play
 
@@ -17,7 +17,7 @@ def test_what_many_listeners_are_told_is_made_once(sqlite, monkeypatch):
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             monkeypatch.setattr(LoggedStream, "summary", counted)
             listeners = [engine.changes("a", pause=0) for _ in range(20)]
             first = await asyncio.gather(*map(anext, listeners))

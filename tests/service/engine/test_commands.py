@@ -3,11 +3,11 @@
 import numpy as np
 
 from shortlist.service.engine.commands import Propose, Take
-from shortlist.service.engine.settings import Settings
+from shortlist.service.engine.settings import StreamSettings
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import StreamRow
 
-STREAM = LoggedStream(StreamRow(1, "docs", Settings(coverage=0.9).to_dict(), 0.0, 0))
+STREAM = LoggedStream(StreamRow(1, "docs", StreamSettings.of(coverage=0.9).to_dict(), 0.0, 0))
 
 
 def test_what_people_read():

@@ -20,7 +20,7 @@ from shortlist.errors import (
 )
 from shortlist.rounds.codec import encode
 from shortlist.rounds.events import Fitted, Hit, Listed
-from shortlist.service.engine import Engine, Settings, verify
+from shortlist.service.engine import Engine, StreamSettings, verify
 from shortlist.service.engine.pages import Asked
 from shortlist.service.store import Store
 from tests.service.playing import SCORERS, answer_to, lists, play, play_tables, refused, tables
@@ -44,7 +44,7 @@ from tests.service.playing import SCORERS, answer_to, lists, play, play_tables, 
 )
 def test_a_stream_does_what_a_lister_in_memory_does_bit_for_bit(sqlite, settings):
     """Every list, every threshold, and the state in the end; also after a restart in the middle."""
-    made = Settings(coverage=0.9, **settings)
+    made = StreamSettings.of(coverage=0.9, **settings)
     options = {name: getattr(made.rounds, name) for name in settings}
     lister = Shortlister(**{"policy": made.rounds.policy} | options)
 
@@ -98,11 +98,13 @@ def test_a_stream_does_what_a_lister_in_memory_does_bit_for_bit(sqlite, settings
 def test_the_same_twice_changes_nothing_and_another_is_refused(address):
     async def main():
         async with Engine.open(address) as engine:
-            _, new = await engine.create_stream("a", Settings(coverage=0.9))
+            _, new = await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             assert new
-            _, new = await engine.create_stream("a", Settings(coverage=0.9))
+            _, new = await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             assert not new
-            await refused(ConflictingStream, engine.create_stream("a", Settings(coverage=0.8)), "coverage 0.9, not 0.8")
+            await refused(
+                ConflictingStream, engine.create_stream("a", StreamSettings.of(coverage=0.8)), "coverage 0.9, not 0.8"
+            )
             sent = {"ids": ["x", "y"], "scores": [0.1, 0.2], "question": "why", "texts": ["t", None]}
             first, new = await engine.propose("a", **sent, round_id="r")
             assert new
@@ -146,7 +148,7 @@ def test_answers_are_judged_against_the_threshold_stored_with_the_round(sqlite):
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="raw", patience=0))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, score="raw", patience=0))
             await engine.propose("a", ["low", "high"], [0.001, 0.9], round_id="old")
             await play(engine, 400)
             before = await engine.summary("a")
@@ -166,7 +168,7 @@ def test_answers_are_judged_against_the_threshold_stored_with_the_round(sqlite):
 def test_lists_that_were_cut_off_before_they_came_here(sqlite):
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="raw"))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, score="raw"))
             made, _ = await engine.propose("a", ["x"], [0.5], truncated_below=0.4)
             assert made.listed.truncated  # the threshold is -inf, so something may be missing
             await play(engine, 400)
@@ -183,11 +185,11 @@ def test_lists_that_were_cut_off_before_they_came_here(sqlite):
 def test_a_deleted_stream_is_gone(address):
     async def main():
         async with Engine.open(address) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             await engine.propose("a", ["x"], [0.5], round_id="r")
             await engine.delete_stream("a")
             await refused(UnknownStream, engine.propose("a", ["x"], [0.5]))
-            await engine.create_stream("a", Settings(coverage=0.5))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.5))
             await refused(UnknownRound, engine.answer("a", "r", "miss"))
             assert (await engine.summary("a"))["events"] == 0
 
@@ -197,7 +199,7 @@ def test_a_deleted_stream_is_gone(address):
 def test_two_processes_on_one_database_see_the_same(postgresql):
     async def main():
         async with Engine.open(postgresql) as one, Engine.open(postgresql) as two:
-            await one.create_stream("a", Settings(coverage=0.9))
+            await one.create_stream("a", StreamSettings.of(coverage=0.9))
             heard = []
 
             async def listen():
@@ -218,13 +220,17 @@ def test_two_processes_on_one_database_see_the_same(postgresql):
                 await two.summary("a")
             await asyncio.wait_for(listening, 20)
             assert heard[-1] > 5
-            _, new = await two.create_stream("a", Settings(coverage=0.5))
+            _, new = await two.create_stream("a", StreamSettings.of(coverage=0.5))
             assert new
             assert (await one.summary("a"))["settings"]["coverage"] == 0.5
             _, new = await one.propose("a", ["x"], [0.5], round_id="r0")
             assert new
             made = await asyncio.gather(
-                *(engine.create_stream(f"s{i}", Settings(coverage=0.9)) for i in range(20) for engine in (one, two))
+                *(
+                    engine.create_stream(f"s{i}", StreamSettings.of(coverage=0.9))
+                    for i in range(20)
+                    for engine in (one, two)
+                )
             )
             assert sum(new for _, new in made) == 20
 
@@ -241,7 +247,7 @@ def test_several_scorers_do_what_a_lister_in_memory_does_bit_for_bit(address):
 
     async def part(start, stop):
         async with Engine.open(address, snapshot_every=33) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             for scores, right in rounds[start:stop]:
                 shown = lister.propose(scores)
                 turned = dict(reversed(scores.items()))  # the order of the first round counts
@@ -269,7 +275,7 @@ def test_several_scorers_do_what_a_lister_in_memory_does_bit_for_bit(address):
 def test_a_scorer_that_a_list_has_nothing_of_is_missing_there(sqlite, read):
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             await engine.propose("a", ["x", "y"], {"dense": [0.5, 0.6], "bm25": [3.0, math.nan]}, round_id="both")
             sent = {"ids": ["x", "y"], "scores": {"bm25": [4.0, 2.0]}, "truncated_below": {"bm25": 2.0}}
             made, _ = await engine.propose("a", **sent, round_id="one")
@@ -295,7 +301,7 @@ def test_a_scorer_that_a_list_has_nothing_of_is_missing_there(sqlite, read):
 def test_an_empty_search_does_not_say_which_scorers_there_are(sqlite, read):
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             await engine.propose("a", [], [], round_id="none", allow_empty=True)
             await engine.answer("a", "none", "miss")
             await play_tables(engine, 5)
@@ -309,7 +315,7 @@ def test_an_empty_search_does_not_say_which_scorers_there_are(sqlite, read):
 def test_several_scorers_need_a_score_that_takes_them(sqlite):
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="relative"))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, score="relative"))
             wrong = engine.propose("a", ["x"], {"dense": [0.5], "bm25": [1.0]})
             await refused(InvalidScores, wrong, "score is 'relative\\(0.4\\)', which takes one")
             await engine.propose("a", ["x"], {"dense": [0.5]})  # one that has a name
@@ -323,7 +329,7 @@ def test_two_processes_agree_on_a_fit(postgresql):
 
     async def main():
         async with Engine.open(postgresql) as one, Engine.open(postgresql) as two:
-            await one.create_stream("a", Settings(coverage=0.9))
+            await one.create_stream("a", StreamSettings.of(coverage=0.9))
             both = [play_tables(engine, 120, seed) for seed, engine in enumerate((one, two))]
             await asyncio.gather(*both)
             return [await engine.summary("a") for engine in (one, two)]

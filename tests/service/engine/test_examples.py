@@ -10,7 +10,7 @@ from shortlist.rounds.events import Fitted, WarmStarted
 from shortlist.rounds.learning import make_learning
 from shortlist.rounds.stream import Stream
 from shortlist.service.engine.examples import labeled, warm_start_events
-from shortlist.service.engine.settings import Settings
+from shortlist.service.engine.settings import StreamSettings
 
 ROWS = [[[0.5, None], [0.25, 7.0]], [[0.125, 3.0]]]
 
@@ -67,7 +67,7 @@ def test_a_search_that_found_nothing_is_an_example_too():
 
 def test_the_events_are_those_of_the_library_and_the_last_has_the_digest(constants):
     constants(picks=2)
-    settings = Settings(coverage=0.9).rounds
+    settings = StreamSettings.of(coverage=0.9).rounds
     stream = Stream(settings, learning=make_learning(settings))
     examples = labeled([[0.5, 0.25]] * 5, [0, 0, -1, 0, 0])
     fit, last = warm_start_events(stream, examples)

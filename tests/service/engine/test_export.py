@@ -11,7 +11,7 @@ from shortlist import AnytimeSPS, replay
 from shortlist.errors import UnknownStream
 from shortlist.lab.logs import LogFiles
 from shortlist.rounds.events import Listed
-from shortlist.service.engine import Engine, Settings, export_stream, verify
+from shortlist.service.engine import Engine, StreamSettings, export_stream, verify
 from tests.service.playing import play, play_tables
 from tests.service.running import running
 
@@ -35,7 +35,7 @@ def test_an_export_has_silent_rounds_too(sqlite, read):
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="raw"))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, score="raw"))
             for kind in ("hit", "miss", "skip", "absent", "expired", None):
                 made, _ = await engine.propose("a", ["x", "y"], [0.2, 0.9], round_id=str(kind))
                 if kind is not None:
@@ -83,7 +83,7 @@ def test_the_table_of_a_learned_score_has_one_scale_and_replays(sqlite, read, sc
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             await (play if scorers == 1 else play_tables)(engine, 500)
             return await engine.summary("a"), "".join([text async for text in engine.history.export("a", "csv")])
 
@@ -108,7 +108,7 @@ def test_the_table_of_a_learned_score_has_one_scale_and_replays(sqlite, read, sc
 def test_while_the_score_is_learned_the_table_is_empty(sqlite, read):
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             await play(engine, 29)
 
     asyncio.run(main())
@@ -121,7 +121,7 @@ def test_no_spreadsheet_computes_what_somebody_else_wrote(sqlite, read, tmp_path
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="raw"))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, score="raw"))
             for i, member in enumerate([formula, "+1", "-2", "@x", "plain", 7]):
                 await engine.propose("a", [member, "other"], [-0.5, -0.9], round_id=f"-{i}")
                 await engine.answer("a", f"-{i}", "hit", member)

@@ -5,14 +5,14 @@ import asyncio
 import pytest
 
 from shortlist.errors import UnknownRound
-from shortlist.service.engine import Engine, Settings
+from shortlist.service.engine import Engine, StreamSettings
 from shortlist.service.engine.pages import Asked
 
 
 def test_pages_of_rounds(address):
     async def main():
         async with Engine.open(address) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="raw"))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, score="raw"))
             for i in range(7):
                 await engine.propose("a", ["x"], [0.5], round_id=f"r{i}", question=f"q{i}")
                 if i % 2:

@@ -4,11 +4,11 @@ import numpy as np
 from scipy.stats import binom
 
 from shortlist.service.engine.items import Item, drawn_position, proposed
-from shortlist.service.engine.settings import Settings
+from shortlist.service.engine.settings import StreamSettings
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import StreamRow
 
-STREAM = LoggedStream(StreamRow(1, "images", Settings(coverage=0.9).to_dict(), 0.0, 0))
+STREAM = LoggedStream(StreamRow(1, "images", StreamSettings.of(coverage=0.9).to_dict(), 0.0, 0))
 ITEM = Item(
     "img-7",
     ["cat", 5],

@@ -14,7 +14,7 @@ from shortlist.errors import (
     UnknownRound,
     UnknownStream,
 )
-from shortlist.service.engine import Engine, Settings, verify
+from shortlist.service.engine import Engine, StreamSettings, verify
 from shortlist.service.engine.commands import Author
 from shortlist.service.engine.items import Item
 from shortlist.service.engine.labeling_queue import REST
@@ -36,7 +36,7 @@ def run(address, work, **settings):
 
     async def main():
         async with Engine.open(address) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, **settings))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, **settings))
             return await work(engine)
 
     return asyncio.run(main())

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shortlist.errors import UnknownStream
-from shortlist.service.engine import Engine, Settings, write_labels
+from shortlist.service.engine import Engine, StreamSettings, write_labels
 from shortlist.service.engine.commands import Author
 from shortlist.service.engine.items import Item
 from shortlist.service.engine.labels import COLUMNS, ClassCounts
@@ -25,7 +25,9 @@ def answered(address):
     async def main():
         given = {}
         async with Engine.open(address) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="raw", at_most=2, record_annotators=True))
+            await engine.create_stream(
+                "a", StreamSettings.of(coverage=0.9, score="raw", at_most=2, record_annotators=True)
+            )
             scores = np.array([0.9, *np.linspace(0.4, 0.1, len(ODD) - 1)])
             names = [name.replace("/", "_") for name in ODD]
             rows = [Item(f"{number} {name}", ODD, scores, ("",), f"q {name}") for number, name in enumerate(names)]
@@ -141,7 +143,7 @@ def test_classes_are_counted_once(address):
 
     async def main():
         async with Engine.open(address) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="raw"))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, score="raw"))
             seen = []
             for number in range(12):
                 round_, _ = await engine.propose("a", ["x", "y"], [0.9, 0.1], round_id=f"r{number}")

@@ -4,7 +4,7 @@ import asyncio
 
 from shortlist.errors import UnknownStream
 from shortlist.rounds.events import Answer
-from shortlist.service.engine import Engine, Settings
+from shortlist.service.engine import Engine, StreamSettings
 from shortlist.service.engine.commands import Close, Propose
 from shortlist.service.engine.lookup import Lookup
 from shortlist.service.engine.memory import Memory, load
@@ -48,8 +48,8 @@ def logged(address, count=1):
 
     async def main():
         async with Engine.open(address) as engine:
-            await engine.create_stream("old", Settings(coverage=0.9))
-            await engine.create_stream("alone", Settings(coverage=0.9))
+            await engine.create_stream("old", StreamSettings.of(coverage=0.9))
+            await engine.create_stream("alone", StreamSettings.of(coverage=0.9))
             for i in range(count):
                 await engine.propose("old", IDS, SCORES, round_id=f"r{i}")
             await engine.propose("alone", IDS, SCORES, round_id="r0")

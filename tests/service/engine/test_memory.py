@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from shortlist.errors import DamagedLog, ServiceUnavailable
-from shortlist.service.engine import Engine, Settings, verify
+from shortlist.service.engine import Engine, StreamSettings, verify
 from shortlist.service.engine.memory import Memory, load
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Store, StreamRow
@@ -17,7 +17,7 @@ from tests.service.tampering import alter
 def test_snapshot_and_tail_give_what_the_whole_log_gives(sqlite):
     async def main():
         async with Engine.open(sqlite, snapshot_every=100) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="auto"))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, score="auto"))
             await play(engine, 333)
 
     asyncio.run(main())
@@ -36,7 +36,7 @@ def test_snapshot_and_tail_give_what_the_whole_log_gives(sqlite):
 def test_a_bug_while_storing_leaves_nobody_waiting_and_nothing_half_done(sqlite, monkeypatch, caplog):
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             real = LoggedStream.apply
 
             def broken(*_):
@@ -56,7 +56,7 @@ def test_a_bug_while_storing_leaves_nobody_waiting_and_nothing_half_done(sqlite,
 def test_a_damaged_snapshot_is_passed_over_and_a_damaged_log_is_told(sqlite, caplog):
     async def main():
         async with Engine.open(sqlite, snapshot_every=50) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             await play(engine, 100)
             return await engine.summary("a")
 
@@ -128,7 +128,7 @@ def test_a_snapshot_from_after_the_end_of_the_log_is_not_used(sqlite, read):
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             await play(engine, 10)
 
     asyncio.run(main())

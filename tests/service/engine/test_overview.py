@@ -2,7 +2,7 @@
 
 import asyncio
 
-from shortlist.service.engine import Engine, Settings
+from shortlist.service.engine import Engine, StreamSettings
 
 
 async def play(engine, name, rounds):
@@ -17,7 +17,7 @@ def test_figures_of_streams_that_nobody_has_asked_for(address):
     async def before():
         async with Engine.open(address) as engine:
             for name in ("b", "a", "c"):
-                await engine.create_stream(name, Settings(coverage=0.9))
+                await engine.create_stream(name, StreamSettings.of(coverage=0.9))
                 await play(engine, name, 3)
             return await engine.overview(10)
 
@@ -44,7 +44,7 @@ def test_figures_of_streams_that_nobody_has_asked_for(address):
 def test_what_others_write_is_seen(postgresql):
     async def main():
         async with Engine.open(postgresql) as one, Engine.open(postgresql) as two:
-            await one.create_stream("a", Settings(coverage=0.9))
+            await one.create_stream("a", StreamSettings.of(coverage=0.9))
             counts = []
             for _ in range(3):
                 await play(one, "a", 2)

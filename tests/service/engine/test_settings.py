@@ -1,7 +1,6 @@
 """The settings of a stream."""
 
 import json
-from dataclasses import fields
 
 import pytest
 
@@ -9,9 +8,8 @@ from shortlist import AnytimeSPS
 from shortlist.errors import InvalidParameter
 from shortlist.rounds import settings as rounds
 from shortlist.rounds.codec import encode
-from shortlist.rounds.settings import Options
 from shortlist.scores import Learned
-from shortlist.service.engine import Settings
+from shortlist.service.engine import StreamSettings
 
 
 def test_settings_that_cannot_be():
@@ -28,17 +26,24 @@ def test_settings_that_cannot_be():
         ({"score": {"kind": "learned", "scorers": ["a"]}}, "no such setting"),
     ):
         with pytest.raises(InvalidParameter, match=message):
-            Settings(**{"coverage": 0.9, **wrong})
-    assert Settings(coverage=0.9).rounds.policy == AnytimeSPS(0.9)
+            StreamSettings.of(**{"coverage": 0.9, **wrong})
+    assert StreamSettings.of(coverage=0.9).rounds.policy == AnytimeSPS(0.9)
 
 
 def test_the_defaults_are_those_of_a_lister():
-    mine, theirs = Settings(coverage=0.9), Options()
-    differing = [each.name for each in fields(Options) if getattr(mine, each.name) != getattr(theirs, each.name)]
-    assert differing == ["unanswered"]
-    assert mine.to_dict()["score"] == "auto"
-    lister = rounds.Settings(policy=AnytimeSPS(0.9))
-    assert mine.rounds == lister  # once checked, there is no difference
+    assert StreamSettings.of(coverage=0.9).rounds == rounds.Settings(policy=AnytimeSPS(0.9))
+    assert StreamSettings.of(coverage=0.9).to_dict()["score"] == "auto"
+    with pytest.raises(InvalidParameter, match="a stream keeps all rounds"):
+        StreamSettings.of(coverage=0.9, keep=5)
+
+
+def test_one_score_has_one_description():
+    """By its name or with its default parameters: creating the same stream again is not refused for that."""
+    named, spelled = "relative", {"kind": "relative", "temperature": 0.4}
+    assert (
+        StreamSettings.of(coverage=0.9, score=named).to_dict()
+        == StreamSettings.of(coverage=0.9, score=spelled).to_dict()
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,8 +60,8 @@ def test_the_defaults_are_those_of_a_lister():
     ids=str,
 )
 def test_what_is_stored_gives_the_same_settings(settings):
-    made = Settings(coverage=0.9, **settings)
-    again = Settings(**json.loads(json.dumps(made.to_dict())))
+    made = StreamSettings.of(coverage=0.9, **settings)
+    again = StreamSettings.of(**json.loads(json.dumps(made.to_dict())))
     assert again == made
     assert again.rounds == made.rounds
     assert "keep" not in made.to_dict()  # of a lister's file: the service keeps everything

@@ -7,7 +7,7 @@ import pytest
 
 from shortlist.rounds.admission import admit
 from shortlist.rounds.events import Restarted
-from shortlist.service.engine import Engine, Settings, verify
+from shortlist.service.engine import Engine, StreamSettings, verify
 from shortlist.service.engine.series import Histogram
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Entry, Store, StreamRow
@@ -19,7 +19,7 @@ from tests.service.store.entries import listed
 def test_a_restart_is_never_overtaken_by_a_stale_threshold(sqlite, constants):
     """A list that was cut before the restart and stands in the log after its alarm is open, and never counted."""
     constants(alarm=5000)
-    row_settings = Settings(coverage=0.9, on_drift="restart")
+    row_settings = StreamSettings.of(coverage=0.9, on_drift="restart")
 
     async def main():
         async with Engine.open(sqlite) as engine:
@@ -45,11 +45,11 @@ def test_a_restart_is_never_overtaken_by_a_stale_threshold(sqlite, constants):
         stream, stale = LoggedStream(row), 0
         for entry in reader.events(row.id):
             if entry.is_list:
-                assert entry.event.epoch == stream.rounds.tracker.epoch
-                stale += stream.rounds.due() is not None
+                assert entry.event.epoch == stream.stream.tracker.epoch
+                stale += stream.stream.due() is not None
             stream.apply(entry)
             if isinstance(entry.event, Restarted):
-                assert stream.rounds.tracker.state.policy.rounds == 0
+                assert stream.stream.tracker.state.policy.rounds == 0
     store.close()
     assert stale > 0  # or the test would show nothing
 
@@ -118,7 +118,7 @@ def test_a_stream_goes_on_from_a_snapshot_as_if_there_had_been_none(sqlite, read
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, **settings))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, **settings))
             if "scorer_version" in settings:  # two scorers, of which one lacks scores
                 await play_tables(engine, 150, version="2")
             else:
@@ -149,22 +149,22 @@ def test_picks_are_drawn_once_the_score_is_learned(constants):
     constants(picks=2)
     row = StreamRow(1, "a", {"coverage": 0.9}, 0.0, 0)
     stream = LoggedStream(row)
-    late = stream.rounds.decide("late", np.array([0.2, 0.4]), ["x", "y"])
+    late = stream.stream.decide("late", np.array([0.2, 0.4]), ["x", "y"])
 
     def take(event):
         stream.apply(Entry(1, stream.number + 1, 0.0, event))
 
     take(late)
     for name in ("r0", "r1"):
-        shown = stream.rounds.decide(name, np.array([0.5, 0.25]), ["x", "y"])
+        shown = stream.stream.decide(name, np.array([0.5, 0.25]), ["x", "y"])
         take(shown)
         take(admit(shown, "x"))
     assert stream.summary()["fit_picks"] == 2
-    take(stream.rounds.due())
+    take(stream.stream.due())
     assert stream.summary()["fit_picks"] is None
     take(admit(late, "x"))
     assert stream.series.chosen.counts == []
-    shown = stream.rounds.decide("r2", np.array([0.5, 0.25]), ["x", "y"])
+    shown = stream.stream.decide("r2", np.array([0.5, 0.25]), ["x", "y"])
     take(shown)
     take(admit(shown, "x"))
     assert (stream.series.chosen.of, sum(stream.series.chosen.counts)) == (1, 1)

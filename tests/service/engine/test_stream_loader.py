@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from shortlist.errors import ServiceUnavailable, UnknownStream
-from shortlist.service.engine import Engine, Settings, stream_loader, verify, writer
+from shortlist.service.engine import Engine, StreamSettings, stream_loader, verify, writer
 from shortlist.service.engine.memory import load
 from shortlist.service.store import Store
 from shortlist.service.store import log as store_log
@@ -29,7 +29,7 @@ def long_log(sqlite, monkeypatch):
     async def main():
         async with Engine.open(sqlite) as engine:
             for name in ("long", "short"):
-                await engine.create_stream(name, Settings(coverage=0.9))
+                await engine.create_stream(name, StreamSettings.of(coverage=0.9))
                 await play(engine, 30, name=name)
 
     asyncio.run(main())
@@ -95,7 +95,7 @@ def test_a_stream_that_is_replaced_while_it_is_read(long_log):
             with pytest.raises(ServiceUnavailable):
                 await engine.summary("long")
             await engine.delete_stream("long")
-            await engine.create_stream("long", Settings(coverage=0.8))
+            await engine.create_stream("long", StreamSettings.of(coverage=0.8))
             go_on.set()
             made = await engine.summary("long")
             await engine.delete_stream("long")
@@ -124,7 +124,7 @@ def test_a_stream_that_is_asked_for_while_it_is_deleted_is_gone(long_log, monkey
             await deletion
             with pytest.raises(UnknownStream):
                 await engine.summary("long")
-            made, created = await engine.create_stream("long", Settings(coverage=0.8))
+            made, created = await engine.create_stream("long", StreamSettings.of(coverage=0.8))
             return made["rounds"], created
 
     assert asyncio.run(main()) == (0, True)
@@ -137,7 +137,7 @@ def test_streams_leave_memory_and_come_back_as_they_were(address, read):
         async with Engine.open(address, stream_limit=limit, snapshot_every=7) as engine:
             names = [f"s{i}" for i in range(10)]
             for name in names:
-                await engine.create_stream(name, Settings(coverage=0.9))
+                await engine.create_stream(name, StreamSettings.of(coverage=0.9))
             for _ in range(4):
                 for name in names:
                     await one_round(engine, name)
@@ -163,7 +163,7 @@ def test_a_stream_that_another_process_has_deleted_leaves_memory(postgresql):
             Engine.open(postgresql) as two,
         ):
             for name in ("a", "b"):
-                await one.create_stream(name, Settings(coverage=0.9))
+                await one.create_stream(name, StreamSettings.of(coverage=0.9))
             await one_round(one, "a")
             await two.delete_stream("a")
             await one_round(one, "b")
@@ -178,7 +178,7 @@ def test_a_stream_that_somebody_listens_to_stays(sqlite):
     async def main():
         async with Engine.open(sqlite, stream_limit=2) as engine:
             for i in range(6):
-                await engine.create_stream(f"s{i}", Settings(coverage=0.9))
+                await engine.create_stream(f"s{i}", StreamSettings.of(coverage=0.9))
             changes = engine.changes("s0", pause=0)
             first = await anext(changes)
             for i in range(1, 6):
@@ -196,7 +196,7 @@ def test_streams_are_listed_without_being_taken_into_memory(address):
     async def make():
         async with Engine.open(address) as engine:
             for i in range(30):
-                await engine.create_stream(f"s{i:02}", Settings(coverage=0.9))
+                await engine.create_stream(f"s{i:02}", StreamSettings.of(coverage=0.9))
                 await one_round(engine, f"s{i:02}")
 
     async def list_all():
@@ -219,7 +219,7 @@ def test_a_stream_takes_little_memory(sqlite):
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             await play(engine, 1000)
 
     asyncio.run(main())
@@ -237,7 +237,7 @@ def test_a_stream_takes_little_memory(sqlite):
             tracemalloc.stop()
             sizes.append((after - before) / 5)
     store.close()
-    assert kept[0][0].rounds.tally.rounds == 1000
+    assert kept[0][0].stream.tally.rounds == 1000
     assert min(sizes) <= 60_000
 
 
@@ -245,7 +245,7 @@ def test_a_stream_that_another_process_holds_delays_itself_alone(postgresql):
     async def main():
         async with Engine.open(postgresql) as engine:
             for name in ("held", "free"):
-                await engine.create_stream(name, Settings(coverage=0.9))
+                await engine.create_stream(name, StreamSettings.of(coverage=0.9))
             with psycopg.connect(postgresql) as other:
                 other.execute("SELECT * FROM streams WHERE name = 'held' FOR UPDATE")
                 held = [asyncio.create_task(one_round(engine, "held"))]
@@ -266,7 +266,7 @@ def test_a_stream_that_is_held_for_too_long_is_refused(postgresql, monkeypatch):
 
     async def main():
         async with Engine.open(postgresql) as engine:
-            await engine.create_stream("held", Settings(coverage=0.9))
+            await engine.create_stream("held", StreamSettings.of(coverage=0.9))
             with psycopg.connect(postgresql) as other:
                 other.execute("SELECT * FROM streams WHERE name = 'held' FOR UPDATE")
                 with pytest.raises(ServiceUnavailable, match="stream held is held by another process"):
@@ -283,7 +283,7 @@ def test_a_service_that_is_about_to_stop_waits_for_no_stream(postgresql, monkeyp
     async def main():
         async with Engine.open(postgresql) as engine:
             for name in ("held", "free"):
-                await engine.create_stream(name, Settings(coverage=0.9))
+                await engine.create_stream(name, StreamSettings.of(coverage=0.9))
             with psycopg.connect(postgresql) as other:
                 other.execute("SELECT * FROM streams WHERE name = 'held' FOR UPDATE")
                 held = asyncio.create_task(one_round(engine, "held"))
@@ -305,7 +305,7 @@ def test_all_requests_of_a_stream_wait_for_it_together(postgresql, monkeypatch):
 
     async def main():
         async with Engine.open(postgresql) as one, Engine.open(postgresql) as two:
-            await one.create_stream("a", Settings(coverage=0.9))
+            await one.create_stream("a", StreamSettings.of(coverage=0.9))
             await two.summary("a")
             for _ in range(10):
                 await one_round(one, "a")
@@ -328,7 +328,7 @@ def test_a_replica_that_is_far_behind_reads_the_stream_again(postgresql, monkeyp
 
     async def main():
         async with Engine.open(postgresql) as one, Engine.open(postgresql) as two:
-            await one.create_stream("a", Settings(coverage=0.9))
+            await one.create_stream("a", StreamSettings.of(coverage=0.9))
             rounds = []
             for behind in ("reading", "writing"):
                 await two.summary("a")

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from shortlist.errors import StoreUnavailable
-from shortlist.service.engine import Engine, Settings, verify
+from shortlist.service.engine import Engine, StreamSettings, verify
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Reader
 from shortlist.service.store.tables import events
@@ -130,7 +130,7 @@ def test_a_fit_that_was_not_due_is_found(played, read):
 def test_a_database_that_does_not_answer_is_not_a_finding(sqlite, read, monkeypatch):
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
 
     asyncio.run(main())
 
@@ -147,7 +147,7 @@ def test_silent_rounds_behind_an_open_one_come_back_after_a_restart(sqlite, read
 
     async def part(start, stop):
         async with Engine.open(sqlite, snapshot_every=50) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, patience=1000))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, patience=1000))
             for i in range(start, stop):
                 await engine.propose("a", ["x", "y"], [0.1, 0.9], round_id=f"r{i}")
                 if i % 7:
@@ -166,7 +166,7 @@ def spent(sqlite):
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="raw", miss_budget=5))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, score="raw", miss_budget=5))
             for i in range(90):
                 await engine.propose("a", list(range(12)), [1 - 0.05 * j for j in range(12)], round_id=f"r{i}")
                 await engine.answer("a", f"r{i}", *(("hit", 0) if i < 86 else ("miss",)))
@@ -214,7 +214,7 @@ def test_lists_of_one_batch_are_cut_before_its_misses(sqlite, read):
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="raw", miss_budget=2))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, score="raw", miss_budget=2))
             scores = [1 - 0.05 * j for j in range(12)]
             for i in range(120):
                 await engine.propose("a", list(range(12)), scores, round_id=f"r{i}")
@@ -231,7 +231,7 @@ def test_lists_of_one_batch_are_cut_before_its_misses(sqlite, read):
         stream, stale = LoggedStream(reader.stream("a")), 0
         for entry in reader.events(stream.id):
             if entry.is_list:
-                budget = stream.rounds.budget
+                budget = stream.stream.budget
                 stale += entry.event.spent != (budget.state.spent if budget.more(12) else None)
             stream.apply(entry)
     assert stale > 0  # or the test would show nothing
@@ -243,7 +243,7 @@ def ten(address):
 
     async def main():
         async with Engine.open(address) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="raw"))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, score="raw"))
             for i in range(10):
                 await engine.propose("a", ["x", "y"], [0.1, 0.9], round_id=f"r{i}", question="who")
                 await engine.answer("a", f"r{i}", "miss")
@@ -265,7 +265,7 @@ def test_what_sqlite_finds_is_told_before_the_streams(sqlite, tmp_path, read):
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             await engine.propose("a", ["x", "y"], [0.1, 0.9], round_id="needle")
 
     asyncio.run(main())

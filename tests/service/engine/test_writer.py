@@ -11,7 +11,7 @@ import pytest
 
 from shortlist.errors import ConflictingAnswer, StoreUnavailable
 from shortlist.rounds.events import Fitted, kind_of
-from shortlist.service.engine import Engine, Settings, verify
+from shortlist.service.engine import Engine, StreamSettings, verify
 from shortlist.service.engine.writer import Writer
 from shortlist.service.store import Store
 from tests.service.playing import play, play_tables, refused, tables
@@ -23,7 +23,7 @@ def test_requests_that_arrive_together_share_a_commit_and_see_each_other(address
 
     async def main():
         async with Engine.open(address, observe=lambda *what: seen.append(what)) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             made = await asyncio.gather(
                 *(engine.propose("a", ["x"], [0.5], round_id=f"r{i % 10}") for i in range(100)),
             )
@@ -51,7 +51,7 @@ def test_requests_that_are_being_read_join_the_batch(address):
 
     async def main():
         async with Engine.open(address, observe=lambda *what: seen.append(what)) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             await asyncio.gather(*(arrive(engine, turns) for turns in range(20)))
 
     asyncio.run(main())
@@ -63,7 +63,7 @@ def test_rounds_of_a_batch_are_at_hand_however_large_they_are(sqlite):
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             ids, scores = list(range(10_000)), [0.5] * 10_000
             for i in range(24):
                 await engine.propose("a", ids, scores, round_id=f"r{i}")
@@ -79,7 +79,7 @@ def test_rounds_of_a_batch_are_at_hand_however_large_they_are(sqlite):
 def test_what_is_due_is_written_before_the_next_list(address, monkeypatch, dies, constants):
     """A restart stands in the log right after its alarm; if the process dies in between, the next one writes it."""
     constants(alarm=50)
-    settings = Settings(coverage=0.9, score="raw", on_drift="restart")
+    settings = StreamSettings.of(coverage=0.9, score="raw", on_drift="restart")
 
     async def first():
         async with Engine.open(address) as engine:
@@ -120,7 +120,7 @@ def test_a_fit_is_written_once_before_the_next_list(address, monkeypatch, dies):
 
     async def first():
         async with Engine.open(address, snapshot_every=7) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             await play_tables(engine, 99)
             if dies:
                 monkeypatch.setattr(Writer, "_settle", lambda *_: asyncio.sleep(0))
@@ -152,7 +152,7 @@ def test_a_fit_is_written_once_before_the_next_list(address, monkeypatch, dies):
 def test_a_fit_that_cannot_be_written_is_still_due(sqlite, monkeypatch, caplog):
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             await play(engine, 29)
             append = Store.append
 
@@ -181,7 +181,7 @@ def test_lists_and_answers_of_one_batch_around_a_fit(sqlite):
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             await play(engine, 29)
             await engine.propose("a", [0, 1], [0.1, 0.2], round_id="last")
             _, (beside, _) = await asyncio.gather(
@@ -206,7 +206,7 @@ def test_lists_and_answers_of_one_batch_around_a_fit(sqlite):
 def test_a_write_that_fails_changes_nothing_and_the_next_one_works(address, monkeypatch):
     async def main():
         async with Engine.open(address) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             await play(engine, 100)
             before = await engine.summary("a")
             real = Store.append
@@ -230,7 +230,7 @@ def test_a_commit_of_which_nobody_heard_is_found_in_the_log(address, monkeypatch
 
     async def main():
         async with Engine.open(address) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             real = Store.append
 
             def break_off(self, *new):
@@ -252,7 +252,7 @@ def test_a_commit_of_which_nobody_heard_is_found_in_the_log(address, monkeypatch
 def test_a_snapshot_that_cannot_be_kept_stops_nobody(sqlite, monkeypatch, caplog):
     async def main():
         async with Engine.open(sqlite, snapshot_every=10) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
 
             def fail(*_):
                 raise MemoryError

@@ -6,7 +6,7 @@ import sqlite3
 import pytest
 
 from shortlist.errors import InvalidParameter
-from shortlist.service.engine import Engine, Settings
+from shortlist.service.engine import Engine, StreamSettings
 from shortlist.service.store import Snapshot, Store, Text
 from tests.service.playing import play
 from tests.service.store.entries import hit, listed
@@ -58,7 +58,7 @@ def test_store_is_closed_twice_without_harm(sqlite):
 def test_a_backup_is_one_file(sqlite, tmp_path):
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
             await play(engine, 10)
             store = Store(sqlite, read_only=True)
             store.backup(tmp_path / "copy.db")

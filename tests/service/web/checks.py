@@ -1,7 +1,11 @@
 """What the tests of HTTP have in common."""
 
+import dataclasses
+import json
+
 from pydantic import create_model
 
+from shortlist.rounds.summary import StreamSummary
 from shortlist.service.web import replies, stream_replies
 
 __all__ = ["JSON", "PATHS", "problem", "strict"]
@@ -9,7 +13,7 @@ __all__ = ["JSON", "PATHS", "problem", "strict"]
 JSON = {"content-type": "application/json"}
 #: What is answered where.
 PATHS = {
-    "/v1/streams/docs": stream_replies.StreamView,
+    "/v1/streams/docs": StreamSummary,
     "/v1/streams": stream_replies.StreamPage,
     "/v1/streams/docs/rounds": replies.RoundPage,
     "/v1/streams/docs/rounds/r1": replies.RoundView,
@@ -18,8 +22,20 @@ PATHS = {
 
 
 def strict(model):
-    """Return a model that refuses fields it does not know."""
+    """Return a model that refuses fields it does not know; of a summary, one that also misses none."""
+    if model is StreamSummary:
+        return _WholeSummary
     return create_model(model.__name__, __base__=model, __cls_kwargs__={"extra": "forbid", "strict": True})
+
+
+class _WholeSummary:
+    """Reads summaries that have all their fields."""
+
+    @staticmethod
+    def model_validate_json(text):
+        values = json.loads(text)
+        assert set(values) == {each.name for each in dataclasses.fields(StreamSummary)}
+        return StreamSummary.from_json(values)
 
 
 def problem(answer, status, kind):

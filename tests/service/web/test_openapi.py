@@ -1,11 +1,14 @@
 """The OpenAPI document is true: schemathesis finds nothing that it does not say."""
 
+import dataclasses
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from shortlist.rounds.summary import ErrorBudget
 
 ROOT = Path(__file__).parents[3]
 
@@ -54,16 +57,12 @@ def test_every_route_has_its_problems_declared(service):
 def test_the_error_budget_is_in_the_document(service):
     schemas = service.http.get("/openapi.json").json()["components"]["schemas"]
     setting = schemas["NewStream"]["properties"]["miss_budget"]
-    assert setting["default"] == 20
-    assert setting["anyOf"] == [{"type": "integer", "minimum": 1, "maximum": 1_000_000}, {"type": "null"}]
+    assert setting["default"] == "auto"
+    assert {"type": "integer", "minimum": 1, "maximum": 1_000_000} in setting["anyOf"]
+    assert {"type": "null"} in setting["anyOf"]
     reference = {"$ref": "#/components/schemas/ErrorBudget"}
-    assert schemas["StreamView"]["properties"]["error_budget"]["anyOf"] == [reference, {"type": "null"}]
-    assert set(schemas["ErrorBudget"]["required"]) == {
-        "size",
-        "spent",
-        "burn_rate",
-        "lengthening",
-        "lengthened",
-        "added",
-    }
+    assert schemas["StreamSummary"]["properties"]["error_budget"]["anyOf"] == [reference, {"type": "null"}]
+    assert set(schemas["ErrorBudget"]["required"]) == {each.name for each in dataclasses.fields(ErrorBudget)}
+    for name in ("StreamSummary", "ErrorBudget", "Drift", "NewStream", "Changes"):
+        assert [key for key, each in schemas[name]["properties"].items() if not each.get("description")] == [], name
     assert {"added", "reached"} <= set(schemas["RoundShown"]["required"]) & set(schemas["RoundView"]["required"])

@@ -5,7 +5,8 @@ import inspect
 import pytest
 from pydantic import BaseModel
 
-from shortlist.service.web import replies, stream_replies
+from shortlist.rounds.summary import StreamSummary
+from shortlist.service.web import replies
 from tests.service.web.checks import PATHS, strict
 
 
@@ -29,7 +30,7 @@ def test_replies_about_more_of_a_list_fit_their_models(sqlite_service):
     more = sqlite_service.http.post("/v1/streams/paged/rounds/r1/more", json={})
     strict(replies.MoreShown).model_validate_json(more.text)
     changed = sqlite_service.http.patch("/v1/streams/paged", json={"at_most": None})
-    strict(stream_replies.StreamView).model_validate_json(changed.text)
+    strict(StreamSummary).model_validate_json(changed.text)
     for path, model in PATHS.items():
         strict(model).model_validate_json(sqlite_service.http.get(path.replace("docs", "paged")).text)
 

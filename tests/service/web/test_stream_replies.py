@@ -5,6 +5,7 @@ import inspect
 import pytest
 from pydantic import BaseModel
 
+from shortlist.rounds.summary import StreamSummary
 from shortlist.service.web import replies, stream_replies
 from tests.service.web.checks import PATHS, strict
 
@@ -37,7 +38,7 @@ def test_replies_about_an_error_budget_fit_their_models(sqlite_service):
     strict(replies.RoundShown).model_validate_json(shown.text)
     for path, model in PATHS.items():
         strict(model).model_validate_json(sqlite_service.http.get(path.replace("docs", "raw")).text)
-    view = strict(stream_replies.StreamView).model_validate_json(sqlite_service.http.get("/v1/streams/raw").text)
+    view = strict(StreamSummary).model_validate_json(sqlite_service.http.get("/v1/streams/raw").text)
     assert view.error_budget.lengthened > 1
     assert view.error_budget.added == 1.0
     off = sqlite_service.http.get("/v1/streams/off").json()

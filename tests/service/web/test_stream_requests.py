@@ -3,16 +3,20 @@
 import pytest
 from pydantic import ValidationError
 
-from shortlist.service.engine import Settings
-from shortlist.service.web.fields import MOST_MISS_BUDGET
+from shortlist.rounds.settings import SETTINGS
+from shortlist.service.engine import StreamSettings
 from shortlist.service.web.stream_requests import NewStream
 
 
 def test_defaults_are_those_of_the_settings():
     plain = NewStream(name="docs", coverage=0.9).model_dump()
     assert plain.pop("name") == "docs"
-    assert plain | {"unanswered": "miss"} == Settings(coverage=0.9).to_dict()  # which depends on `explore_share`
-    assert Settings(**plain).to_dict() == Settings(coverage=0.9).to_dict()
+    auto = {"unanswered": "miss", "miss_budget": 20}  # what these defaults stand for depends on `explore_share`
+    assert plain | auto == StreamSettings.of(coverage=0.9).to_dict()
+    assert StreamSettings.of(**plain).to_dict() == StreamSettings.of(coverage=0.9).to_dict()
+
+
+MOST_MISS_BUDGET = SETTINGS["miss_budget"].metadata["most"]
 
 
 @pytest.mark.parametrize("size", [1, 20, MOST_MISS_BUDGET, None])

@@ -22,7 +22,7 @@ from typing import Any, Final
 from shortlist._validation import check_count, check_number
 from shortlist.errors import InvalidParameter, MissingFile, ShortlistError, needs_extra
 from shortlist.listers import Shortlister
-from shortlist.rounds.settings import Options
+from shortlist.rounds.settings import SETTINGS
 
 __all__ = ["DEFAULTS", "Config", "Embeddings", "HttpServer", "Server", "ServiceStream", "StdioServer", "read_config"]
 
@@ -30,11 +30,7 @@ _VARIABLE: Final = re.compile(r"\$\{(?:env:)?(\w+)\}")
 #: The keys under which clients list their servers.
 _SERVERS: Final = ("mcpServers", "servers")
 #: A lister's settings that the file may have; `shadow` is the gateway's own.
-_LISTER: Final = (
-    "coverage",
-    "delta",
-    *(name for name in Options.__dataclass_fields__ if name != "shadow"),
-)
+_LISTER: Final = ("coverage", "delta", *(name for name in SETTINGS if name != "shadow"))
 #: The gateway's own defaults. Agents never report that a tool was missing, so it explores; they call a tool soon
 #: after finding it, or not at all, so a silent round need not hold up later ones for long.
 DEFAULTS: Final[Mapping[str, Any]] = {

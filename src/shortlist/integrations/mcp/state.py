@@ -8,8 +8,8 @@ from typing import IO, Any, Final
 
 from shortlist import Shortlister
 from shortlist.errors import FolderInUse, InvalidParameter, UnwritableFile
-from shortlist.rounds.progress import Summary
 from shortlist.rounds.settings import CONFIGURABLE
+from shortlist.rounds.summary import Summary
 
 if sys.platform != "win32":
     import fcntl

@@ -31,7 +31,7 @@ from shortlist.service.engine.commands import Close, Command, Configure, Expand,
 from shortlist.service.engine.examples import WarmStart, check_warm_start
 from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.rounds import Key, Round, scorers_of, table_of
-from shortlist.service.engine.settings import Settings
+from shortlist.service.engine.settings import StreamSettings
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import AnswerAuthor, Entry, Lease, Text
 
@@ -67,7 +67,7 @@ class Batch:
     # The scorers of each stream's lists in it.
     _scorers: dict[int, Scorers] = field(default_factory=dict)
     # What streams are set to after it, where that changes.
-    _settings: dict[int, Settings] = field(default_factory=dict)
+    _settings: dict[int, StreamSettings] = field(default_factory=dict)
     # The digests of the examples that streams are warm started with, and the epochs that they are in after it.
     _digests: dict[int, str | None] = field(default_factory=dict)
     _epochs: dict[int, int] = field(default_factory=dict)
@@ -124,10 +124,10 @@ class Batch:
 
     def _decide(self, stream: LoggedStream, new: Propose) -> Listed:
         """Return what a stream would show, with the scorers that it has."""
-        expected = self._scorers.get(stream.id, stream.rounds.scorers)
+        expected = self._scorers.get(stream.id, stream.stream.scorers)
         scorers = expected or (new.scorers if len(new.values) else UNNAMED)
         values, below = new.aligned(scorers)
-        return stream.rounds.decide(new.round_id, values, new.ids, below, scorers=scorers)
+        return stream.stream.decide(new.round_id, values, new.ids, below, scorers=scorers)
 
     def _open(self, stream: LoggedStream, listed: Listed) -> None:
         """Add a list that opens a round."""
@@ -141,7 +141,7 @@ class Batch:
 
     def shown(self, stream: LoggedStream) -> int:
         """Return the number of rounds in a stream after what is judged so far."""
-        return stream.rounds.tally.rounds + self._shown[stream.id]
+        return stream.stream.tally.rounds + self._shown[stream.id]
 
     def check(self, new: Propose) -> None:
         """Raise if a list could not be shown; nothing is added."""
@@ -163,7 +163,7 @@ class Batch:
 
     def _check_version(self, stream: LoggedStream, version: str | None) -> None:
         """Refuse a round of another scorer: all rounds of a stream name the same version, or none does."""
-        first = stream.scorer_version is None and stream.rounds.tally.rounds == 0 and stream.id not in self._versions
+        first = stream.scorer_version is None and stream.stream.tally.rounds == 0 and stream.id not in self._versions
         expected = self._versions.get(stream.id, stream.scorer_version)
         if first or version == expected:
             return
@@ -237,7 +237,7 @@ class Batch:
         round_id = logged.shown.round_id
         listed = logged.listed
         if not isinstance(answer, Answer):
-            listed = stream.rounds.completed(listed, table_of(listed))
+            listed = stream.stream.completed(listed, table_of(listed))
         event = admit(listed, answer, logged.given)
         if event is None:
             return False
@@ -266,7 +266,7 @@ class Batch:
             if len(listed.scores) == shown:
                 return logged, False
             raise RoundClosed(f"round {new.round_id} has an answer; more of a list can be shown only before that")
-        event = stream.rounds.expand(listed, table_of(listed), count)
+        event = stream.stream.expand(listed, table_of(listed), count)
         if event is None:
             return logged, False
         self.rounds[key] = logged.after(self._add(stream, event))
@@ -297,7 +297,7 @@ class Batch:
 
     def _restart(self, new: Restart) -> bool:
         stream = new.stream
-        now = self._epochs.get(stream.id, stream.rounds.tracker.epoch)
+        now = self._epochs.get(stream.id, stream.stream.tracker.epoch)
         if not new.is_new(now):
             return False
         self._epochs[stream.id] = now + 1

@@ -4,11 +4,14 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
+
+import orjson
 
 from shortlist.errors import DamagedLog, UnknownStream
-from shortlist.rounds.codec import to_json
+from shortlist.rounds.summary import StreamSummary
 from shortlist.service.engine.memory import Memory
+from shortlist.service.engine.sentences import with_sentences
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.engine.stream_loader import StreamLoader
 
@@ -27,12 +30,12 @@ class Change(NamedTuple):
     summary: str
 
 
-async def summary_of(stream: LoggedStream) -> dict[str, Any]:
+async def summary_of(stream: LoggedStream) -> StreamSummary:
     """Return a stream's summary with what takes a while to measure: others are served meanwhile."""
-    learning = stream.rounds.learning
+    learning = stream.stream.learning
     if learning is not None and learning.gain_is_due:
         await asyncio.to_thread(learning.gain)
-    return stream.summary()
+    return with_sentences(stream.summary())
 
 
 class ChangeFeed:
@@ -87,7 +90,7 @@ class ChangeFeed:
         last = self._last.get(stream.id)
         if last is None or last.number != stream.number:
             summary = await summary_of(stream)
-            last = self._last[stream.id] = Change(summary["events"], to_json(summary))
+            last = self._last[stream.id] = Change(summary.events, orjson.dumps(summary).decode())
         return last
 
     def end(self) -> None:

@@ -24,6 +24,7 @@ from shortlist.errors import (
 from shortlist.rounds.admission import Given, needed
 from shortlist.rounds.events import Answer
 from shortlist.rounds.settings import CONFIGURABLE
+from shortlist.rounds.summary import StreamSummary
 from shortlist.service.engine.change_feed import Change, ChangeFeed, summary_of
 from shortlist.service.engine.commands import UNBOUND, Author, Close, Command, Configure, Expand, Propose
 from shortlist.service.engine.examples import WarmStart, check_warm_start, labeled, warm_start_events
@@ -35,7 +36,7 @@ from shortlist.service.engine.pages import parts_of, settled
 from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.retention import Retention
 from shortlist.service.engine.rounds import Round
-from shortlist.service.engine.settings import OWN, Settings
+from shortlist.service.engine.settings import OWN, StreamSettings
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.engine.stream_loader import StreamLoader
 from shortlist.service.engine.writer import Writer
@@ -127,7 +128,7 @@ class Engine:
 
     # Streams.
 
-    async def create_stream(self, name: str, settings: Settings) -> tuple[dict[str, Any], bool]:
+    async def create_stream(self, name: str, settings: StreamSettings) -> tuple[StreamSummary, bool]:
         """Create a stream, or find the one with that name and those settings; return its summary, and if it is new."""
         self._writer.check()
         values = settings.to_dict()
@@ -137,7 +138,7 @@ class Engine:
             if cached is not None and cached.id != row.id:
                 self._memory.forget(cached, deleted=True)
         try:
-            mine = Settings(**row.settings).to_dict()
+            mine = StreamSettings.of(**row.settings).to_dict()
         except Exception as error:  # noqa: BLE001 - settings can be damaged in any way
             raise damage(name, error) from None
         other = next((key for key in values if values[key] != mine[key]), None)
@@ -147,7 +148,7 @@ class Engine:
                 f"stream {name} was created with {other} {json.dumps(mine[other])}, not {json.dumps(values[other])}; "
                 f"{remedy}, or delete it first"
             )
-        return (await self._loader.fresh(name)).summary(), created
+        return await self.summary(name), created
 
     async def streams(self, *, after: str = "", limit: int = 100) -> dict[str, Any]:
         """Return summaries by name, the streams that cannot be read, or not yet, and the name to go on after."""
@@ -158,7 +159,7 @@ class Engine:
         following = rows[-1].name if len(rows) == limit else None
         return {"streams": seen.summaries, "damaged": damaged, "unread": unread, "next": following}
 
-    async def summary(self, name: str) -> dict[str, Any]:
+    async def summary(self, name: str) -> StreamSummary:
         """Return a stream's summary."""
         return await summary_of(await self._loader.fresh(name))
 
@@ -281,27 +282,27 @@ class Engine:
         closed, new = await self.answer(name, round_id, *answer)
         return closed.answer(), new
 
-    async def configure(self, name: str, changes: dict[str, Any]) -> dict[str, Any]:
+    async def configure(self, name: str, changes: dict[str, Any]) -> StreamSummary:
         """Change settings of a stream, from its next list on, and return its summary."""
         await self._ask(name, lambda stream: Configure(stream, changes))
         return await self.summary(name)
 
     async def warm_start(
         self, name: str, lists: list[Any], right: list[Any], scorers: Sequence[str] | None = None
-    ) -> dict[str, Any]:
+    ) -> StreamSummary:
         """Learn from labeled lists before the first one is shown, and return the stream's summary.
 
         The same examples again change nothing.
         """
         stream = await self._loader.fresh(name)
-        examples = labeled(lists, right, scorers, stream.rounds.scorers)
+        examples = labeled(lists, right, scorers, stream.stream.scorers)
         if stream.warm_start is None or stream.warm_start != examples.digest:
             check_warm_start(stream, again=stream.warm_start is not None)
-            events = await asyncio.to_thread(warm_start_events, stream.rounds, examples)  # a fit takes a while
+            events = await asyncio.to_thread(warm_start_events, stream.stream, examples)  # a fit takes a while
             await self._writer.submit(WarmStart(stream, events))
         return await self.summary(name)
 
-    async def restart(self, name: str, *, refit: bool = False, epoch: int | None = None) -> dict[str, Any]:
+    async def restart(self, name: str, *, refit: bool = False, epoch: int | None = None) -> StreamSummary:
         """Start learning over: end `epoch`, or the one that there is; return the stream's summary."""
         await self._ask(name, lambda stream: Restart(stream, refit, epoch))
         return await self.summary(name)

@@ -53,7 +53,7 @@ class WarmStart:
 
 def check_warm_start(stream: LoggedStream, *, started: bool = False, again: bool) -> None:
     """Refuse labeled examples that come after the first list (or with it: `started`), or after others (`again`)."""
-    if started or stream.rounds.tally.rounds:
+    if started or stream.stream.tally.rounds:
         raise ConflictingStream(
             f"stream {stream.name} has already shown a list, and a warm start comes before that: create a new "
             "stream for it"

@@ -43,7 +43,7 @@ class History:
         rows, following = await self._loader.read_of(
             stream, lambda reader: read_page(reader, stream.id, asked, waiting)
         )
-        return Page([(*row, comparing(stream.rounds, row[0])) for row in rows], following)
+        return Page([(*row, comparing(stream.stream, row[0])) for row in rows], following)
 
     async def round(self, name: str, round_id: str) -> Seen:
         """Return one round."""
@@ -56,7 +56,7 @@ class History:
         rows = await self._loader.read_of(stream, read)
         if not rows:
             raise UnknownRound(f"round {round_id} of stream {name} was never shown")
-        return (*rows[0], comparing(stream.rounds, rows[0][0]))
+        return (*rows[0], comparing(stream.stream, rows[0][0]))
 
     async def text(self, name: str, shown: Round) -> Text | None:
         """Return question, texts and image of a round, if they were not erased."""

@@ -150,7 +150,7 @@ class LabelingQueue:
         stream = await self._open(name, round_id)
         if only_answers and not holder:
             raise LeaseLost(f"round {round_id} is given back by its `holder` alone: send it, as `next` returned it")
-        lease = Lease(stream.id, round_id, holder, 0.0, stream.rounds.tally.rounds + REST)
+        lease = Lease(stream.id, round_id, holder, 0.0, stream.stream.tally.rounds + REST)
         async with self._writer.lock:
             given = await self._writer.do(self._store.queue.give_back, lease)
         if not given and holder:
@@ -165,7 +165,7 @@ class LabelingQueue:
             return reader.queue(stream.id), None if who is None else reader.signed(stream.id, who)
 
         counts, yours = await self._loader.read_of(stream, read)
-        now, tally = time.time(), stream.rounds.tally
+        now, tally = time.time(), stream.stream.tally
         return {
             "waiting": counts.waiting,
             "open": len(stream.open),

@@ -8,9 +8,10 @@ memory.
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from shortlist.errors import DamagedLog, ShortlistError
+from shortlist.rounds.summary import StreamSummary
 from shortlist.service.engine.memory import Memory, load
 from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Store, StreamRow
@@ -29,7 +30,7 @@ class Overviewed(NamedTuple):
     """What is known of streams at one moment."""
 
     #: The summaries of streams, in the order asked for.
-    summaries: list[dict[str, Any]]
+    summaries: list[StreamSummary]
     #: Those that are still being read.
     unread: list[StreamRow]
     #: Those whose log cannot be read, and why.
@@ -55,7 +56,7 @@ class Overview:
         self._memory, self._open_store, self._fresh = memory, open_store, fresh
         #: Of streams that are not in memory, by id: the number of the last event, and the summary up to it; none of one
         #: that was deleted in the meantime.
-        self._kept: OrderedDict[int, tuple[int, dict[str, Any] | None]] = OrderedDict()
+        self._kept: OrderedDict[int, tuple[int, StreamSummary | None]] = OrderedDict()
         #: The streams that are to be read.
         self._wanted: dict[int, StreamRow] = {}
         self._reading: asyncio.Task[None] | None = None
@@ -87,7 +88,7 @@ class Overview:
             return False
         return row.id not in self._kept or self._kept[row.id][0] < row.last_number
 
-    async def _summary(self, row: StreamRow) -> dict[str, Any] | None:
+    async def _summary(self, row: StreamRow) -> StreamSummary | None:
         """Return a stream's summary, the last that is known; None if it was deleted. KeyError: it is not read yet."""
         stream = self._memory.by_id.get(row.id)
         if stream is None:
@@ -133,7 +134,7 @@ class Overview:
         if store is not None:
             await asyncio.to_thread(store.close)
 
-    def _keep(self, stream_id: int, summary: tuple[int, dict[str, Any] | None]) -> None:
+    def _keep(self, stream_id: int, summary: tuple[int, StreamSummary | None]) -> None:
         self._kept[stream_id] = summary
         self._kept.move_to_end(stream_id)
         if len(self._kept) > _MOST:
@@ -146,7 +147,7 @@ class Overview:
             await asyncio.wait({self._reading})
         await self._let_go()
 
-    def _summary_of(self, store: Store, row: StreamRow) -> tuple[int, dict[str, Any] | None]:
+    def _summary_of(self, store: Store, row: StreamRow) -> tuple[int, StreamSummary | None]:
         """Return the number of a stream's last event, and its summary, as the log gives them."""
         with store.reading() as reader:
             now = reader.stream(row.name)

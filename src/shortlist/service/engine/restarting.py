@@ -22,11 +22,11 @@ class Restart:
     def is_new(self, now: int) -> bool:
         """Return whether a stream that is in epoch `now` has yet to do it, or refuse it."""
         name = self.stream.name
-        if self.stream.settings.unanswered == "ignore":
+        if self.stream.settings.rounds.unanswered == "ignore":
             raise InvalidParameter(
                 f'stream {name} has unanswered "ignore", and a restart needs "miss": create a new stream'
             )
-        if self.refit and self.stream.rounds.learning is None:
+        if self.refit and self.stream.stream.learning is None:
             raise InvalidParameter(
                 f'refit is true, and stream {name} learns no score: leave it out, or use one with score "auto"'
             )

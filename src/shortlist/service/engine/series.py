@@ -89,7 +89,7 @@ class Series:
             if len(recent) > _RECENT:
                 del recent[0]
 
-    def recent(self) -> dict[str, float | None]:
+    def recent(self) -> dict[str, Any]:
         """Return median and 90th percentile of the length of the last lists, and their median of candidates.
 
         >>> history = Series()

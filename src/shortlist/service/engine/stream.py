@@ -5,19 +5,18 @@ on charts (`series`) is folded beside it: if that fails, the charts start again 
 """
 
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from shortlist._shares import wilson
 from shortlist.policies import State
 from shortlist.rounds.codec import encode, from_json, to_json
 from shortlist.rounds.events import Configured, Hit, Listed, WarmStarted, counted_as
 from shortlist.rounds.learning import LearningState, make_learning
-from shortlist.rounds.progress import is_fitting, summarize
+from shortlist.rounds.progress import summarize
 from shortlist.rounds.stream import Stream, StreamState
+from shortlist.rounds.summary import StreamSummary
 from shortlist.service.engine.series import Series
-from shortlist.service.engine.settings import Settings
+from shortlist.service.engine.settings import StreamSettings
 from shortlist.service.store import Entry, Snapshot, StreamRow
 
 __all__ = ["STATE_VERSION", "LoggedStream"]
@@ -32,7 +31,7 @@ STATE_VERSION: Final = 10
 class StreamSnapshot:
     """What a snapshot holds."""
 
-    rounds: StreamState
+    stream: StreamState
     learning: LearningState | None
     open: dict[str, int]
     scorer_version: str | None
@@ -50,11 +49,11 @@ class LoggedStream:
     def __init__(self, row: StreamRow) -> None:
         self.id, self.name, self.created = row.id, row.name, row.created
         #: As they are now; `changes` are those of them that were changed since it was made.
-        self.settings = Settings(**row.settings)
+        self.settings = StreamSettings.of(**row.settings)
         self.changes: dict[str, Any] = {}
         #: The number of the last entry in it.
         self.number = 0
-        self.rounds = self._made(None, None)
+        self.stream = self._made(None, None)
         #: The rounds without an answer, oldest first, each with the number of its list.
         self.open: dict[str, int] = {}
         self.series = Series()
@@ -77,17 +76,17 @@ class LoggedStream:
     @property
     def threshold(self) -> float:
         """The threshold in force for the next list."""
-        return self.rounds.threshold
+        return self.stream.threshold
 
     def apply(self, entry: Entry) -> None:
         """Take the next entry."""
         if entry.number != self.number + 1:
             raise ValueError(f"event {entry.number} of stream {self.name} does not follow {self.number}")
         event = entry.event
-        counts = isinstance(event, Hit) and self.rounds.tracker.is_open(event.round_id)
+        counts = isinstance(event, Hit) and self.stream.tracker.is_open(event.round_id)
         if isinstance(event, Listed):
             self.open[entry.round_id] = entry.number
-            self.scorer_version = event.scorer_version if self.rounds.tally.rounds == 0 else self.scorer_version
+            self.scorer_version = event.scorer_version if self.stream.tally.rounds == 0 else self.scorer_version
         elif entry.is_answer:
             del self.open[entry.round_id]
         elif isinstance(event, Configured):
@@ -96,7 +95,7 @@ class LoggedStream:
             event = Configured(self.settings.round_changes(before))
         elif isinstance(event, WarmStarted):
             self.warm_start = event.digest or ""
-        self.rounds.apply(event)
+        self.stream.apply(event)
         self.number, self.last_at = entry.number, entry.at
         try:
             self._chart(entry, counts=counts)
@@ -107,22 +106,22 @@ class LoggedStream:
 
     def _chart(self, entry: Entry, *, counts: bool) -> None:
         """Take the entry into the stream's history; `counts`: it is a pick that the threshold learns from."""
-        event, tracker = entry.event, self.rounds.tracker
+        event, tracker = entry.event, self.stream.tracker
         if isinstance(event, Listed):
-            length = event.reached if self.rounds.settings.shadow else len(event.positions)
+            length = event.reached if self.stream.settings.shadow else len(event.positions)
             self.series.show(length, len(event.scores))
         elif entry.is_answer:
             self.series.answer(counted_as(event))
             if counts and isinstance(event, Hit):  # what was picked while the score was learned is on another scale
-                self.series.pick(0 if self.rounds.learning is None else self.rounds.learning.number, event.score)
+                self.series.pick(0 if self.stream.learning is None else self.stream.learning.number, event.score)
         level = None if tracker.detector is None else tracker.detector.level(tracker.state.drift)
         self.series.mark(entry.at, tracker.threshold, level)
 
     def snapshot(self) -> Snapshot:
         """Return the state as text, the same bits for the same events."""
-        learning = self.rounds.learning
+        learning = self.stream.learning
         state = StreamSnapshot(
-            self.rounds.state,
+            self.stream.state,
             None if learning is None else learning.state,
             self.open,
             self.scorer_version,
@@ -140,49 +139,25 @@ class LoggedStream:
         state: StreamSnapshot = from_json(StreamSnapshot, snapshot.state, {State: policy.state_type})
         self.changes = state.changes
         self.settings = self.settings.changed(state.changes)
-        self.rounds = self._made(state.rounds, state.learning)
+        self.stream = self._made(state.stream, state.learning)
         self.open, self.scorer_version, self.last_at = state.open, state.scorer_version, state.last_at
         self.warm_start = state.warm_start
         self.series, self.charts_dropped = state.series, state.charts_dropped
         self.number = snapshot.number
 
-    def summary(self) -> dict[str, Any]:
-        """Return all there is to say, as plain data: settings, figures, and what is waited for. Nothing takes long."""
-        return {
-            **self._about(),
-            **_plain(summarize(self.rounds, len(self.open), measure=False)),
-            **self._fit(),
-            "learned": None if self.rounds.learning is None else encode(self.rounds.learning.state.score),
-            "created": self.created,
-            "settings": self.settings.to_dict(),
-            "scorer_version": self.scorer_version,
-            "spark": self.series.spark(),
-            "charts_dropped": self.charts_dropped,
-        }
-
-    def _fit(self) -> dict[str, int | None]:
-        """Return how many picks the score is learned from, and, while it is, how many there are."""
-        learning = self.rounds.learning
-        if learning is None:
-            return {"fit_rounds": None, "fit_picks": None}
-        picks = len(learning.state.examples) if is_fitting(self.rounds) else None
-        return {"fit_rounds": learning.needed, "fit_picks": picks}
-
-    def _about(self) -> dict[str, Any]:
-        tally = self.rounds.tally
-        hits, answered = tally.hits, tally.hits + tally.misses
-        has_coverage = answered > 0 and self.settings.explore_share is None  # where misses are not reported, nothing is
-        return {
-            "name": self.name,
-            "events": self.number,
-            "last_event": self.last_at,
-            "coverage_target": self.settings.coverage,
-            "coverage_interval": list(wilson(hits, answered)) if has_coverage else None,
+    def summary(self) -> StreamSummary:
+        """Return the summary: settings, figures, and what is waited for. Nothing takes long."""
+        learning = self.stream.learning
+        return StreamSummary(
+            **summarize(self.stream, len(self.open), measure=False),
             **self.series.recent(),
-        }
-
-
-def _plain(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Return figures as JSON has them; the policy is among the settings."""
-    plain = {name: figures[name] for name in figures if name != "policy"}
-    return plain | {name: plain[name] and dict(plain[name]) for name in ("drift", "error_budget")}
+            name=self.name,
+            created=self.created,
+            settings=self.settings.to_dict(),
+            scorer_version=self.scorer_version,
+            events=self.number,
+            last_event=self.last_at,
+            learned=None if learning is None else encode(learning.state.score),
+            spark=self.series.spark(),
+            charts_dropped=self.charts_dropped,
+        )

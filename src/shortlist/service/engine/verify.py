@@ -87,7 +87,7 @@ def _verify(
         problems += [f"there is a snapshot after event {number}, which is not in the log" for number in snapshots]
     problems += _check_texts(reader, row, broken=broken)
     progress(row.name, row.last_number, row.last_number)
-    return Finding(row.name, stream.number, stream.rounds.tally.rounds, stream.threshold, compared, problems)
+    return Finding(row.name, stream.number, stream.stream.tally.rounds, stream.threshold, compared, problems)
 
 
 def _check_texts(reader: Reader, row: StreamRow, *, broken: bool) -> list[str]:
@@ -120,8 +120,8 @@ def _walk(
             progress(row.name, entry.number, row.last_number)
         if entry.at != at:  # a batch is judged against the state before it, and its events have one time
             at, levels = entry.at, set()
-        if stream.rounds.budget is not None:
-            levels.add(stream.rounds.budget.state.spent)
+        if stream.stream.budget is not None:
+            levels.add(stream.stream.budget.state.spent)
         problems = [f"event {entry.number}: {problem}" for problem in _check(stream, entry, lists, levels)]
         yield from problems
         if problems:
@@ -161,30 +161,30 @@ def _check_stream(stream: LoggedStream, event: Event) -> Iterator[str]:
             yield str(error)
         return
     if isinstance(event, WarmStarted) or _is_from_examples(stream, event):
-        if stream.rounds.tally.rounds or stream.warm_start is not None:
+        if stream.stream.tally.rounds or stream.warm_start is not None:
             yield "learns from labeled examples, which come once, before the first list"
         return
-    if isinstance(event, Restarted) and not stream.rounds.tracker.state.must_restart:
+    if isinstance(event, Restarted) and not stream.stream.tracker.state.must_restart:
         yield from _check_restart(stream, event)
         return
-    due = stream.rounds.due()
+    due = stream.stream.due()
     if not _is_due(event, due):
         yield f"is {event}, and the log gives {due}"
 
 
 def _is_from_examples(stream: LoggedStream, event: Event) -> bool:
     """Return whether it is a fit on labeled examples: these are not in the log, so it cannot be computed again."""
-    learning = stream.rounds.learning
-    before = learning is not None and learning.number == 0 and not stream.rounds.tally.rounds
+    learning = stream.stream.learning
+    before = learning is not None and learning.number == 0 and not stream.stream.tally.rounds
     return before and isinstance(event, Fitted) and event.number == 1
 
 
 def _check_restart(stream: LoggedStream, event: Restarted) -> Iterator[str]:
     """Yield what is wrong with a restart that somebody asked for."""
-    following = stream.rounds.tracker.epoch + 1
+    following = stream.stream.tracker.epoch + 1
     if event.epoch != following:
         yield f"starts epoch {event.epoch}, and the log gives {following}"
-    if stream.settings.unanswered == "ignore" or (event.refit and stream.rounds.learning is None):
+    if stream.settings.rounds.unanswered == "ignore" or (event.refit and stream.stream.learning is None):
         yield f"is {event}, which the settings do not allow"
 
 
@@ -221,21 +221,21 @@ def _same_score(one: Learned, other: Learned) -> bool:
 
 
 def _check_fit(stream: LoggedStream, listed: Listed) -> Iterator[str]:
-    learning = stream.rounds.learning
+    learning = stream.stream.learning
     number = None if learning is None else learning.number
     if (listed.fit is None) is not (number is None) or (listed.fit or 0) > (number or 0):
         yield f"is of fit {listed.fit}, and the log gives {number}"
 
 
 def _check_budget(stream: LoggedStream, listed: Listed, levels: set[int]) -> Iterator[str]:
-    budget, count = stream.rounds.budget, len(listed.scores)
+    budget, count = stream.stream.budget, len(listed.scores)
     given = {None} if budget is None else {level if budget.more(count, level) else None for level in levels}
     if listed.spent not in given:
         yield f"says that {listed.spent} of the error budget is spent, and the log gives {given}"
 
 
 def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
-    rounds = stream.rounds
+    rounds = stream.stream
     yield from _check_fit(stream, listed)
     if listed.epoch > rounds.tracker.epoch:
         yield f"has epoch {listed.epoch}, and the log gives {rounds.tracker.epoch}"
@@ -264,14 +264,14 @@ def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
 
 
 def _check_more(stream: LoggedStream, listed: Listed, event: Expanded) -> Iterator[str]:
-    again = stream.rounds.expand(listed, table_of(listed), max(1, len(event.positions)))
+    again = stream.stream.expand(listed, table_of(listed), max(1, len(event.positions)))
     if again is None or again._replace(comparable=None) != event:
         yield f"is {event}, and its list gives {again}"
 
 
 def _check_answer(stream: LoggedStream, listed: Listed, event: Event) -> Iterator[str]:
     try:
-        again = admit(stream.rounds.completed(listed, table_of(listed)), answer_of(event))
+        again = admit(stream.stream.completed(listed, table_of(listed)), answer_of(event))
     except ShortlistError as error:
         yield str(error)
         return

@@ -258,7 +258,7 @@ class Writer:
             await self.do(self._store.append, draft.entries, draft.texts, draft.authors)
             failed = self._memory.fold(draft.entries)
             outcomes = [failed.get(command.stream.id, out) for command, out in zip(commands, outcomes, strict=True)]
-            if any(stream.rounds.is_due for stream in self._known(streams)):
+            if any(stream.stream.is_due for stream in self._known(streams)):
                 await self._settle(commands, streams)
         else:
             await self.do(self._store.release)
@@ -283,7 +283,7 @@ class Writer:
         due = []
         for stream in self._known(streams):
             # A fit takes a while, and nothing changes meanwhile, because the writer holds the lock.
-            event = await self.do(stream.rounds.due) if stream.rounds.is_due else None
+            event = await self.do(stream.stream.due) if stream.stream.is_due else None
             if event is not None:
                 due.append(Entry(stream.id, stream.number + 1, time.time(), event))
         return due

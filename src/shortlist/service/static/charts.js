@@ -1,7 +1,5 @@
 // The charts of a stream, drawn by Plotly in the page's own colors.
 
-import { scoreName } from "/static/words.js";
-
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 const narrow = () => innerWidth < 640;
@@ -65,7 +63,7 @@ const rounds = { title: { text: "rounds" }, rangemode: "tozero" };
 // What there is once the score is learned: its threshold, and the scores of what was picked.
 function drawLearned(summary, points, chosen) {
   draw("threshold", [line("threshold", points.round, points.threshold, "accent", { line: { shape: "hv" } })], {
-    xaxis: rounds, yaxis: { title: { text: `threshold (${scoreName(summary.score)})` } }, showlegend: false,
+    xaxis: rounds, yaxis: { title: { text: `threshold (${summary.sentences.score_label})` } }, showlegend: false,
   });
   const middles = chosen.counts.map((_, i) => chosen.low + (i + 0.5) * chosen.width);
   const first = chosen.counts.findIndex((count) => count > 0);
@@ -75,7 +73,7 @@ function drawLearned(summary, points, chosen) {
     "chosen",
     [{ type: "bar", name: "chosen", x: middles.slice(first, last + 1), y: chosen.counts.slice(first, last + 1), width: chosen.width, marker: { color: color("accent"), line: { width: 0 } }, hovertemplate: "%{y} picks around %{x:.3g}<extra></extra>" }],
     {
-      xaxis: { title: { text: scoreName(summary.score) === summary.score ? `score (${summary.score})` : "learned score" }, rangemode: "normal" },
+      xaxis: { title: { text: summary.sentences.score_label }, rangemode: "normal" },
       yaxis: { title: { text: "picks" } },
       showlegend: false,
       hovermode: "closest",

@@ -1,7 +1,6 @@
 // The settings of a stream that may change at any time. What is sent is what was changed, and nothing else.
 
 import { ask, path } from "/static/common.js";
-import { fixed } from "/static/words.js";
 
 // How each setting is read from its field; an empty one is null: no limit, or off.
 const READ = {
@@ -40,7 +39,7 @@ export class Configuring {
     }
     this.shadowHelp.hidden = explores;
     for (const name of Object.keys(READ).filter((each) => !changed.includes(each))) this.put(name);
-    this.fixed.textContent = fixed(summary);
+    this.fixed.textContent = summary.sentences.fixed;
     this.mark();
   }
 

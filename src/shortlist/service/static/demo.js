@@ -1,6 +1,5 @@
 import { Answering } from "/static/answering.js";
 import { ask, fill, live, make, number, onSubmit, percent, whole } from "/static/common.js";
-import { learning, shares } from "/static/words.js";
 
 const at = (id) => document.getElementById(id);
 const answering = new Answering({
@@ -35,9 +34,9 @@ users.checked = (await ask("/v1/demo/users")).on;
 const USERS = "Simulated users look for functions in Python's standard library. Two searches score the functions: by words (bm25) and by letters.";
 
 function story(summary) {
-  const first = learning(summary);
+  const first = summary.sentences.learning;
   if (first !== null) return `${USERS} ${first}`;
-  const learned = `The score is learned: ${shares(summary).map(({ name, words }) => `${name} ${words}`).join(", ")}.`;
+  const learned = `The score is ${summary.score_why}.`;
   if (summary.threshold === null) return `${USERS} ${learned} Now its threshold is being learned: lists can become shorter after ${whole(summary.rounds_needed)} more answers at the earliest.`;
   return `${learned} After ${whole(summary.rounds)} questions the threshold is ${number(summary.threshold)}: typically ${whole(summary.list_length_median)} of ${whole(summary.candidates_median)} functions are shown, ${percent(summary.hidden_share)} were hidden so far, and the right one was in the list ${percent(summary.coverage_seen)} of the time; the target is ${percent(summary.coverage_target)}.`;
 }

@@ -1,9 +1,33 @@
 // What a lead of annotators looks at on the page of a stream: items that wait, coverage by class, labels per hour.
 
-import { ask, download, fill, make, path, percent, upload, whole } from "/static/common.js";
-import * as words from "/static/words.js";
+import { ask, download, fill, make, path, percent, plural, upload, whole } from "/static/common.js";
 
 const CLASSES = 20; // how many of the hardest are shown
+
+// Items that wait for annotators.
+function queueNote({ waiting, open, held, refused }) {
+  const parts = [`${plural(waiting, "item")} waiting`, `${plural(open, "round")} open, ${whole(held)} of them with an annotator`];
+  return `${[...parts, ...(refused ? [`${plural(refused, "item")} refused`] : [])].join("; ")}.`;
+}
+
+// The lines that were refused, the first of them with their reasons.
+function refusedItems(refused) {
+  const reasons = refused.slice(0, 5).map(({ line, problem }) => `Line ${line}: ${problem.detail}`);
+  return `${plural(refused.length, "item")} refused. ${reasons.join(" ")}${refused.length > 5 ? " …" : ""}`;
+}
+
+const added = (count) => `${plural(count, "item")} received.`;
+
+// What the table of classes says, and what it cannot.
+function classesNote({ shown, class_count, unlabeled }) {
+  const first = shown < class_count ? `The ${whole(shown)} of ${plural(class_count, "class", "classes")} that lists missed most often. ` : "";
+  const rest = unlabeled ? ` ${plural(unlabeled, "answer")} without a label ${unlabeled === 1 ? "belongs" : "belong"} to no class.` : "";
+  return `${first}From labels, after the fact: all classes share one threshold and its guarantee, and a single class has none of its own.${rest}`;
+}
+
+const hour = (at) => new Date(1000 * at).toLocaleString(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+
+const annotatorsNote = (rows) => (rows.length ? `By annotator: ${rows.map(({ annotator, answers }) => `${annotator} ${whole(answers)}`).join(", ")}.` : "");
 
 export class Labels {
   constructor(items, classes, name) {
@@ -45,9 +69,9 @@ export class Labels {
       await upload(path(this.name, "items"), file, (share, results) => {
         refused.push(...results.filter(({ status }) => status >= 400));
         count += results.length;
-        done.textContent = share < 1 ? `${percent(share)} sent` : words.added(count - refused.length);
+        done.textContent = share < 1 ? `${percent(share)} sent` : added(count - refused.length);
       });
-      if (refused.length) error.textContent = words.refusedItems(refused);
+      if (refused.length) error.textContent = refusedItems(refused);
     } catch (problem) {
       error.textContent = `${problem instanceof TypeError ? "The service is out of reach" : problem.message}. ${done.textContent}: send the file again; items already received are kept.`;
       done.textContent = "";
@@ -68,7 +92,7 @@ export class Labels {
   async refresh() {
     await this.attempt(async () => {
       const queue = await ask(path(this.name, "items"));
-      this.items.querySelector("#queue").textContent = words.queue(queue);
+      this.items.querySelector("#queue").textContent = queueNote(queue);
       fill(this.items.querySelector(".signs"), ...queue.problems.map(({ id, why }) => make("li", {}, `${id}: ${why}`)));
     });
     await this.attempt(async () => this.show(await ask(`${path(this.name, "classes")}?limit=${CLASSES}`)));
@@ -81,14 +105,14 @@ export class Labels {
     const cells = (each) => row(each).map((text, i) => make("td", { class: i ? "number" : "plain", "data-label": head[i] }, text));
     const table = make("table", { class: "stack" }, make("thead", {}, make("tr", {}, ...head.map((title, i) => make("th", { scope: "col", class: i ? "number" : null }, title)))), make("tbody", {}, ...classes.map((each) => make("tr", {}, ...cells(each)))));
     fill(this.classes.querySelector(".wide"), classes.length ? table : "");
-    this.classes.querySelector("#classes-note").textContent = words.classes({ shown: classes.length, class_count, unlabeled });
+    this.classes.querySelector("#classes-note").textContent = classesNote({ shown: classes.length, class_count, unlabeled });
     const busiest = Math.max(1, ...hours.map(({ labels }) => labels));
     const bar = ({ at, labels }) => {
       const track = make("span", { class: "bar" });
       track.style.width = `${(100 * labels) / busiest}%`;
-      return make("li", {}, make("span", { class: "name" }, words.hour(at)), make("span", { class: "track", "aria-hidden": "true" }, track), make("span", {}, whole(labels)));
+      return make("li", {}, make("span", { class: "name" }, hour(at)), make("span", { class: "track", "aria-hidden": "true" }, track), make("span", {}, whole(labels)));
     };
     fill(this.classes.querySelector("#hours"), ...hours.slice(-8).map(bar));
-    this.classes.querySelector("#annotators").textContent = words.annotators(annotators);
+    this.classes.querySelector("#annotators").textContent = annotatorsNote(annotators);
   }
 }

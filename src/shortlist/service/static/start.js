@@ -2,7 +2,6 @@
 
 import { ask, fill, onSubmit, showState } from "/static/common.js";
 import { calls } from "/static/starting.js";
-import { learning } from "/static/words.js";
 
 const at = (id) => document.getElementById(id);
 const form = at("create");
@@ -15,7 +14,7 @@ onSubmit(form, async () => {
   error.textContent = "";
   try {
     const summary = await ask("/v1/streams", { method: "POST", body: { name, coverage } });
-    at("ready").textContent = `Stream ${name} is ready. ${learning(summary) ?? ""}`;
+    at("ready").textContent = `Stream ${name} is ready. ${summary.sentences.learning ?? ""}`;
     fill(at("calls"), calls(name, summary));
     at("open").href = `/page/streams/${encodeURIComponent(name)}`;
     at("use").hidden = false;

@@ -1,7 +1,6 @@
 // Learning started over; it is asked for twice.
 
 import { ask, path } from "/static/common.js";
-import { restartHelp } from "/static/words.js";
 
 export class Steering {
   constructor(place, name) {
@@ -21,13 +20,13 @@ export class Steering {
     this.form.hidden = this.help.hidden = !possible;
     refit.disabled = refit.closest("label").hidden = summary.fit_rounds === null;
     this.form.querySelector("button").disabled = false;
-    this.help.textContent = restartHelp(summary);
+    this.help.textContent = summary.sentences.restart;
   }
 
   restart(event) {
     event.preventDefault();
     const refit = this.form.elements.refit.checked;
-    if (!confirm(`Restart learning of ${this.name}? ${restartHelp(this.summary)}`)) return;
+    if (!confirm(`Restart learning of ${this.name}? ${this.summary.sentences.restart}`)) return;
     this.send(path(this.name, "restart"), { method: "POST", body: { refit, epoch: this.summary.epoch } }, "Restarted.");
   }
 

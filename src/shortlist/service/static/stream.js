@@ -4,7 +4,6 @@ import { Configuring } from "/static/configuring.js";
 import { Labels } from "/static/labels.js";
 import { calls } from "/static/starting.js";
 import { Steering } from "/static/steering.js";
-import * as words from "/static/words.js";
 
 const name = streamName();
 const at = (id) => document.getElementById(id);
@@ -27,27 +26,26 @@ function track(value) {
   return make("span", { class: "track", "aria-hidden": "true" }, bar);
 }
 
-const share = ({ name, value, words: text }) => make("li", {}, make("span", { class: "name" }, name), track(value), make("span", {}, text));
-
+// The scorers by their share, the largest first; nothing where there is one.
 function showShares() {
-  const shares = words.shares(summary);
-  at("shares-card").hidden = shares.length === 0;
-  fill(at("shares"), ...shares.map(share));
+  const shares = Object.entries(summary.scorers).sort(([, a], [, b]) => b - a);
+  at("shares-card").hidden = shares.length < 2;
+  fill(at("shares"), ...shares.map(([name, value]) => make("li", {}, make("span", { class: "name" }, name), track(value), make("span", {}, `${Math.round(100 * value)} %`))));
 }
 
 // The error budget as a bar and in words, as wide as all tiles; nothing where it is off.
 function budgetTile() {
   const budget = summary.error_budget;
   if (budget === null) return [];
-  const words_ = [words.lengthened(summary), words.budgetNote(summary)].map((each) => make("small", {}, each));
-  const value = make("dd", {}, words.spent(budget), track(Math.min(budget.spent / budget.size, 1)), ...words_);
+  const notes = summary.sentences.budget.map((each) => make("small", {}, each));
+  const value = make("dd", {}, summary.sentences.budget_label, track(Math.min(budget.spent / budget.size, 1)), ...notes);
   return [make("div", { id: "error-budget", class: budget.lengthening ? "row low" : "row" }, make("dt", {}, "Error budget"), value)];
 }
 
 function expandedTile() {
   if (!summary.expanded) return [];
   const note = make("small", {}, "A pick from the others counts as a miss of the list, and its score is known.");
-  return [make("div", { id: "expanded", class: "row" }, make("dt", {}, "Show the others"), make("dd", {}, words.expanded(summary), note))];
+  return [make("div", { id: "expanded", class: "row" }, make("dt", {}, "Show the others"), make("dd", {}, summary.sentences.expanded, note))];
 }
 
 // Where misses are not reported, the share of picks is no coverage.
@@ -67,20 +65,18 @@ function showStart() {
 
 function showSummary() {
   showStart();
-  const warnings = words.warnings(summary);
-  at("settings").textContent = words.target(summary);
-  const learning = words.learning(summary);
-  const lengthening = words.lengthening(summary);
+  const { learning, lengthening, progress, exploring, warnings, score, target, answers } = summary.sentences;
+  at("settings").textContent = target;
   at("next").classList.toggle("alarm", summary.drift !== null && summary.drift.alarm_count > 0);
   at("next").classList.toggle("watch", lengthening !== null);
   const bar = learning && make("progress", { "aria-label": "Picks that the score is learned from", max: summary.fit_rounds, value: summary.fit_picks });
   fill(
     at("next"),
-    make("p", {}, learning ?? words.progress(summary)),
+    make("p", {}, learning ?? progress),
     ...(bar ? [bar] : []),
-    ...[words.exploring(summary), lengthening].filter(Boolean).map((each) => make("p", {}, each)),
+    ...[exploring, lengthening].filter(Boolean).map((each) => make("p", {}, each)),
     ...warnings.map((each) => make("p", {}, each)),
-    make("p", { class: "soft small" }, learning ? words.score(summary) : `${words.score(summary)} Next: ${summary.waiting_for}.`),
+    make("p", { class: "soft small" }, learning ? score : `${score} Next: ${summary.waiting_for}.`),
   );
   showShares();
   const answered = summary.hits + summary.misses;
@@ -90,7 +86,7 @@ function showSummary() {
     coverageTile(),
     tile("List length", whole(summary.list_length_median), summary.candidates_median === null ? null : `median of the last 200 lists, of ${whole(summary.candidates_median)} candidates${summary.shadow ? ", with the threshold on" : ""}`),
     tile("Hidden", percent(summary.hidden_share), summary.shadow ? "of all candidates, with the threshold on" : "of all candidates"),
-    tile("Answered rounds", whole(answered), words.answers(summary)),
+    tile("Answered rounds", whole(answered), answers),
     tile("Open", whole(summary.open), "rounds without an answer yet"),
     tile("Skipped", whole(summary.skipped), `${whole(summary.absent)} with no right candidate`),
     tile("Expired", whole(summary.expired), summary.withdrawn ? `closed without an answer; ${whole(summary.withdrawn)} withdrawn` : "closed without an answer"),
@@ -99,7 +95,7 @@ function showSummary() {
   );
   at("drift-card").hidden = summary.drift === null;
   for (const card of ["threshold-card", "chosen-card"]) at(card).hidden = learning !== null; // there is nothing in them
-  for (const chart of ["threshold", "coverage", "length", "chosen", "drift"]) at(`${chart}-note`).textContent = words[`${chart}Note`](summary);
+  for (const chart of ["threshold", "coverage", "length", "chosen", "drift"]) at(`${chart}-note`).textContent = summary.sentences[chart];
 }
 
 function answerWords({ answer, first, rank }) {

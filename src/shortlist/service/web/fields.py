@@ -15,7 +15,6 @@ __all__ = [
     "MOST_ANSWERS",
     "MOST_CANDIDATES",
     "MOST_CHARACTERS",
-    "MOST_MISS_BUDGET",
     "MOST_ON_PAGE",
     "MOST_ROUNDS",
     "MOST_SCORERS",
@@ -48,9 +47,6 @@ __all__ = [
 MOST_CANDIDATES: Final = 10_000
 #: The most scorers that a candidate can have numbers of.
 MOST_SCORERS: Final = 50
-#: The most picks that a score can be learned from: their lists are kept in memory.
-#: The most misses that an error budget can hold: far more than any shift could spend before somebody looks.
-MOST_MISS_BUDGET: Final = 1_000_000
 #: The most characters in a question or a text.
 MOST_CHARACTERS: Final = 20_000
 #: The most answers in a batch.

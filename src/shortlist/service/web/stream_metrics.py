@@ -1,6 +1,6 @@
 """What Prometheus reads of streams: counters and gauges with the label `stream`, from their figures."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -119,13 +119,13 @@ class StreamMetrics(Collector):
 
 
 def _families(
-    family: Callable[..., Metric], names: dict[str, tuple[str, str]], streams: list[dict[str, Any]]
+    family: Callable[..., Metric], names: dict[str, tuple[str, str]], streams: Sequence[Mapping[str, Any]]
 ) -> Iterator[Metric]:
     for name, (metric, help_) in names.items():
         yield _fill(family(f"shortlist_{metric}", help_, labels=["stream"]), streams, name)  # type: ignore[type-var]
 
 
-def _fill(family: _Family, streams: list[dict[str, Any]], name: str) -> _Family:
+def _fill(family: _Family, streams: Sequence[Mapping[str, Any]], name: str) -> _Family:
     """Give each stream's figure to a metric, where it has one."""
     for stream in streams:
         if stream[name] is not None and stream[name] != float("-inf"):

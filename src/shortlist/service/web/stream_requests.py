@@ -1,15 +1,17 @@
 """What comes in about streams: the bodies that make one and change its settings."""
 
-from typing import Annotated, Any, Final, Literal, Self
+import dataclasses
+import functools
+import operator
+from typing import Annotated, Any, Final, Literal, Self, get_args
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, create_model, model_validator
 
 from shortlist.policies import AnytimeSPS
+from shortlist.rounds.settings import CONFIGURABLE, SETTINGS
 from shortlist.scores import Adaptive, Learned, Relative
-from shortlist.service.engine import Settings
+from shortlist.service.engine.settings import OWN, STREAM_SETTINGS
 from shortlist.service.web.fields import (
-    MOST_CANDIDATES,
-    MOST_MISS_BUDGET,
     MOST_SCORERS,
     Body,
     Name,
@@ -22,7 +24,7 @@ from shortlist.service.web.fields import (
     only_schema,
 )
 
-__all__ = ["Changes", "ExploreShare", "NewStream"]
+__all__ = ["Changes", "NewStream"]
 
 
 class Anytime(Body):
@@ -109,79 +111,56 @@ class LearnedScore(Body):
     """After how many steps it stopped."""
 
 
-MissBudget = Annotated[int, Field(ge=1, le=MOST_MISS_BUDGET), Whole()]
-#: A share of rounds, or the schedule that falls with time.
-ExploreShare = Annotated[float, Field(gt=0, le=1)] | Literal["auto"]
+#: The types of settings in a body, where they are more than a number in a range or one of a few words.
+_TYPES: Final[dict[str, Any]] = {
+    "score": Literal["raw", "margin", "relative", "rank", "adaptive", "auto"]
+    | Annotated[PlainScore | RelativeScore | AdaptiveScore | LearnedScore, Field(discriminator="kind")],
+    "explore_share": Annotated[float, Field(gt=0, le=1)] | Literal["auto"] | None,
+}
 
 
-class NewStream(Body):
-    """A stream to create. Most of its settings are fixed from then on."""
+def _type(field: dataclasses.Field[Any]) -> Any:
+    """Return the type of a setting in a body, with its limits and its description."""
+    kind = _TYPES.get(field.name, field.type)
+    least, most = field.metadata["least"], field.metadata["most"]
+    if least is not None:
+        number = Annotated[int, Field(ge=least, le=most), Whole()]
+        others = [each for each in get_args(kind) if each is not int]
+        kind = functools.reduce(operator.or_, others, number)
+    text = field.metadata["text"].replace("``", "`").replace('`"', "`").replace('"`', "`").replace("None", "null")
+    return Annotated[kind, Field(description=text)]
 
+
+class _OwnSettings(Body):
+    """The settings that are the service's own."""
+
+    guidelines: Text | None = None
+    """What annotators read beside each question on the answer page; null: nothing."""
+    record_annotators: bool = False
+    """Store who gave each answer, apart from the log; it is erased with the texts."""
+
+
+class _Created(_OwnSettings):
     name: Name
     coverage: Annotated[float, Field(gt=0, lt=1, description="The share of rounds with the right answer in the list.")]
     policy: Annotated[Anytime | Sps, Field(discriminator="kind")] = Anytime(kind="anytime")
     """How the threshold is learned."""
-    score: (
-        Literal["raw", "margin", "relative", "rank", "adaptive", "auto"]
-        | Annotated[PlainScore | RelativeScore | AdaptiveScore | LearnedScore, Field(discriminator="kind")]
-    ) = Settings.score
-    """How a list's scores become the one per candidate that is compared with the threshold. `auto` learns it from the
-    first picks, while everything is shown, and then freezes it; for one scorer or several."""
-    miss_budget: MissBudget | None = Field(
-        default_factory=lambda: Settings.miss_budget, json_schema_extra={"default": Settings.miss_budget}
-    )
-    """The error budget: in any W consecutive answered rounds at most (1 - coverage) W + `miss_budget` cut lists miss,
-    under any distribution shift. As misses spend it, lists get longer until they are complete; null: off."""
-    unanswered: Literal["miss", "ignore"] | None = Settings.unanswered
-    """What silence means: `miss`, the default, is always safe; `ignore` if right answers with low scores are answered
-    at least as often as others, and no later."""
-    explore_share: ExploreShare | None = Settings.explore_share
-    """For users who click and never report a miss: the share of rounds in which everything is shown, in random order,
-    or `auto`, which is min(0.2, 2/sqrt(t)); half of the rounds until the first cut. Only those rounds count. It
-    excludes `unanswered`, `miss_budget`, `on_drift` and `shadow`."""
-    patience: Annotated[int, Field(ge=0, le=10**9), Whole()] = Settings.patience
-    """After how many later rounds an unanswered one counts as below the threshold; a late answer corrects it."""
-    on_drift: Literal["report", "restart"] | None = Settings.on_drift
-    """Watch for a distribution shift after which lists miss too often: `report` an alarm, or `restart` learning."""
-    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), Whole()] = Settings.at_least
-    """Always show at least this many: safe."""
-    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), Whole()] | None = Settings.at_most
-    """Never show more; lists that it cuts short are marked `truncated`."""
-    shadow: bool = Settings.shadow
-    """Show everything, and learn the threshold anyway."""
-    scorer_version: Version | None = Settings.scorer_version
+    scorer_version: Version | None = None
     """The model behind the scores; rounds that name another are refused."""
-    guidelines: Text | None = Settings.guidelines
-    """What annotators read beside each question on the answer page."""
-    record_annotators: bool = Settings.record_annotators
-    """Store who gave each answer, apart from the log; it is erased with the texts."""
 
 
-#: The default of a setting that is left out of a change: it is not read.
-_UNCHANGED: Final[Any] = Field(default=None, json_schema_extra=only_schema)
+NewStream: Any = create_model(
+    "NewStream",
+    __base__=_Created,
+    __doc__="A stream to create. Most of its settings are fixed from then on.",
+    **{name: (_type(SETTINGS[name]), SETTINGS[name].default) for name in STREAM_SETTINGS},  # type: ignore[call-overload]
+)
 
 
-class Changes(Body):
+class _Changed(Body):
     """Settings to change; those that are left out stay as they are. All other settings of a stream are fixed."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
-
-    at_least: Annotated[int, Field(ge=0, le=MOST_CANDIDATES), Whole()] = _UNCHANGED
-    """Always show at least this many: safe."""
-    at_most: Annotated[int, Field(ge=1, le=MOST_CANDIDATES), Whole()] | None = _UNCHANGED
-    """Never show more on the first page; null: no limit."""
-    shadow: bool = _UNCHANGED
-    """Show everything, and learn the threshold anyway."""
-    patience: Annotated[int, Field(ge=0, le=10**9), Whole()] = _UNCHANGED
-    """After how many later rounds an unanswered one counts as below the threshold."""
-    miss_budget: MissBudget | None = _UNCHANGED
-    """The error budget; null: off."""
-    explore_share: ExploreShare | None = _UNCHANGED
-    """The share of rounds to explore; it can change, but not be turned on or off."""
-    guidelines: Text | None = _UNCHANGED
-    """What annotators read beside each question; null: nothing."""
-    record_annotators: bool = _UNCHANGED
-    """Store who gives each answer from now on."""
 
     def given(self) -> dict[str, Any]:
         """Return the settings that were given."""
@@ -204,3 +183,19 @@ class Changes(Body):
         if not self.model_fields_set:
             raise ValueError("give at least one setting to change")
         return self
+
+
+Changes: Any = create_model(
+    "Changes",
+    __base__=_Changed,
+    __doc__=_Changed.__doc__,
+    # The default of a setting that is left out of a change is not read.
+    **{  # type: ignore[call-overload]
+        name: (
+            Annotated[field.annotation, *field.metadata, Field(description=field.description)],
+            Field(default=None, json_schema_extra=only_schema),
+        )
+        for name, field in NewStream.model_fields.items()
+        if name in (*CONFIGURABLE, *OWN)
+    },
+)

@@ -8,7 +8,7 @@ import pytest
 
 import shortlist
 from shortlist import AsyncClient, Client
-from shortlist.service.engine import Engine, Settings, verify
+from shortlist.service.engine import Engine, StreamSettings, verify
 from shortlist.service.store import Store
 from tests.service.running import running
 from tests.service.tampering import alter, alter_body
@@ -109,8 +109,8 @@ def test_a_warm_start_and_a_list_in_one_batch(sqlite):
 
     async def main(name, *order):
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream(name, Settings(coverage=0.9))
-            await engine.create_stream("x", Settings(coverage=0.9))  # so that both wait for one commit
+            await engine.create_stream(name, StreamSettings.of(coverage=0.9))
+            await engine.create_stream("x", StreamSettings.of(coverage=0.9))  # so that both wait for one commit
             calls = {
                 "warm": lambda: engine.warm_start(name, lists, right),
                 "list": lambda: engine.propose(name, ["a"], [0.5], round_id="r"),
@@ -186,7 +186,7 @@ def test_a_restart_that_was_changed_is_noticed(sqlite, number, change, words):
 
     async def main():
         async with Engine.open(sqlite, snapshot_every=10_000) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="raw"))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, score="raw"))
             await engine.warm_start("a", lists, right)
             await engine.restart("a")
 
@@ -202,7 +202,7 @@ def test_a_restart_that_was_changed_is_noticed(sqlite, number, change, words):
 def test_a_warm_start_twice_in_the_log_is_noticed(sqlite):
     async def main():
         async with Engine.open(sqlite, snapshot_every=10_000) as engine:
-            await engine.create_stream("a", Settings(coverage=0.9, score="raw"))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, score="raw"))
             await engine.warm_start("a", *examples(80))
             await engine.restart("a")
 

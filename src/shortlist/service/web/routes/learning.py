@@ -2,7 +2,8 @@
 
 from fastapi import APIRouter, Response
 
-from shortlist.service.web import learning_requests, stream_replies
+from shortlist.rounds.summary import StreamSummary
+from shortlist.service.web import learning_requests
 from shortlist.service.web.bodies import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine
 from shortlist.service.web.fields import StreamPath
@@ -17,7 +18,7 @@ router = APIRouter(route_class=BodyRoute, responses=EVERYWHERE)
 @router.post(
     "/v1/streams/{name}/warm-start",
     operation_id="warm_start",
-    response_model=stream_replies.StreamView,
+    response_model=StreamSummary,
     responses=responses(404, 409),
 )
 async def warm_start(engine: CurrentEngine, name: StreamPath, body: learning_requests.Examples) -> Response:
@@ -32,7 +33,7 @@ async def warm_start(engine: CurrentEngine, name: StreamPath, body: learning_req
 @router.post(
     "/v1/streams/{name}/restart",
     operation_id="restart",
-    response_model=stream_replies.StreamView,
+    response_model=StreamSummary,
     responses=responses(404, 409),
 )
 async def restart(engine: CurrentEngine, name: StreamPath, body: learning_requests.Restart) -> Response:

@@ -7,7 +7,8 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
 from shortlist.errors import ServiceUnavailable
-from shortlist.service.engine import Engine, Settings
+from shortlist.rounds.summary import StreamSummary
+from shortlist.service.engine import Engine, StreamSettings
 from shortlist.service.web import stream_replies, stream_requests
 from shortlist.service.web.bodies import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine, CurrentMetrics, KeyCheck
@@ -41,17 +42,17 @@ _LINKS: Final = {
     "/v1/streams",
     operation_id="create_stream",
     status_code=201,
-    response_model=stream_replies.StreamView,
+    response_model=StreamSummary,
     responses={
         **responses(409),
-        200: {"model": stream_replies.StreamView, "description": "It already exists.", "links": _LINKS},
+        200: {"model": StreamSummary, "description": "It already exists.", "links": _LINKS},
         201: {"description": "It is created.", "links": _LINKS},
     },
 )
 async def create_stream(engine: CurrentEngine, body: stream_requests.NewStream) -> Response:
     """Create a stream; the same request again returns the one that exists."""
     settings = body.model_dump()
-    summary, created = await engine.create_stream(settings.pop("name"), Settings(**settings))
+    summary, created = await engine.create_stream(settings.pop("name"), StreamSettings.of(**settings))
     return as_json(summary, 201 if created else 200)
 
 
@@ -68,7 +69,7 @@ async def list_streams(
 @router.get(
     "/v1/streams/{name}",
     operation_id="get_stream",
-    response_model=stream_replies.StreamView,
+    response_model=StreamSummary,
     responses=responses(404),
 )
 async def get_stream(engine: CurrentEngine, name: StreamPath) -> Response:
@@ -79,7 +80,7 @@ async def get_stream(engine: CurrentEngine, name: StreamPath) -> Response:
 @router.patch(
     "/v1/streams/{name}",
     operation_id="configure_stream",
-    response_model=stream_replies.StreamView,
+    response_model=StreamSummary,
     responses=responses(404),
 )
 async def configure_stream(engine: CurrentEngine, name: StreamPath, body: stream_requests.Changes) -> Response:

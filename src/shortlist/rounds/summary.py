@@ -1,0 +1,188 @@
+"""What a summary holds: of a lister, and of a stream of the service, which returns and sends the same class.
+
+Nothing is computed here, so that a client needs no statistics; `shortlist.rounds.progress` fills these in. The
+descriptions of the fields are those of the service's OpenAPI document, too.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Self
+
+from shortlist._records import Record
+from shortlist.rounds.shown import MinusInfinityIsNull, from_null
+
+__all__ = ["Counts", "Drift", "ErrorBudget", "GroupedSummary", "StreamSummary", "Summary"]
+
+
+@dataclass(frozen=True, eq=False)
+class Counts(Record):
+    """Counts of rounds and answers."""
+
+    rounds: int = 0
+    """Lists shown."""
+    hits: int = 0
+    """Rounds answered with a candidate of the list."""
+    misses: int = 0
+    """Rounds answered "not in this list", and those in which the right answer was found only after `more`."""
+    skipped: int = 0
+    """Rounds of which it was recorded that no answer will come."""
+    absent: int = 0
+    """Rounds in which no candidate was right."""
+    expired: int = 0
+    """Rounds that were closed without an answer."""
+    withdrawn: int = 0
+    """Lists that were taken back because nobody saw them."""
+    open: int = 0
+    """Rounds without an answer."""
+    coverage_seen: float | None = None
+    """The share of hits among hits and misses; unanswered rounds are left out. None with `explore_share`, where misses
+    are not reported."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drift(Record):
+    """The state of the drift detector."""
+
+    level: float
+    """How close the next alarm is; it is raised at 1."""
+    false_alarm_rounds: int
+    """The guaranteed mean number of rounds between false alarms."""
+    alarm_count: int
+    """The number of alarms so far."""
+    alarms: list[dict[str, Any]]
+    """The last 100 alarms: round, strength (the level at which it was raised), epoch, threshold, counted rounds."""
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorBudget(Record):
+    """The state of the error budget (`miss_budget`)."""
+
+    size: int
+    """The number of misses beyond 1 - coverage that it allows: `miss_budget`."""
+    spent: float
+    """How many of them are spent; above `size` - coverage, lists are complete until it recovers."""
+    burn_rate: float
+    """The recent miss rate, over about 100 answered rounds, as a multiple of 1 - coverage: above 1 the budget is being
+    spent, below 1 it recovers."""
+    lengthened: int
+    """The number of lists it has lengthened so far; in shadow mode, would have."""
+    added: float | None
+    """The mean number of candidates added to these lists; None if there are none."""
+    lengthening: bool
+    """Whether it would lengthen the next list."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedSummary(Counts):
+    """A summary of all groups together; ``summary(group)`` has the details of one."""
+
+    coverage_target: float = 0.0
+    """The target coverage."""
+    delta: float = 0.0
+    """The probability that any group's threshold may ever pass its optimal one."""
+    groups: int = 0
+    """The number of groups."""
+
+
+@dataclass(frozen=True, eq=False)
+class Summary(Counts):
+    """All rounds so far, what is needed next, and the score in use."""
+
+    threshold: Annotated[float, MinusInfinityIsNull()] = field(default_factory=lambda: -math.inf)
+    """The threshold in force for the next list."""
+    counted: int | None = None
+    """The number of rounds in the sample, from which the threshold is learned."""
+    unanswered_counted: int = 0
+    """How many of them have no answer, or a miss of a truncated list."""
+    epoch: int = 0
+    """The number of restarts."""
+    drift: Drift | None = None
+    """The state of the drift detector; None if there is none."""
+    error_budget: ErrorBudget | None = None
+    """The state of the error budget; None if there is none."""
+    hidden_share: float | None = None
+    """The share of candidates that were not shown; in shadow mode, that would not have been."""
+    truncated_share: float | None = None
+    """The share of lists that may lack a candidate above the threshold: cut by `at_most`, or by the search."""
+    candidate_recall: float | None = None
+    """The share of answered rounds in which the right answer was among the candidates, over the rounds in which
+    everything was shown."""
+    would_have_missed: int | None = None
+    """In shadow mode, how many right answers would not have been shown."""
+    expanded: int = 0
+    """Rounds in which the user asked for more of the list."""
+    found_after_more: int = 0
+    """How many of them had the right answer there; the list had missed it."""
+    explored: int = 0
+    """Rounds in which everything was shown, in random order (`explore_share`)."""
+    policy: Mapping[str, Any] = field(default_factory=dict)
+    """The policy and its parameters."""
+    coverage_target: float | None = None
+    """The target coverage."""
+    coverage_interval: tuple[float, float] | None = None
+    """95 % Wilson interval of `coverage_seen`: `[low, high]`."""
+    waiting_for: str = ""
+    """What is needed before the threshold can move, in words."""
+    rounds_needed: int | None = None
+    """The number of further counted rounds before the threshold can move, if no late answer arrives; None if that is
+    not foreseeable."""
+    shadow: bool = False
+    """Whether everything is shown."""
+    score: str = "raw"
+    """The score in use."""
+    score_why: str = "as set"
+    """How the score was learned, in words."""
+    scorers: Mapping[str, float] = field(default_factory=dict)
+    """The share of each scorer in a learned score: how much it moves candidates within a list."""
+    fit_rounds: int | None = None
+    """How many picks the score is learned from; None if it is not learned here."""
+    fit_picks: int | None = None
+    """While the score is being learned, and everything is shown: how many picks there are; None otherwise."""
+    refit_gain: float | None = None
+    """The share by which a fresh fit would shorten the lists of the latest picks; None if unknown."""
+
+
+@dataclass(frozen=True, eq=False)
+class StreamSummary(Summary):
+    """A stream of the service: its summary, its settings, and what the pages show."""
+
+    name: str = ""
+    """The stream."""
+    created: float = 0.0
+    """When it was created, in seconds since 1970."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """As they are now, with defaults filled in."""
+    scorer_version: str | None = None
+    """The model behind the scores, once one was named."""
+    events: int = 0
+    """Events in the log: rounds, answers, closings, restarts, fits, expanded lists and changed settings."""
+    last_event: float | None = None
+    """When the last event was."""
+    learned: Mapping[str, Any] | None = None
+    """The score that was learned here, as `score` of a new stream takes it; None if there is none yet."""
+    list_length_median: float | None = None
+    """Median length of the last 200 lists."""
+    list_length_p90: float | None = None
+    """90th percentile of the length of the last 200 lists."""
+    candidates_median: float | None = None
+    """Median number of candidates of the last 200 lists, before they were cut."""
+    spark: list[Annotated[float, MinusInfinityIsNull()]] = field(default_factory=list)
+    """The threshold over time, in a few points."""
+    charts_dropped: int = 0
+    """How often its charts had to start again."""
+    sentences: Mapping[str, Any] = field(default_factory=dict)
+    """What the pages say of the stream."""
+
+    @classmethod
+    def from_json(cls, reply: Mapping[str, Any]) -> Self:
+        """Return the summary in a reply of the service; what a newer service adds is left out."""
+        known = {each.name for each in dataclasses.fields(cls)}
+        values = {name: value for name, value in reply.items() if name in known}
+        for name, kind in (("drift", Drift), ("error_budget", ErrorBudget)):
+            if values.get(name) is not None:
+                values[name] = kind(**values[name])
+        values["threshold"] = from_null(values["threshold"])
+        values["spark"] = [from_null(each) for each in values["spark"]]
+        return cls(**values)
