@@ -20,7 +20,7 @@ import httpx
 from fastapi import FastAPI, Request
 from load import Connection, Tally, bodies_of, load
 
-from shortlist.service.store import Entry, Store, Text
+from shortlist.service.store import LogEntry, Store, Text
 from shortlist.service.web import create_app, requests, run
 
 #: What a commit costs on the slow disk, in seconds.
@@ -52,7 +52,7 @@ def slow_disk() -> None:
     """Make every commit cost as much as on a slow disk."""
     quick = Store.append
 
-    def append(store: Store, new: Sequence[Entry], written: Sequence[Text] = (), *more: Any) -> None:
+    def append(store: Store, new: Sequence[LogEntry], written: Sequence[Text] = (), *more: Any) -> None:
         time.sleep(SLOW)
         quick(store, new, written, *more)
 

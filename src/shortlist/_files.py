@@ -1,13 +1,18 @@
-"""Atomic replacement of files: whatever happens, either the old file or the new one is there."""
+"""Files: replaced atomically, so that either the old one or the new one is there; Python files of the user."""
 
 import contextlib
+import functools
+import hashlib
+import importlib.util
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
-__all__ = ["replace_file", "sync_file", "sync_folder"]
+__all__ = ["import_file", "replace_file", "sync_file", "sync_folder"]
 
 
 def replace_file(target: Path, content: str | bytes | Callable[[Path], object], *, mode: int = 0o666) -> None:
@@ -72,3 +77,23 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+@functools.cache
+def import_file(path: Path) -> ModuleType:
+    """Return a Python file as a module; it runs once per process.
+
+    The module's name is the same in every process: numba finds the machine code of its functions by it.
+    """
+    name = f"_shortlist_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is not Python")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module

@@ -39,7 +39,7 @@ def test_a_stream_is_made_asked_for_and_deleted(monkeypatch):
         httpx.Response(204),
     ).replace(monkeypatch)
     with Client("http://host", "docs") as client:
-        assert client.create(0.8, patience=5) == summary
+        assert client.create(0.8, patience=5).rounds == 3
         assert client.threshold == -np.inf
         assert client.rounds(after=7, limit=2, only_open=True)["rounds"] == []
         assert (client.expire(60.0), client.erase_texts()) == (2, 4)
@@ -56,7 +56,7 @@ def test_more_and_changed_settings_on_the_wire(monkeypatch):
     network = Network(httpx.Response(200, json=more), httpx.Response(200, json=summary)).replace(monkeypatch)
     with Client("http://host", "docs") as client:
         assert client.more("x", 3, shown=2).members == ("c",)
-        assert client.configure(at_most=5) == summary
+        assert client.configure(at_most=5).settings == {"at_most": 5}
     assert network.sent() == [
         ("POST", "/v1/streams/docs/rounds/x/more", {"count": 3, "shown": 2}),
         ("PATCH", "/v1/streams/docs", {"at_most": 5}),

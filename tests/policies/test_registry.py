@@ -2,14 +2,13 @@
 
 import re
 
-from shortlist import DLR, SPS, AnytimeSPS, ConformalPID, OrderStatistic, ThresholdTracking
+from shortlist import DLR, ConformalPID, ThresholdTracking
 from shortlist.lab.drawing import label_of, line_style
 from shortlist.policies import (
     PAPER,
     POLICIES,
     REGISTRY,
     make_policy,
-    order_statistic_kinds,
     policy_label,
 )
 
@@ -30,14 +29,6 @@ def test_the_range_of_scores_reaches_the_policies_that_ask_for_it():
     assert REGISTRY["dlr"].build(0.9, 100, score_range=(5.0, 20.0)) == DLR(0.9, start=-15.0)
     tracking = REGISTRY["tracking"].build(0.9, 100, score_range=(5.0, 20.0))
     assert tracking == ThresholdTracking(0.9, step=0.2, start=-15.0)
-
-
-def test_order_statistic_policies_are_given_with_their_parameters():
-    kinds = order_statistic_kinds()
-    assert kinds["anytime"] == (AnytimeSPS, {"delta": 0.01})
-    assert kinds["sps"] == (SPS, {"horizon": None})
-    assert all(issubclass(kind, OrderStatistic) for kind, _ in kinds.values())
-    assert "order-statistic" not in kinds
 
 
 def test_every_policy_has_a_label_and_a_line():

@@ -32,7 +32,7 @@ from shortlist.service.engine.commands import Close, Configure, Expand, Propose
 from shortlist.service.engine.examples import WarmStart, labeled, warm_start_events
 from shortlist.service.engine.settings import StreamSettings
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.store import Entry, StreamRow
+from shortlist.service.store import LogEntry, StreamRow
 from shortlist.service.store.bodies import body_of, event_of
 from tests.rounds.test_pairs import VALUES
 
@@ -165,7 +165,7 @@ class Fold(RuleBasedStateMachine):
         self.live.apply(self.read(len(self.log)))
 
     def read(self, number):
-        return Entry(1, number, float(number), event_of(*self.log[number - 1]))
+        return LogEntry(1, number, float(number), event_of(*self.log[number - 1]))
 
     # What must be so.
 

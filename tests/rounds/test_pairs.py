@@ -37,7 +37,7 @@ from shortlist.service.engine.commands import Close, Expand, Propose
 from shortlist.service.engine.rounds import Round
 from shortlist.service.engine.settings import StreamSettings
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.store import Entry, StreamRow
+from shortlist.service.store import LogEntry, StreamRow
 
 COVERAGE, DELTA, HORIZON = 0.5, 1e-12, 10**6
 ROUNDS, CANDIDATES = 160, 8
@@ -152,7 +152,7 @@ class Service:
     def read(self, number):
         kind, body = self.log[number - 1]
         json.loads(body, parse_constant=pytest.fail)  # there is nothing in it that JSON has not
-        return Entry(1, number, 0.0, from_json(EVENTS[kind], body))
+        return LogEntry(1, number, 0.0, from_json(EVENTS[kind], body))
 
     def propose(self, name, values):
         ids = list(range(values.size))
@@ -301,11 +301,16 @@ def said(kind, right, shown, bare):
     return tuple(right if right in each.members else Answer.MISS for each in (shown, bare))
 
 
+def id_of(lister, name):
+    """Return the id of the round with this number."""
+    return lister._rounds.id_of(name)
+
+
 def look_for(right, shown, name, lister, service):
     """Ask for more of a list, two candidates at a time, until the right one is there."""
     seen = list(shown.members)
     while right not in seen:
-        more = lister.more(lister._rounds.id_of(name), 2)
+        more = lister.more(id_of(lister, name), 2)
         assert 1 <= len(more.members) <= 2
         seen += more.members
         assert more.left == CANDIDATES - len(seen) == CANDIDATES - len(set(seen))
@@ -339,9 +344,9 @@ def answered(lister, service, each, *, again):
 def take(lister, name, answer):
     try:
         if isinstance(answer, Answer):
-            getattr(lister, answer.value)(lister._rounds.id_of(name))
+            getattr(lister, answer.value)(id_of(lister, name))
         else:
-            lister.hit(lister._rounds.id_of(name), answer)
+            lister.hit(id_of(lister, name), answer)
     except RoundClosed:
         assert lister.summary().rounds - name > 30  # it is too old to be kept
 
@@ -352,7 +357,7 @@ def check_again(lister, service, name, answer):
     take(lister, name, answer)
     other = Answer.SKIP if answer is not Answer.SKIP else Answer.MISS
     with pytest.raises(ConflictingAnswer):
-        getattr(lister, other.value)(lister._rounds.id_of(name))
+        getattr(lister, other.value)(id_of(lister, name))
     assert dict(lister.summary()) == before
     if service is not None:
         entries = len(service.log)

@@ -51,10 +51,6 @@ class Rounds:
             part = next(part for part in reversed(self.parts) if part[0] <= number)
         return f"{part[1]}-{number}"
 
-    def listed(self, number: int) -> Listed | None:
-        """Return a round's list, if it has no answer yet."""
-        return self.open.get(number)
-
     def number_of(self, round_id: str, keep: int) -> int:
         """Return the number of a round that is kept, or raise."""
         if isinstance(round_id, Shown):
@@ -62,13 +58,13 @@ class Rounds:
         match = _ID.fullmatch(round_id) if isinstance(round_id, str) else None
         if match is None:
             raise UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
-        number = int(match[1])
-        if number < self.oldest and any(round_id.startswith(part) for _, part in self.parts):
+        number, oldest = int(match[1]), self.next_number - len(self.answers)
+        if number < oldest and any(round_id.startswith(part) for _, part in self.parts):
             raise RoundClosed(
                 f"round {round_id} is closed: it expired, or is older than the last {keep} rounds (keep=); "
-                f"answers are taken from round {self.id_of(self.oldest) if self.answers else 'the next one'} on"
+                f"answers are taken from round {self.id_of(oldest) if self.answers else 'the next one'} on"
             )
-        if not self.oldest <= number < self.next_number or self.id_of(number) != round_id:
+        if not oldest <= number < self.next_number or self.id_of(number) != round_id:
             raise UnknownRound(
                 f"round {round_id} was never shown by this lister: an answer must reach the lister, in the process, "
                 "that showed its list; if several processes show lists, let them share a service (shortlist.Client)"

@@ -42,7 +42,6 @@ from shortlist.rounds.codec import decode, encode
 from shortlist.rounds.events import (
     Answer,
     Configured,
-    Event,
     Expired,
     Listed,
     Restarted,
@@ -176,10 +175,6 @@ class Shortlister:
         """Record the scorers' names, once they are known."""
         self._expected = next((each.scorers for each in self._streams.values() if each.scorers is not None), None)
 
-    def _apply(self, listed: Listed, event: Event) -> None:
-        """Apply an event of a round to its stream."""
-        self._streams[listed.group].fold(event)
-
     # Rounds.
 
     def _checked(
@@ -226,15 +221,15 @@ class Shortlister:
         with self._lock:
             rounds = self._rounds
             number = rounds.number_of(round_id, self._settings.keep)
-            index = number - rounds.oldest
-            given, listed = rounds.answers[index], rounds.listed(number)
+            index = number - rounds.next_number  # from the end
+            given, listed = rounds.answers[index], rounds.open.get(number)
             event = admit(listed, answer, given, name=round_id)
             if event is None:
                 return
             rounds.answers[index] = answer
             if given is None:
                 del rounds.open[number]
-            self._apply(listed, event)  # type: ignore[arg-type]
+            self._streams[listed.group].fold(event)  # type: ignore[union-attr]
 
     def propose(
         self,
@@ -302,7 +297,7 @@ class Shortlister:
         with self._lock:
             rounds = self._rounds
             number = rounds.number_of(round_id, self._settings.keep)
-            listed = rounds.listed(number)
+            listed = rounds.open.get(number)
             if listed is None:
                 raise RoundClosed(f"round {round_id} has an answer; more of a list can only be shown before that")
             values = np.asarray(listed.scores, dtype=np.float64)
@@ -310,7 +305,7 @@ class Shortlister:
             if event is None:
                 return More(round_id, (), (), 0, listed.truncated)
             rounds.open[number] = longer = listed.expanded(event)
-            self._apply(listed, event)
+            self._streams[listed.group].fold(event)
         new = longer.members[len(listed.positions) :]
         left = len(values) - len(longer.positions)
         return More(round_id, tuple(new), scores_of(values, event.positions), left, event.truncated)
@@ -432,7 +427,8 @@ class Shortlister:
         with self._lock:
             member = None if right is None else plain_member(right)
             number = self._rounds.number_of(round_id, self._settings.keep)
-            given, listed = self._rounds.answers[number - self._rounds.oldest], self._rounds.listed(number)
+            given = self._rounds.answers[number - self._rounds.next_number]
+            listed = self._rounds.open.get(number)
             if listed is None:  # its list is gone; only a miss can still be compared
                 is_hit = not isinstance(given, Answer) or given is not Answer.MISS
             else:
@@ -522,7 +518,7 @@ class Shortlister:
         while rounds.answers and rounds.oldest < before:
             number = rounds.oldest
             if rounds.answers.popleft() is None:
-                self._apply(rounds.open.pop(number), Expired(number))
+                self._streams[rounds.open.pop(number).group].fold(Expired(number))
                 closed += 1
         return closed
 

@@ -1,14 +1,10 @@
 """Policies from a user's own Python file, named ``file.py:Name``."""
 
-import functools
-import hashlib
-import importlib.util
 import inspect
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Final
 
+from shortlist._files import import_file
 from shortlist.errors import InvalidParameter
 from shortlist.policies.base import Policy
 
@@ -54,7 +50,7 @@ def load_policy_class(reference: str) -> type[Policy]:
     if not path.is_file():
         raise InvalidParameter(f"policy is {reference!r}; there is no file {path}; {_EXAMPLE}")
     try:
-        module = _module(path.resolve())
+        module = import_file(path.resolve())
     except (Exception, SystemExit) as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise InvalidParameter(f"policy is {reference!r}; {path} cannot be imported ({reason}); correct it") from error
@@ -85,20 +81,3 @@ def _try_rule(reference: str, policy: type[Policy]) -> None:
 
 def _is_policy(item: object) -> bool:
     return inspect.isclass(item) and issubclass(item, Policy) and not inspect.isabstract(item)
-
-
-@functools.cache
-def _module(path: Path) -> ModuleType:
-    # The module's name is stable from process to process: numba finds the machine code of its rules by it.
-    name = f"_shortlist_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is not Python")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module

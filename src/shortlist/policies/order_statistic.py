@@ -36,6 +36,8 @@ from shortlist.policies.base import MISS, Policy, Prefilter, Schedule, State
 
 __all__ = ["OrderStatistic", "OrderStatisticState"]
 
+#: The positions in the carry.
+_THRESHOLD, _ROUNDS, _LIMIT, _FIRST, _SECOND, _LOW, _CEILING, _PENDING = range(8)
 # threshold, n, k, the boundary's two memories, low, ceiling, pending
 Tally = tuple[float, int, int, float, float, int, float, int]
 # p0, coverage, whether to keep a window, the boundary's constants and last round
@@ -48,7 +50,8 @@ def count(advance: Advance, carry: Tally, constants: Constants, seen: float) -> 
     It seldom does: only if more low scores are allowed now, or the score is in the window.
     """
     threshold, n, k, first, second, low, ceiling, pending = carry
-    more, first, second = advance(n, k, first, second, constants[3])
+    _, _, _, schedule, _ = constants
+    more, first, second = advance(n, k, first, second, schedule)
     if not seen >= threshold or seen == MISS:  # a score that is not a number is low too
         return (threshold, n + 1, more, first, second, low + 1, ceiling, pending), more > k
     return (threshold, n + 1, more, first, second, low, ceiling, pending), more > k or seen <= ceiling
@@ -123,31 +126,38 @@ class OrderStatisticState(State):
     @property
     def rounds(self) -> int:
         """n, the number of rounds in the sample."""
-        count: int = self.carry[1]
+        count: int = self.carry[_ROUNDS]
         return count
 
     @property
     def limit(self) -> int:
         """k_n, the number of low scores allowed among them; -1 before the first cut."""
-        limit: int = self.carry[2]
+        limit: int = self.carry[_LIMIT]
         return limit
 
     @property
     def low(self) -> int:
         """Rounds that count as below the threshold: missed, unanswered, or passed by it."""
-        low: int = self.carry[5]
+        low: int = self.carry[_LOW]
         return low
-
-    @property
-    def dropped(self) -> int:
-        """Rounds whose score is above the window: neither low nor kept."""
-        return self.rounds - self.low - len(self.values)
 
     @property
     def pending(self) -> int:
         """Rounds in the sample whose answer may still arrive."""
-        pending: int = self.carry[7]
+        pending: int = self.carry[_PENDING]
         return pending
+
+    @property
+    def walk(self) -> tuple[int, int, float, float]:
+        """n, k_n and the boundary's two memories: what its schedule advances."""
+        walk: tuple[int, int, float, float] = self.carry[_ROUNDS:_LOW]
+        return walk
+
+    @property
+    def schedule(self) -> BoundaryConstants:
+        """The boundary's constants."""
+        _, _, _, schedule, _ = self.constants
+        return schedule  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -247,7 +257,7 @@ class OrderStatistic(Policy):
             carry, concerns = count(self.boundary.advance, state.carry, state.constants, seen)
             state.carry = keep(carry, state.values, state.constants, seen, False) if concerns else carry
         else:
-            state.waiting[index] = seen if seen >= state.carry[0] else MISS
+            state.waiting[index] = seen if seen >= state.threshold else MISS
             self.advance(state)
 
     def learn(self, state: State, seen: float) -> None:
@@ -387,7 +397,7 @@ class OrderStatistic(Policy):
             if seen is None:
                 if index >= until:
                     break
-                state.carry = (*state.carry[:7], state.carry[7] + 1)
+                state.carry = (*state.carry[:_PENDING], state.pending + 1)
             state.passed = index + 1
             if seen == _WITHDRAWN:
                 continue

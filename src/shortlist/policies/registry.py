@@ -55,7 +55,6 @@ __all__ = [
     "ScaleFreeOGD",
     "ThresholdTracking",
     "Variant",
-    "order_statistic_kinds",
 ]
 
 
@@ -288,23 +287,3 @@ POLICIES: Final[dict[str, type[Policy]]] = {key: entry.policy for key, entry in 
 
 PAPER: Final[dict[str, Variant]] = {variant.name: variant for entry in REGISTRY.values() for variant in entry.paper}
 """The policies of the paper's experiments by name: ours, the paper's, its baselines."""
-
-
-def order_statistic_kinds() -> dict[str, tuple[type[OrderStatistic], dict[str, Any]]]:
-    """Return the order-statistic policies with a boundary of their own.
-
-    Returns
-    -------
-    dict[str, tuple[type[OrderStatistic], dict[str, Any]]]
-        Class and default parameters by key; a parameter without a default is None.
-
-    Examples
-    --------
-    >>> order_statistic_kinds()["sps"][1], order_statistic_kinds()["anytime"][1]
-    ({'horizon': None}, {'delta': 0.01})
-    """
-    return {
-        key: (entry.policy, entry.parameters)
-        for key, entry in REGISTRY.items()
-        if issubclass(entry.policy, OrderStatistic) and "boundary" not in entry.parameters
-    }

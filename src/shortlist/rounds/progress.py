@@ -134,7 +134,7 @@ def rounds_needed(tracker: Tracker) -> int | None:
     needed = (
         state.low + 1 if state.low == state.limit else state.low
     )  # at the limit the threshold is as high as it may be
-    return _look_ahead(policy.boundary.advance, state.carry[1:5], state.constants[3], needed)
+    return _look_ahead(policy.boundary.advance, state.walk, state.schedule, needed)
 
 
 @functools.lru_cache(maxsize=1024)  # looking ahead costs up to a hundredth of a second

@@ -87,8 +87,8 @@ class More:
 class MinusInfinityIsNull:
     """Marks a float that is null in JSON where it is minus infinity, in the service's OpenAPI document."""
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
-        return {"anyOf": [{"type": "number"}, {"type": "null"}], "description": "null is minus infinity."}
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
+        return {"type": "nullable", "schema": handler(source)}
 
 
 def to_null(number: float) -> float | None:

@@ -117,6 +117,8 @@ class Stream:
         #: The error budget; None if it is off. A restart does not reset it.
         self.budget = self._new_budget()
         self.learning = learning
+        #: Whether an event can ever have to follow another one: a fit, or a restart after an alarm.
+        self.settles = learning is not None or settings.on_drift == "restart"
         # Whether every round counts for the threshold: none is used to learn the score, or left out by exploration.
         self._all_count = learning is None and settings.explore_share is None
         score = settings.score
@@ -193,7 +195,7 @@ class Stream:
         settings, state, learning, budget = self.settings, self.tracker.state.policy, self.learning, self.budget
         explored = None if settings.explore_share is None else self._explores(round_id, again)
         score = self._score if learning is None else self.score_of(scorers, None if again is None else again.fit)
-        threshold: float = -math.inf if explored else state.carry[0] if again is None else again.threshold
+        threshold: float = -math.inf if explored else state.threshold if again is None else again.threshold
         compared = values if score is None and values.ndim == 1 else comparable(score, values)
         spent = None if budget is None else budget.state.spent if again is None else again.spent
         more = 0 if budget is None or spent is None else budget.more(len(values), spent)
@@ -296,10 +298,9 @@ class Stream:
 
     def fold(self, event: Event) -> None:
         """Apply an event, and all that must follow it."""
-        following: Event | None = event
-        while following is not None:
-            self.apply(following)
-            following = self.due()
+        self.apply(event)
+        if self.settles:
+            self.settle()
 
     def _listed(self, event: Listed) -> None:
         tally, count = self.tally, len(event.scores)

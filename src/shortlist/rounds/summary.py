@@ -183,6 +183,6 @@ class StreamSummary(Summary):
         for name, kind in (("drift", Drift), ("error_budget", ErrorBudget)):
             if values.get(name) is not None:
                 values[name] = kind(**values[name])
-        values["threshold"] = from_null(values["threshold"])
-        values["spark"] = [from_null(each) for each in values["spark"]]
+        values["threshold"] = from_null(values.get("threshold"))
+        values["spark"] = [from_null(each) for each in values.get("spark", ())]
         return cls(**values)

@@ -84,7 +84,7 @@ class Tracker:
     @property
     def threshold(self) -> float:
         """The threshold in force for the next list."""
-        threshold: float = self.state.policy.carry[0]
+        threshold: float = self.state.policy.threshold
         return threshold
 
     @property

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from shortlist._validation import check_count, check_number
 
-__all__ = ["Adaptive", "Margin", "Rank", "Raw", "Relative", "Score"]
+__all__ = ["Adaptive", "Margin", "Rank", "Raw", "Relative", "Score", "spread_out"]
 
 Array = NDArray[np.float64]
 
@@ -43,16 +43,21 @@ class Score(Protocol):
         """Return the comparable scores."""
 
 
+def spread_out(column: Array) -> tuple[Array, Array, Array]:
+    """Return distances from the mean in units of the list's range, their standard deviation, and half the range."""
+    # Halves, because the range of +-1e308 is more than a float can hold.
+    count = column.shape[-1]
+    low = np.minimum.reduce(column, axis=-1, keepdims=True) / 2
+    half = np.maximum.reduce(column, axis=-1, keepdims=True) / 2 - low
+    centered = (column / 2 - low) / np.where(half > 0, half, 1.0)
+    centered -= np.add.reduce(centered, axis=-1, keepdims=True) / count
+    deviation = np.sqrt(np.add.reduce(centered * centered, axis=-1, keepdims=True) / count)
+    return centered, deviation, half
+
+
 def _mass(values: Array, temperature: float) -> Array:
     """Return the softmax of each list's z-scores."""
-    # First to [0, 1]: z-scores do not depend on shift and scale, and nothing overflows on the way.
-    # Halves, because the spread of +-1e308 is more than a float can hold.
-    count = values.shape[-1]
-    low = np.minimum.reduce(values, axis=-1, keepdims=True) / 2
-    spread = np.maximum.reduce(values, axis=-1, keepdims=True) / 2 - low
-    unit = (values / 2 - low) / np.where(spread > 0, spread, 1.0)
-    centered = unit - np.add.reduce(unit, axis=-1, keepdims=True) / count
-    deviation = np.sqrt(np.add.reduce(centered * centered, axis=-1, keepdims=True) / count)
+    centered, deviation, _ = spread_out(values)
     z = centered / np.where(deviation > 0, deviation, 1.0)
     weights = np.exp((z - np.maximum.reduce(z, axis=-1, keepdims=True)) / temperature)
     mass: Array = weights / np.add.reduce(weights, axis=-1, keepdims=True)

@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 
 from shortlist._validation import check_lists, check_probability, check_scorers, miss_rate
 from shortlist.errors import InvalidParameter
+from shortlist.scores.fixed import Array, spread_out
 
 __all__ = ["MOST_WEIGHT", "Example", "Learned", "fit", "learn", "lengths_without", "prior"]
 
-Array = NDArray[np.float64]
 
 #: How strongly weights are pulled toward `_RELATIVE` and `_ABSOLUTE` (per scorer, over the root of their number).
 _RIDGE: Final = 0.3
@@ -206,18 +206,6 @@ def fill(column: Array) -> tuple[Array, NDArray[np.bool_] | None]:
     gaps = np.isnan(column)
     lowest = np.minimum.reduce(np.where(gaps, np.inf, column), axis=-1, keepdims=True)
     return np.where(gaps, np.where(np.isfinite(lowest), lowest, 0.0), column), gaps
-
-
-def spread_out(column: Array) -> tuple[Array, Array, Array]:
-    """Return distances from the mean in units of the list's range, their standard deviation, and half the range."""
-    # Halves, because the range of +-1e308 is more than a float can hold.
-    count = column.shape[-1]
-    low = np.minimum.reduce(column, axis=-1, keepdims=True) / 2
-    half = np.maximum.reduce(column, axis=-1, keepdims=True) / 2 - low
-    centered = (column / 2 - low) / np.where(half > 0, half, 1.0)
-    centered -= np.add.reduce(centered, axis=-1, keepdims=True) / count
-    deviation = np.sqrt(np.add.reduce(centered * centered, axis=-1, keepdims=True) / count)
-    return centered, deviation, half
 
 
 def _sum(score: Learned, columns: list[Array]) -> Array:

@@ -92,11 +92,11 @@ def test_what_counts_as_what():
         assert ([tool.name for tool in more.tools], more.hidden) == ([NAMES[2]], 1)
         await gateway.call_tool("0000000000-1", NAMES[2])
         await gateway.find_tools("x")
-        await gateway.call_tool("2", NAMES[3])  # it was not shown
+        await gateway.call_tool("0000000000-2", NAMES[3])  # it was not shown
         await gateway.find_tools("x")
         source.present.append(Tool("new", "one", "", {}))
-        await gateway.call_tool("3", "new__one")  # it was no candidate
-        await gateway.call_tool("3", NAMES[0])
+        await gateway.call_tool("0000000000-3", "new__one")  # it was no candidate
+        await gateway.call_tool("0000000000-3", NAMES[0])
         assert counted(log) == ["hit", "again", "again", "measured miss", "measured miss", "miss", "again"]
         assert len(source.calls) == 7  # each was forwarded
         summary = lister.summary()

@@ -41,7 +41,7 @@ def test_the_three_tools(mode):
             assert found.structured_content["round"] == "0000000000-0"
             assert [each["name"] for each in found.structured_content["tools"]] == ["files__tool_0", "files__tool_1"]
             assert found.structured_content["tools"][0]["input_schema"] == {"type": "object"}
-            more = await client.call_tool("more_tools", {"round": 0})  # a number will do
+            more = await client.call_tool("more_tools", {"round": "0000000000-0"})
             assert [each["name"] for each in more.structured_content["tools"]] == ["files__tool_2", "files__tool_3"]
             arguments = {"round": "0000000000-0", "name": "files__tool_2", "arguments": {"path": "x"}}
             assert (await client.call_tool("call_tool", arguments)).content[0].text == "files__tool_2 is done"

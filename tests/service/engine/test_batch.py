@@ -1,6 +1,7 @@
 """A batch: what is asked becomes entries of the log, or is refused; nothing else changes."""
 
 import asyncio
+import dataclasses
 import math
 
 import numpy as np
@@ -23,7 +24,7 @@ from shortlist.service.engine.batch import Batch
 from shortlist.service.engine.commands import Close, Expand, Propose
 from shortlist.service.engine.rounds import Round
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.store import Entry, StreamRow
+from shortlist.service.store import LogEntry, StreamRow
 from tests.service.playing import refused
 
 NOW = 7.0
@@ -99,7 +100,7 @@ def stream_of(*entries, **settings):
     """Return a stream after some entries."""
     stream = LoggedStream(StreamRow(1, "a", {"coverage": 0.9, **settings}, 0.0, len(entries)))
     for number, event in enumerate(entries, 1):
-        stream.apply(Entry(1, number, 0.0, event))
+        stream.apply(LogEntry(1, number, 0.0, event))
     return stream
 
 
@@ -160,7 +161,7 @@ def test_an_answer_in_the_batch_makes_room():
     first = Listed("r0", ["c0"], [0.5], [0], -math.inf, 0, 1, complete=True)
     for answered, expired in ((True, []), (False, ["r0"])):
         stream = stream_of(first, first._replace(round_id="r1"))
-        rounds = {(1, f"r{i}"): Round(Entry(1, i + 1, 0.0, first._replace(round_id=f"r{i}"))) for i in range(2)}
+        rounds = {(1, f"r{i}"): Round(LogEntry(1, i + 1, 0.0, first._replace(round_id=f"r{i}"))) for i in range(2)}
         batch = Batch(rounds, NOW, open_limit=2)
         if answered:
             batch.judge(Close(stream, "r1", "c0"))
@@ -225,7 +226,7 @@ def test_a_list_with_missing_scores_again_is_the_same_round():
     batch = Batch({}, NOW, 100)
     shown, _ = batch.judge(table(stream, "r", columns, truncated_below={"bm25": 5.0}))
     (entry,) = batch.entries
-    read = entry._replace(event=from_json(Listed, to_json(entry.event)))
+    read = dataclasses.replace(entry, event=from_json(Listed, to_json(entry.event)))
     for known in (shown, Round(read)):
         again = Batch({(1, "r"): known}, NOW, 100)
         assert again.judge(table(stream, "r", columns, truncated_below={"bm25": 5.0})) == (known, False)
@@ -257,7 +258,7 @@ def test_what_the_scores_give_is_given_by_them(score):
     batch = Batch({}, NOW, 100)
     batch.judge(proposal(stream, "r"))
     shown, _ = batch.judge(Expand(stream, "r"))
-    stored = [entry._replace(event=entry.event._replace(comparable=None)) for entry in batch.entries]
+    stored = [dataclasses.replace(entry, event=entry.event._replace(comparable=None)) for entry in batch.entries]
     hits = []
     for round_ in (shown, Round(stored[0], None, (stored[1],)), Round(batch.entries[0], None, (stored[1],))):
         answered, _ = Batch({(stream.id, "r"): round_}, NOW, 100).judge(Close(stream, "r", "c0"))

@@ -39,7 +39,11 @@ def looked_up(address, commands, open_limit=100):
         context = asyncio.run(lookup.look(commands(stream), streams))
     finally:
         store.close()
-    rounds = {(next(each.name for each in streams.values() if each.id == of), name) for of, name in context.known}
+    rounds = {
+        (next(each.name for each in streams.values() if each.id == of), name)
+        for (of, name), found in context.rounds.items()
+        if found
+    }
     return rounds, sorted(each.name for each in streams.values()), begun
 
 
@@ -67,5 +71,5 @@ def test_rounds_are_looked_up_at_once(address):
 
 def test_for_a_new_round_nothing_is_read(sqlite):
     logged(sqlite, count=5)
-    *_, begun = looked_up(sqlite, lambda of: [Propose(of("old"), "x", IDS, None, fresh=True)], open_limit=5)
+    *_, begun = looked_up(sqlite, lambda of: [Propose(of("old"), "x", IDS, None, is_fresh=True)], open_limit=5)
     assert begun == []

@@ -12,13 +12,13 @@ from shortlist.rounds.settings import Settings
 from shortlist.rounds.stream import Stream
 from shortlist.scores import Learned
 from shortlist.service.engine.rounds import Round, RoundCache, comparing, table_of
-from shortlist.service.store import Entry
+from shortlist.service.store import LogEntry
 
 
 def shown(number, size=10, stream_id=1):
     """Return the entry of a list of so many candidates, of which the last and the first are shown."""
     listed = Listed(f"r{number}", [f"c{i}" for i in range(size)], [0.5] * size, [size - 1, 0], 0.1, 0, 2)
-    return Entry(stream_id, number, 0.0, listed)
+    return LogEntry(stream_id, number, 0.0, listed)
 
 
 def at_hand(cache, numbers, stream_id=1):
@@ -48,11 +48,11 @@ def test_a_list_larger_than_the_capacity_is_kept_alone():
 
 def test_a_round_is_there_once_and_its_answer_stays():
     cache = RoundCache(capacity=100)
-    cache.add(Entry(1, 3, 0.0, Miss("r1")))  # of a list that is not at hand: the log has both
+    cache.add(LogEntry(1, 3, 0.0, Miss("r1")))  # of a list that is not at hand: the log has both
     assert cache.get((1, "r1")) is None
     for _ in range(3):
         cache.add(shown(1))
-    cache.add(Entry(1, 2, 0.0, Miss("r1")))
+    cache.add(LogEntry(1, 2, 0.0, Miss("r1")))
     cache.add(shown(1))  # read again from the log
     assert cache.get((1, "r1")).answer() == {"miss": True}
     for number in range(2, 11):  # the tenth finds room, for the first was counted once
@@ -86,7 +86,7 @@ def test_a_stream_that_is_forgotten_leaves_room():
 def test_a_round_has_its_members_and_its_answer(event, given, answer):
     assert Round(shown(1)).members == ["c9", "c0"]
     assert (Round(shown(1)).given, Round(shown(1)).answer()) == (None, None)
-    closed = Round(shown(1), Entry(1, 2, 0.0, event))
+    closed = Round(shown(1), LogEntry(1, 2, 0.0, event))
     assert (closed.given, closed.answer()) == (given, answer)
 
 
@@ -103,9 +103,9 @@ def test_what_was_compared_is_that_of_the_fit_of_the_list():
     stream.apply(between)
     stream.apply(Fitted(2, second))
     after = stream.decide("r2", values, ["a", "b", "c"])
-    assert comparing(stream, Round(Entry(1, 2, 0.0, between)))() == first(values).tolist()
-    assert comparing(stream, Round(Entry(1, 2, 0.0, after)))() == second(values).tolist()
-    prior = comparing(stream, Round(Entry(1, 1, 0.0, before)))()
+    assert comparing(stream, Round(LogEntry(1, 2, 0.0, between)))() == first(values).tolist()
+    assert comparing(stream, Round(LogEntry(1, 2, 0.0, after)))() == second(values).tolist()
+    prior = comparing(stream, Round(LogEntry(1, 1, 0.0, before)))()
     assert [prior[i] for i in before.positions] == before.comparable
     assert prior not in (first(values).tolist(), second(values).tolist())
     for listed in (before, between, after):  # as a log has it, and as it was decided

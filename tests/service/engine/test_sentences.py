@@ -12,7 +12,7 @@ from shortlist.rounds.summary import ErrorBudget
 from shortlist.service.engine.sentences import with_sentences
 from shortlist.service.engine.settings import StreamSettings
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.store import Entry, StreamRow
+from shortlist.service.store import LogEntry, StreamRow
 
 
 class Played:
@@ -24,9 +24,9 @@ class Played:
         self.rounds = 0
 
     def apply(self, event):
-        self.stream.apply(Entry(1, self.stream.number + 1, 0.0, event))
+        self.stream.apply(LogEntry(1, self.stream.number + 1, 0.0, event))
         while (due := self.stream.stream.due()) is not None:
-            self.stream.apply(Entry(1, self.stream.number + 1, 0.0, due))
+            self.stream.apply(LogEntry(1, self.stream.number + 1, 0.0, due))
 
     def show(self, scores):
         self.rounds += 1

@@ -19,7 +19,7 @@ def filled(rounds, seed=0):
         series.show(length, 100)
         kind = rng.choice(["hit", "miss", "skip"])
         series.answer(kind)
-        series.mark(float(i), i / rounds, None)
+        series.mark(float(i), i / rounds)
         truth.append((length, kind))
     return series, truth
 
@@ -67,7 +67,7 @@ def test_every_chosen_score_is_counted_in_its_bin(values):
 def test_a_fit_may_be_the_first_that_is_drawn():
     """The charts have just started again, and what comes next is about no round."""
     series = Series()
-    series.mark(1.0, -math.inf, None)
+    series.mark(1.0, -math.inf)
     assert series.points()["round"] == [0]
 
 
@@ -93,6 +93,6 @@ def test_a_histogram_takes_every_finite_number(values):
 def test_a_chart_that_starts_again_in_the_middle_of_a_round():
     history = Series()
     history.answer("hit")
-    history.mark(1.0, 0.5, None)
+    history.mark(1.0, 0.5)
     assert history.points()["candidates"] == [0.0]
     assert decode(Series, encode(history)).points() == history.points()

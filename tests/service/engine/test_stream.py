@@ -10,7 +10,7 @@ from shortlist.rounds.events import Restarted
 from shortlist.service.engine import Engine, StreamSettings, verify
 from shortlist.service.engine.series import Histogram
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.store import Entry, Store, StreamRow
+from shortlist.service.store import LogEntry, Store, StreamRow
 from tests.service.playing import answer_to, lists, play, play_tables
 from tests.service.running import running
 from tests.service.store.entries import listed
@@ -152,7 +152,7 @@ def test_picks_are_drawn_once_the_score_is_learned(constants):
     late = stream.stream.decide("late", np.array([0.2, 0.4]), ["x", "y"])
 
     def take(event):
-        stream.apply(Entry(1, stream.number + 1, 0.0, event))
+        stream.apply(LogEntry(1, stream.number + 1, 0.0, event))
 
     take(late)
     for name in ("r0", "r1"):

@@ -1,6 +1,7 @@
 """Writing the log: what is deleted is gone, and backups are whole."""
 
 import asyncio
+import dataclasses
 import sqlite3
 
 import pytest
@@ -132,7 +133,7 @@ def test_of_snapshots_the_last_two_are_kept(store, row):
 
 
 def test_texts_are_erased_by_age_and_the_log_stays(store, row):
-    old, recent = listed(row, 1), listed(row, 2, "recent")._replace(at=100.0)
+    old, recent = listed(row, 1), dataclasses.replace(listed(row, 2, "recent"), at=100.0)
     store.append([old, recent], [Text(row.id, number, "why", None, None) for number in (1, 2)])
     assert store.erase_texts(row.id, before=50.0) == 1
     assert store.erase_texts(row.id, before=50.0) == 0

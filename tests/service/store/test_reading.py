@@ -19,7 +19,7 @@ from shortlist.rounds.events import (
     Skip,
 )
 from shortlist.scores import Learned
-from shortlist.service.store import Entry, Text
+from shortlist.service.store import LogEntry, Text
 from tests.service.store.entries import hit, listed
 from tests.service.tampering import alter, alter_body
 
@@ -60,7 +60,7 @@ def test_every_event_comes_back_as_it_was(store, row):
         Expanded("r7", [2], 1, again=True),
         Hit("r7", 3, 0.1, missed=True, after_more=True),
     ]
-    entries = [Entry(row.id, number, number / 3, event) for number, event in enumerate(events, 1)]
+    entries = [LogEntry(row.id, number, number / 3, event) for number, event in enumerate(events, 1)]
     store.append(entries)
     with store.reading() as reader:
         assert list(reader.events(row.id)) == entries

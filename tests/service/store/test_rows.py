@@ -3,7 +3,7 @@
 import pytest
 
 from shortlist.rounds.events import Absent, Expired, Hit, Miss, Skip
-from shortlist.service.store import Entry, StreamRow
+from shortlist.service.store import LogEntry, StreamRow
 from tests.service.store.entries import listed
 
 
@@ -14,5 +14,5 @@ def test_an_entry_says_which_round_it_is_about_and_whether_it_opens_it():
 
 @pytest.mark.parametrize("event", [Hit("r", "x", 0.5), Miss("r"), Skip("r"), Absent("r"), Expired("r")], ids=str)
 def test_every_answer_closes_its_round(event):
-    entry = Entry(3, 2, 0.0, event)
+    entry = LogEntry(3, 2, 0.0, event)
     assert (entry.round_id, entry.is_list) == ("r", False)

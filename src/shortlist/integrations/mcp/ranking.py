@@ -4,8 +4,6 @@ The lister learns how to weight them, so nothing has to be tuned here; but lists
 round. So if the embeddings fail, there are no scores at all, and the gateway shows everything.
 """
 
-import hashlib
-import importlib.util
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -19,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._bm25 import BM25
+from shortlist._files import import_file
 from shortlist.errors import InvalidParameter, ServiceUnavailable
 from shortlist.integrations.mcp.config import Embeddings
 from shortlist.integrations.mcp.tools import Tool, words_of
@@ -157,13 +156,8 @@ def _remote(settings: Embeddings) -> Embed:
 def _load(path: Path, name: str) -> Callable[[list[str]], Any]:
     if not path.is_file():
         raise InvalidParameter(f"embeddings.function: there is no file {path}")
-    module_name = f"_shortlist_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
-    spec = importlib.util.spec_from_file_location(module_name, path)
-    assert spec is not None  # noqa: S101 - it ends in .py
-    assert spec.loader is not None  # noqa: S101 - for the type checker
-    module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        module = import_file(path)
     except (Exception, SystemExit) as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise InvalidParameter(f"embeddings.function: {path} cannot be imported ({reason}); correct it") from error

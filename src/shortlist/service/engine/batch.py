@@ -33,7 +33,7 @@ from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.rounds import Key, Round, scorers_of, table_of
 from shortlist.service.engine.settings import StreamSettings
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.store import AnswerAuthor, Entry, Lease, Text
+from shortlist.service.store import AnswerAuthor, Lease, LogEntry, Text
 
 __all__ = ["Batch"]
 
@@ -54,7 +54,7 @@ class Batch:
     #: The leases of rounds that somebody answers whom they bind, and who gave the answers that such rounds have.
     leases: dict[Key, Lease] = field(default_factory=dict)
     signers: dict[Key, str] = field(default_factory=dict)
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[LogEntry] = field(default_factory=list)
     texts: list[Text] = field(default_factory=list)
     authors: list[AnswerAuthor] = field(default_factory=list)
     #: Whether items or leases have changed in the transaction.
@@ -93,7 +93,7 @@ class Batch:
 
     def _propose(self, new: Propose) -> tuple[Round, bool]:
         stream, key = new.stream, (new.stream.id, new.round_id)
-        logged = None if new.fresh else self.rounds.get(key)
+        logged = None if new.is_fresh else self.rounds.get(key)
         if logged is not None:
             if not self._is_same(logged.listed, new):
                 raise ConflictingRound(
@@ -304,10 +304,10 @@ class Batch:
         self._add(stream, Restarted(now + 1, new.refit))
         return True
 
-    def _add(self, stream: LoggedStream, event: Event) -> Entry:
+    def _add(self, stream: LoggedStream, event: Event) -> LogEntry:
         number = self._numbers.get(stream.id, stream.number) + 1
         self._numbers[stream.id] = number
-        entry = Entry(stream.id, number, self.at, event)
+        entry = LogEntry(stream.id, number, self.at, event)
         self.entries.append(entry)
         return entry
 

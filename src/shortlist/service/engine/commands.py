@@ -1,7 +1,7 @@
 """What can be asked of a stream, as the writer takes it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from shortlist._validation import UNNAMED, Array, Member, Scorers, align_table, check_below
@@ -31,17 +31,17 @@ class Propose:
     #: Its position among the items that it was drawn from, and how many these were.
     drawn: list[int] | None = None
     #: Whether the id is new for certain, because it was made here.
-    fresh: bool = False
+    is_fresh: bool = False
+    #: Whether it has a question, a text or an image.
+    has_texts: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.has_texts = self.question is not None or self.texts is not None or self.image is not None
 
     def aligned(self, scorers: Scorers) -> tuple[Array, float | list[float | None] | None]:
         """Return the scores, and where the search had cut them off, with a column for each of these scorers."""
         below = None if self.truncated_below is None else check_below(self.truncated_below, scorers)
         return align_table(self.values, self.scorers, scorers), below
-
-    @property
-    def has_texts(self) -> bool:
-        """Whether it has a question, a text or an image."""
-        return self.question is not None or self.texts is not None or self.image is not None
 
 
 class Author(NamedTuple):

@@ -247,7 +247,7 @@ class Engine:
                 image,
                 truncated_below,
                 scorer_version,
-                fresh=round_id is None,
+                is_fresh=round_id is None,
             ),
         )
 
@@ -284,7 +284,7 @@ class Engine:
 
     async def configure(self, name: str, changes: dict[str, Any]) -> StreamSummary:
         """Change settings of a stream, from its next list on, and return its summary."""
-        await self._ask(name, lambda stream: Configure(stream, changes))
+        await self._submit(name, lambda stream: Configure(stream, changes))
         return await self.summary(name)
 
     async def warm_start(
@@ -304,7 +304,7 @@ class Engine:
 
     async def restart(self, name: str, *, refit: bool = False, epoch: int | None = None) -> StreamSummary:
         """Start learning over: end `epoch`, or the one that there is; return the stream's summary."""
-        await self._ask(name, lambda stream: Restart(stream, refit, epoch))
+        await self._submit(name, lambda stream: Restart(stream, refit, epoch))
         return await self.summary(name)
 
     async def more(
@@ -346,15 +346,10 @@ class Engine:
     # How it is done.
 
     async def _submit(self, name: str, make: Callable[[LoggedStream], Command]) -> tuple[Round, bool]:
-        """Return the round that a command is about, and whether it changed it."""
-        shown, new = await self._ask(name, make)
-        assert shown is not None  # noqa: S101 - the command is about one
-        return shown, new
-
-    async def _ask(self, name: str, make: Callable[[LoggedStream], Command]) -> tuple[Round | None, bool]:
+        """Have a command written; return the round, of a command that is about one, and whether it changed it."""
         stream = await self._loader.stream(name)
         try:
-            return await self._writer.submit(make(stream))
+            return await self._writer.submit(make(stream))  # type: ignore[return-value]
         except UnknownStream:
             # Another process may have deleted the stream that we knew, and made it again.
-            return await self._writer.submit(make(await self._loader.stream(name)))
+            return await self._writer.submit(make(await self._loader.stream(name)))  # type: ignore[return-value]

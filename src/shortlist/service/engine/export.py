@@ -9,7 +9,7 @@ from shortlist.errors import UnknownStream
 from shortlist.rounds.codec import encode, to_json
 from shortlist.rounds.events import LISTED, Absent, Fitted, Hit, Listed, Withdrawn, kind_of
 from shortlist.service.engine.tables import safe
-from shortlist.service.store import Entry, Reader, Store, StreamRow
+from shortlist.service.store import LogEntry, Reader, Store, StreamRow
 
 __all__ = ["COLUMNS", "Extent", "export_extent", "export_page", "export_stream"]
 
@@ -104,7 +104,7 @@ def export_page(reader: Reader, extent: Extent, after: int, form: str) -> tuple[
     return out.getvalue(), more
 
 
-def _rows(reader: Reader, extent: Extent, shown: list[Entry]) -> Iterator[dict[str, Any]]:
+def _rows(reader: Reader, extent: Extent, shown: list[LogEntry]) -> Iterator[dict[str, Any]]:
     """Yield the rounds that count, or may: none of another fit, and none withdrawn before it could be counted."""
     stream, fit = extent
     closed = {
@@ -142,7 +142,7 @@ def _rows(reader: Reader, extent: Extent, shown: list[Entry]) -> Iterator[dict[s
         }
 
 
-def _is_withdrawn(reader: Reader, extent: Extent, shown: Entry, answer: Entry | None) -> bool:
+def _is_withdrawn(reader: Reader, extent: Extent, shown: LogEntry, answer: LogEntry | None) -> bool:
     """Return whether a round left the sample before `patience` later ones were shown: absent, or never seen."""
     event = None if answer is None else answer.event
     if answer is None or not (isinstance(event, Withdrawn) or (isinstance(event, Absent) and event.believed)):

@@ -13,7 +13,7 @@ from shortlist.rounds.codec import to_json
 from shortlist.rounds.events import LISTED, Absent, Hit, Listed, Miss, Skip
 from shortlist.service.engine.rounds import Round, with_texts
 from shortlist.service.engine.tables import safe
-from shortlist.service.store import Entry, Reader, Store
+from shortlist.service.store import LogEntry, Reader, Store
 
 __all__ = ["COLUMNS", "ClassCounts", "label_rows", "labels_page", "labels_text", "write_labels"]
 
@@ -43,7 +43,7 @@ def labels_page(reader: Reader, stream_id: int, after: int, last: int) -> tuple[
     return list(label_rows(reader, stream_id, page)), page[-1].number if page else None
 
 
-def label_rows(reader: Reader, stream_id: int, lists: list[Entry]) -> Iterator[dict[str, Any]]:
+def label_rows(reader: Reader, stream_id: int, lists: list[LogEntry]) -> Iterator[dict[str, Any]]:
     """Yield a row for each answered round: what was picked, and how.
 
     `how` is ``list`` for a pick from the list, ``more`` for one after more of it was shown, ``none`` where somebody
@@ -180,7 +180,7 @@ class ClassCounts:
         self._labels, self._answers = Counter[int](), Counter[int]()
         self.unlabeled = self.several = 0
 
-    def take(self, entry: Entry) -> None:
+    def take(self, entry: LogEntry) -> None:
         """Take an answer."""
         hour, event = int(entry.at // 3600), entry.event
         self.number = entry.number

@@ -16,7 +16,7 @@ from shortlist.service.engine.commands import Command, Propose
 from shortlist.service.engine.memory import Memory
 from shortlist.service.engine.rounds import Key, Round
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.store import Entry, Store, Text, View
+from shortlist.service.store import LogEntry, Store, Text, View
 
 __all__ = ["BatchContext", "Busy", "Lookup"]
 
@@ -44,17 +44,12 @@ class Busy(Exception):
 class BatchContext:
     """What a batch can see."""
 
-    #: The rounds that it is about, as far as they exist.
+    #: The rounds that it is about; None if there is none of that id.
     rounds: dict[Key, Round | None] = field(default_factory=dict)
     #: The streams that it may write to.
     streams: dict[int, LoggedStream] = field(default_factory=dict)
     #: The texts of rounds that are sent again, where they are not erased.
     texts: dict[Key, Text] = field(default_factory=dict)
-
-    @property
-    def known(self) -> dict[Key, Round]:
-        """The rounds that exist."""
-        return {key: logged for key, logged in self.rounds.items() if logged is not None}
 
 
 class Lookup:
@@ -95,16 +90,22 @@ class Lookup:
         Busy
             Some of them have to wait; nothing is locked any more.
         """
-        await self._bring_in(commands)
+        memory = self._memory
+        if any(memory.by_id.get(command.stream.id) is not command.stream for command in commands):
+            await self._bring_in(commands)
         context = BatchContext(streams=streams)
-        streams |= {command.stream.id: command.stream for command in commands}
+        repeated = False
         for command in commands:
-            if command.round_id and not (isinstance(command, Propose) and command.fresh):
+            streams[command.stream.id] = command.stream
+            if command.round_id and not (isinstance(command, Propose) and command.is_fresh):
                 key = (command.stream.id, command.round_id)
                 # It is held here, for what is read can push it out of the cache.
-                context.rounds[key] = self._memory.cache.get(key)
-        await self._read(commands, context)
-        context.texts = await self._texts(commands, context)
+                context.rounds[key] = memory.cache.get(key)
+                repeated = repeated or isinstance(command, Propose)
+        if self._store.shared or self.unsure or None in context.rounds.values():
+            await self._read(commands, context)
+        if repeated:
+            context.texts = await self._texts(commands, context)
         return context
 
     async def _bring_in(self, commands: Sequence[Command]) -> None:
@@ -180,7 +181,7 @@ class Lookup:
         return Busy(positions or set(range(len(commands))), _HELD.format(", ".join(sorted(names))))
 
 
-def _update(rounds: dict[Key, Round | None], entries: Iterable[Entry]) -> None:
+def _update(rounds: dict[Key, Round | None], entries: Iterable[LogEntry]) -> None:
     """Take entries into the rounds that they are about: a round's list comes before what closes it."""
     for entry in entries:
         key = (entry.stream_id, entry.round_id)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from shortlist.errors import DamagedLog, ServiceUnavailable
 from shortlist.service.engine.rounds import RoundCache
 from shortlist.service.engine.stream import STATE_VERSION, LoggedStream
-from shortlist.service.store import Entry, Reader, StreamRow
+from shortlist.service.store import LogEntry, Reader, StreamRow
 
 __all__ = ["Memory", "damage", "load"]
 
@@ -26,7 +26,7 @@ class Memory:
     """
 
     def __init__(self, limit: int = 1_000) -> None:
-        self._limit = limit
+        self.limit = limit
         #: Those that were used last are at the end.
         self.by_name: OrderedDict[str, LoggedStream] = OrderedDict()
         self.by_id: dict[int, LoggedStream] = {}
@@ -46,7 +46,7 @@ class Memory:
 
     def superfluous(self) -> list[LoggedStream]:
         """Return the streams that should leave, those first that were not used for the longest time."""
-        more = len(self.by_name) - self._limit
+        more = len(self.by_name) - self.limit
         idle = (stream for stream in self.by_name.values() if stream.id not in self._listeners)
         return list(itertools.islice(idle, more)) if more > 0 else []
 
@@ -66,7 +66,7 @@ class Memory:
         self.cache.forget(stream.id)
         self._wake(stream.id)
 
-    def fold(self, entries: Iterable[Entry]) -> dict[int, ServiceUnavailable]:
+    def fold(self, entries: Iterable[LogEntry]) -> dict[int, ServiceUnavailable]:
         """Apply entries of the log; return the streams that could not take theirs, and the error for each.
 
         Such a stream is dropped: it is read from the log when it is next asked for. No other one is touched.
@@ -87,8 +87,9 @@ class Memory:
                 continue
             self.cache.add(entry)
             touched.add(entry.stream_id)
-        for stream_id in touched:
-            self._wake(stream_id)
+        if self._listeners:
+            for stream_id in touched:
+                self._wake(stream_id)
         return failed
 
     def mark_damaged(self, stream_id: int, name: str, error: DamagedLog) -> DamagedLog:
@@ -160,7 +161,7 @@ def load(reader: Reader, row: StreamRow, stopping: Callable[[], bool] = bool) ->
     return stream, kept
 
 
-def _apply(stream: LoggedStream, entry: Entry) -> None:
+def _apply(stream: LoggedStream, entry: LogEntry) -> None:
     try:
         stream.apply(entry)
     except MemoryError:

@@ -14,7 +14,7 @@ from shortlist.rounds.events import All, Answer, Listed
 from shortlist.rounds.stream import Stream
 from shortlist.scores import Score
 from shortlist.scores.comparing import comparable
-from shortlist.service.store import Entry, Reader, Text
+from shortlist.service.store import LogEntry, Reader, Text
 
 __all__ = ["Key", "Round", "RoundCache", "Seen", "comparing", "scorers_of", "table_of", "with_texts"]
 
@@ -28,12 +28,12 @@ _CAPACITY: Final = 200_000
 class Round:
     """A round: the entry of the log that opened it, the one that closed it, if one has, and those that showed more."""
 
-    shown: Entry
-    closed: Entry | None = None
-    more: tuple[Entry, ...] = ()
+    shown: LogEntry
+    closed: LogEntry | None = None
+    more: tuple[LogEntry, ...] = ()
 
     @classmethod
-    def of(cls, entries: Iterable[Entry]) -> "dict[str, Round]":
+    def of(cls, entries: Iterable[LogEntry]) -> "dict[str, Round]":
         """Return the rounds of some entries of one stream, by their names: those whose list is among them."""
         rounds: dict[str, Round] = {}
         for entry in sorted(entries, key=lambda entry: entry.number):
@@ -43,7 +43,7 @@ class Round:
                 rounds[entry.round_id] = rounds[entry.round_id].after(entry)
         return rounds
 
-    def after(self, entry: Entry) -> "Round":
+    def after(self, entry: LogEntry) -> "Round":
         """Return the round after another entry of it; one that is known already changes nothing."""
         if entry.is_answer:
             return Round(self.shown, entry, self.more)
@@ -97,7 +97,7 @@ class RoundCache:
         self._rounds.move_to_end(key)
         return self._rounds[key]
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: LogEntry) -> None:
         """Take an entry of a round: its first, or the one that closes it."""
         key = (entry.stream_id, entry.round_id)
         logged = self._rounds.get(key)
@@ -106,7 +106,7 @@ class RoundCache:
         if logged is not None or not entry.is_list:
             return
         self._rounds[key] = Round(entry)
-        self._size += len(self._rounds[key].listed.scores)
+        self._size += len(entry.event.scores)  # type: ignore[union-attr]
         while self._size > self._capacity and len(self._rounds) > 1:
             _, oldest = self._rounds.popitem(last=False)
             self._size -= len(oldest.listed.scores)
@@ -117,7 +117,7 @@ class RoundCache:
             self._size -= len(self._rounds.pop(key).listed.scores)
 
 
-def with_texts(reader: Reader, stream_id: int, entries: list[Entry]) -> list[tuple[Round, Text | None]]:
+def with_texts(reader: Reader, stream_id: int, entries: list[LogEntry]) -> list[tuple[Round, Text | None]]:
     """Return the rounds that lists have opened, with their answers and texts, in the order of the lists."""
     others = reader.rounds(stream_id, [entry.round_id for entry in entries], lists=False)
     rounds = Round.of([*entries, *others])

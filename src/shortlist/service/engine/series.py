@@ -10,6 +10,7 @@ from array import array
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from shortlist.rounds.shown import to_null
 from shortlist.service.engine.lengths import Counts, Floats, Lengths, Sums, no_counts, no_floats, no_sums
 
 __all__ = ["Histogram", "Series"]
@@ -117,11 +118,11 @@ class Series:
         """Take what was picked: what the score, of the fit with this number, made of it."""
         self.chosen.add(of, score)
 
-    def mark(self, at: float, threshold: float, level: float | None) -> None:
+    def mark(self, at: float, threshold: float, level: float = -math.inf) -> None:
         """Say where things stand after an event."""
         if not self.rounds:  # the charts have just started again
             self._begin()
-        self.at[-1], self.threshold[-1], self.level[-1] = at, threshold, -math.inf if level is None else level
+        self.at[-1], self.threshold[-1], self.level[-1] = at, threshold, level
 
     def _begin(self) -> None:
         """Begin a block."""
@@ -161,7 +162,7 @@ class Series:
             "list_median": [self.lengths.quantile(block, 0.5) for block in blocks],
             "list_p90": [self.lengths.quantile(block, 0.9) for block in blocks],
             "candidates": [self.candidates[block] / max(self.rounds[block], 1) for block in blocks],
-            "level": [None if level == -math.inf else level for level in self.level],
+            "level": [to_null(level) for level in self.level],
         }
 
     def spark(self, most: int = 40) -> list[float]:

@@ -5,6 +5,7 @@ on charts (`series`) is folded beside it: if that fails, the charts start again 
 """
 
 import logging
+import math
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from shortlist.rounds.stream import Stream, StreamState
 from shortlist.rounds.summary import StreamSummary
 from shortlist.service.engine.series import Series
 from shortlist.service.engine.settings import StreamSettings
-from shortlist.service.store import Entry, Snapshot, StreamRow
+from shortlist.service.store import LogEntry, Snapshot, StreamRow
 
 __all__ = ["STATE_VERSION", "LoggedStream"]
 
@@ -78,7 +79,7 @@ class LoggedStream:
         """The threshold in force for the next list."""
         return self.stream.threshold
 
-    def apply(self, entry: Entry) -> None:
+    def apply(self, entry: LogEntry) -> None:
         """Take the next entry."""
         if entry.number != self.number + 1:
             raise ValueError(f"event {entry.number} of stream {self.name} does not follow {self.number}")
@@ -104,7 +105,7 @@ class LoggedStream:
             self.series = Series()
             self.charts_dropped += 1
 
-    def _chart(self, entry: Entry, *, counts: bool) -> None:
+    def _chart(self, entry: LogEntry, *, counts: bool) -> None:
         """Take the entry into the stream's history; `counts`: it is a pick that the threshold learns from."""
         event, tracker = entry.event, self.stream.tracker
         if isinstance(event, Listed):
@@ -114,7 +115,8 @@ class LoggedStream:
             self.series.answer(counted_as(event))
             if counts and isinstance(event, Hit):  # what was picked while the score was learned is on another scale
                 self.series.pick(0 if self.stream.learning is None else self.stream.learning.number, event.score)
-        level = None if tracker.detector is None else tracker.detector.level(tracker.state.drift)
+        detector = tracker.detector
+        level = -math.inf if detector is None else detector.level(tracker.state.drift)
         self.series.mark(entry.at, tracker.threshold, level)
 
     def snapshot(self) -> Snapshot:

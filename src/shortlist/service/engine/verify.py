@@ -18,7 +18,7 @@ from shortlist.scores import Learned
 from shortlist.service.engine.items import drawn_position
 from shortlist.service.engine.rounds import scorers_of, table_of
 from shortlist.service.engine.stream import STATE_VERSION, LoggedStream
-from shortlist.service.store import Entry, Reader, Snapshot, Store, StreamRow
+from shortlist.service.store import LogEntry, Reader, Snapshot, Store, StreamRow
 
 __all__ = ["Finding", "verify"]
 
@@ -131,7 +131,7 @@ def _walk(
             yield f"the snapshot after event {entry.number} is not what the log gives"
 
 
-def _check(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None], levels: set[int]) -> Iterator[str]:
+def _check(stream: LoggedStream, entry: LogEntry, lists: dict[str, Listed | None], levels: set[int]) -> Iterator[str]:
     """Yield what is wrong with the next entry, given the state before it, the open lists, and the level of its batch.
 
     `levels` are what may have been spent of the error budget when its batch was judged, in its units.
@@ -188,7 +188,7 @@ def _check_restart(stream: LoggedStream, event: Restarted) -> Iterator[str]:
         yield f"is {event}, which the settings do not allow"
 
 
-def _check_round(stream: LoggedStream, entry: Entry, lists: dict[str, Listed | None]) -> Iterator[str]:
+def _check_round(stream: LoggedStream, entry: LogEntry, lists: dict[str, Listed | None]) -> Iterator[str]:
     """Yield what is wrong with an event of a round that is open."""
     listed = lists[entry.round_id]
     assert listed is not None  # noqa: S101 - it is open

@@ -34,7 +34,7 @@ from shortlist.service.engine.memory import Memory
 from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.rounds import Round
 from shortlist.service.engine.stream import LoggedStream
-from shortlist.service.store import Entry, Lease, Store
+from shortlist.service.store import Lease, LogEntry, Store
 
 __all__ = ["Writer"]
 
@@ -227,7 +227,8 @@ class Writer:
         for stream in streams.values():
             if stream.number - self._memory.snapshots.get(stream.id, stream.number) >= self._snapshot_every:
                 await self.keep_snapshot(stream)
-        await self.make_room()
+        if len(self._memory.by_name) > self._memory.limit:
+            await self.make_room()
 
     def _failed(self, error: ShortlistError, requests: int) -> None:
         """Remember, count and log that a transaction failed: the response says less."""
@@ -247,10 +248,14 @@ class Writer:
     async def _store_all(self, commands: list[Command], streams: Streams) -> tuple[list[Outcome | ShortlistError], int]:
         """Return the result of each request, and how many events were written."""
         context = await self._settled(commands, streams)
-        draft = Batch(context.known, time.time(), self._open_limit, context.texts)
-        await self._look_up_authors(draft, commands)
+        known = {key: logged for key, logged in context.rounds.items() if logged is not None}
+        draft = Batch(known, time.time(), self._open_limit, context.texts)
+        bound = [command for command in commands if isinstance(command, (Close, Expand)) and command.author.is_bound]
+        if bound:
+            await self._look_up_authors(draft, bound)
         judged = dict[int, Outcome | ShortlistError]()
-        for i in _in_order(commands):
+        # Settings and epochs change after the lists of a batch are cut.
+        for i in sorted(range(len(commands)), key=lambda i: isinstance(commands[i], (Configure, Restart))):
             command = commands[i]
             judged[i] = await self._take(draft, command) if isinstance(command, Take) else self._judge(draft, command)
         outcomes = [judged[i] for i in range(len(commands))]
@@ -258,40 +263,34 @@ class Writer:
             await self.do(self._store.append, draft.entries, draft.texts, draft.authors)
             failed = self._memory.fold(draft.entries)
             outcomes = [failed.get(command.stream.id, out) for command, out in zip(commands, outcomes, strict=True)]
-            if any(stream.stream.is_due for stream in self._known(streams)):
+            if any(stream.stream.settles and stream.stream.is_due for stream in streams.values()):
                 await self._settle(commands, streams)
         else:
             await self.do(self._store.release)
         return outcomes, len(draft.entries)
 
-    async def _look_up_authors(self, draft: Batch, commands: Sequence[Command]) -> None:
+    async def _look_up_authors(self, draft: Batch, bound: Sequence[Close | Expand]) -> None:
         """Look up whose the rounds are that somebody answers whom leases bind: in the transaction that answers them."""
-        bound = [command for command in commands if isinstance(command, (Close, Expand)) and command.author.is_bound]
-        if not bound:
-            return
         queue, keys = self._store.queue, {(command.stream.id, command.round_id) for command in bound}
         draft.leases |= await self.do(queue.leases_of, keys)
         answers = {key: logged.closed.number for key in keys if (logged := draft.rounds.get(key)) and logged.closed}
         draft.signers |= await self.do(queue.signers_of, answers) if answers else {}
 
-    def _known(self, streams: Streams) -> list[LoggedStream]:
-        """Return those streams that are neither gone nor must be read again."""
-        return [stream for stream in streams.values() if self._memory.by_id.get(stream.id) is stream]
-
-    async def _due(self, streams: Streams) -> list[Entry]:
+    async def _due(self, streams: Streams) -> list[LogEntry]:
         """Return what must be written before anything else of these streams is decided."""
         due = []
-        for stream in self._known(streams):
+        for stream in streams.values():
             # A fit takes a while, and nothing changes meanwhile, because the writer holds the lock.
-            event = await self.do(stream.stream.due) if stream.stream.is_due else None
+            is_due = self._memory.by_id.get(stream.id) is stream and stream.stream.is_due
+            event = await self.do(stream.stream.due) if is_due else None
             if event is not None:
-                due.append(Entry(stream.id, stream.number + 1, time.time(), event))
+                due.append(LogEntry(stream.id, stream.number + 1, time.time(), event))
         return due
 
     async def _settled(self, commands: list[Command], streams: Streams) -> BatchContext:
         """Write what is due, and return what the commands are about; `streams` are those that they may write to."""
         context = await self._lookup.look(commands, streams)
-        while due := await self._due(streams):
+        while any(stream.stream.settles for stream in streams.values()) and (due := await self._due(streams)):
             await self.do(self._store.append, due)
             self._memory.fold(due)
             context = await self._lookup.look(commands, streams)
@@ -309,9 +308,8 @@ class Writer:
     async def _take(self, draft: Batch, take: Take) -> Outcome | ShortlistError:
         """Give somebody a round that nobody holds, or the next item, drawn at random."""
         stream, queue = take.stream, self._store.queue
-        refusal = self._refusal(take)
-        if refusal is not None:
-            return refusal
+        if self._memory.by_id.get(stream.id) is not stream:
+            return self._refusal(stream)
         leases, waiting = await self.do(queue.leases, stream.id), await self.do(queue.waiting, stream.id)
         mine = [lease for lease in leases if lease.until > draft.at and lease.holder.startswith(take.same_key)]
         if take.most is not None and sum(not draft.is_closed(stream, lease.round_id) for lease in mine) >= take.most:
@@ -348,18 +346,17 @@ class Writer:
         return None, round_id is not None
 
     def _judge(self, draft: Batch, command: Command) -> Outcome | ShortlistError:
-        refusal = self._refusal(command)
-        return draft.judge(command) if refusal is None else refusal
+        if self._memory.by_id.get(command.stream.id) is command.stream:
+            return draft.judge(command)
+        return self._refusal(command.stream)
 
-    def _refusal(self, command: Command) -> ShortlistError | None:
-        """Return why a command cannot be judged, if its stream is not what it was."""
-        if self._memory.by_id.get(command.stream.id) is not command.stream:
-            if command.stream.id in self._memory.damaged:
-                return self._memory.damaged[command.stream.id]
-            if command.stream.deleted:
-                return UnknownStream(f"there is no stream {command.stream.name!r} any more")
-            return ServiceUnavailable(f"stream {command.stream.name!r} is being read again from its log: try again")
-        return None
+    def _refusal(self, stream: LoggedStream) -> ShortlistError:
+        """Return why a command cannot be judged: its stream is not what it was."""
+        if stream.id in self._memory.damaged:
+            return self._memory.damaged[stream.id]
+        if stream.deleted:
+            return UnknownStream(f"there is no stream {stream.name!r} any more")
+        return ServiceUnavailable(f"stream {stream.name!r} is being read again from its log: try again")
 
     async def make_room(self) -> None:
         """Drop streams that were not used for the longest time, if there are too many. The caller holds the lock."""
@@ -379,11 +376,6 @@ class Writer:
         else:
             self._notice("snapshot kept")
         self._memory.snapshots[stream.id] = snapshot.number
-
-
-def _in_order(commands: Sequence[Command]) -> list[int]:
-    """Return the order in which requests of a batch are judged: settings and epochs change after its lists are cut."""
-    return sorted(range(len(commands)), key=lambda i: isinstance(commands[i], (Configure, Restart)))
 
 
 def _refuse(batch: list[Request], error: ShortlistError) -> None:

@@ -4,9 +4,9 @@ from shortlist.service.store.log import MOST_TAIL, Store
 from shortlist.service.store.reading import Reader
 from shortlist.service.store.rows import (
     AnswerAuthor,
-    Entry,
     ItemRow,
     Lease,
+    LogEntry,
     QueueCounts,
     Snapshot,
     StreamRow,
@@ -17,9 +17,9 @@ from shortlist.service.store.rows import (
 __all__ = [
     "MOST_TAIL",
     "AnswerAuthor",
-    "Entry",
     "ItemRow",
     "Lease",
+    "LogEntry",
     "QueueCounts",
     "Reader",
     "Snapshot",

@@ -193,16 +193,14 @@ def translated() -> Iterator[None]:
     """Turn what a database driver raises into one line without SQL."""
     try:
         yield
-    except sa.exc.DBAPIError as error:
-        raise _refusal(error) from error
-    except UnicodeDecodeError as error:  # of a column's name, or of what SQLite says of it
-        raise StoreUnavailable(
-            "the database is damaged: what a table is called is no text; restore a backup"
-        ) from error
+    except (sa.exc.DBAPIError, UnicodeDecodeError) as error:
+        raise refusal_of(error) from error
 
 
-def _refusal(error: sa.exc.DBAPIError) -> StoreUnavailable:
+def refusal_of(error: sa.exc.DBAPIError | UnicodeDecodeError) -> StoreUnavailable:
     """Return what to tell of a driver's error: its first line, never the statement."""
+    if isinstance(error, UnicodeDecodeError):  # of a column's name, or of what SQLite says of it
+        return StoreUnavailable("the database is damaged: what a table is called is no text; restore a backup")
     lines = str(error.orig).strip().splitlines() or [type(error.orig).__name__]
     if "not a database" in lines[0]:
         return StoreUnavailable("the file is not a database; give another --database")

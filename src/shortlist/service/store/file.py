@@ -45,28 +45,26 @@ class DatabaseFile:
         self._paths = str(self.path), f"{self._real}-wal"
         self._opened = _identity(self._paths[0])
         self._journal: tuple[int, int] | None = None
-        self._is_lost = False
+        #: Whether it is known not to be the file that was opened.
+        self.is_lost = False
 
     def reconnected(self, *_: object) -> None:
         """Say that a connection ends or begins: SQLite itself may take the journal away and make another."""
         self._journal = None
 
-    def check(self, *, look: bool = True) -> None:
-        """Raise if the file, or its journal, is not the one that was opened; then it raises from now on.
-
-        Without a `look`, raise if that is known already.
-        """
-        if look and not self._is_lost:
+    def check(self) -> None:
+        """Raise if the file, or its journal, is not the one that was opened; then it raises from now on."""
+        if not self.is_lost:
             opened, journal = map(_identity, self._paths)
-            self._is_lost = opened != self._opened or self._journal not in (None, journal)
+            self.is_lost = opened != self._opened or self._journal not in (None, journal)
             self._journal = journal
-            if self._is_lost:
+            if self.is_lost:
                 _log.critical(
                     "%s, or its -wal, was deleted, moved or replaced while it was open: nothing is acknowledged any "
                     "more. Reading goes on: export what you need, then stop the service and restore a backup",
                     self.path,
                 )
-        if self._is_lost:
+        if self.is_lost:
             raise StoreUnavailable(
                 "the database file was deleted, moved or replaced while it was in use; nothing can be stored until the "
                 "service is started again, with its file or a restored backup"

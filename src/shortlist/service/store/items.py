@@ -45,9 +45,8 @@ class Queue:
         "other": one of that id waits with other content. None: the stream is gone.
         """
         store = self._store
-        with store._or_rollback():
-            connection = store._begun()
-            if not store._locked(connection, [stream_id]):
+        with store.transaction() as connection:
+            if not store.lock(connection, [stream_id]):
                 store.rollback()
                 return None
             _forget_refused(connection, stream_id, [item.item_id for item in new])
@@ -65,26 +64,24 @@ class Queue:
                     outcomes.append("new")
             if rows:
                 connection.execute(items.insert(), rows)
-            store._commit()
+            store.commit()
         return outcomes
 
     def clear(self, stream_id: int) -> int:
         """Remove all items, those that were refused too; return how many there were."""
         store = self._store
-        with store._or_rollback():
-            connection = store._begun()
-            store._locked(connection, [stream_id])
+        with store.transaction() as connection:
+            store.lock(connection, [stream_id])
             removed = connection.execute(items.delete().where(items.c.stream_id == stream_id)).rowcount
-            store._commit()
-        store._empty_journal()
+            store.commit()
+        store.empty_journal()
         return removed
 
     def remove(self, stream_id: int, item_id: str) -> bool:
         """Remove an item; return False if none of that id waits or was refused."""
         store, mine = self._store, items.c.stream_id == stream_id
-        with store._or_rollback():
-            connection = store._begun()
-            store._locked(connection, [stream_id])
+        with store.transaction() as connection:
+            store.lock(connection, [stream_id])
             waiting = _waiting(connection, stream_id)
             row = connection.execute(sa.select(items.c.position).where(mine, items.c.item_id == item_id)).one_or_none()
             if row is None:
@@ -94,20 +91,19 @@ class Queue:
             if row.position is not None and row.position < waiting - 1:
                 last = items.c.position == waiting - 1
                 connection.execute(items.update().where(mine, last).values(position=row.position))
-            store._commit()
-        store._empty_journal()
+            store.commit()
+        store.empty_journal()
         return True
 
     def leases(self, stream_id: int) -> list[Lease]:
         """Return who holds which round."""
-        with self._store._or_rollback():
-            return _leases(self._store._begun(), stream_id)
+        with self._store.transaction() as connection:
+            return _leases(connection, stream_id)
 
     def leases_of(self, rounds: Collection[tuple[int, str]]) -> dict[tuple[int, str], Lease]:
         """Return who holds some rounds, by stream and round."""
         held = dict[tuple[int, str], Lease]()
-        with self._store._or_rollback():
-            connection = self._store._begun()
+        with self._store.transaction() as connection:
             for stream_id, ids in _by_stream(rounds).items():
                 for start in range(0, len(ids), _CHUNK):
                     mine = leases.c.stream_id == stream_id, leases.c.round_id.in_(ids[start : start + _CHUNK])
@@ -118,8 +114,7 @@ class Queue:
     def signers_of(self, answers: Mapping[tuple[int, str], int]) -> dict[tuple[int, str], str]:
         """Return who gave some answers, by stream and round, as far as that is recorded; they are given by number."""
         signed = dict[tuple[int, str], str]()
-        with self._store._or_rollback():
-            connection = self._store._begun()
+        with self._store.transaction() as connection:
             for key, number in answers.items():
                 mine = annotators.c.stream_id == key[0], annotators.c.number == number
                 row = connection.execute(sa.select(annotators.c.annotator).where(*mine)).one_or_none()
@@ -129,8 +124,8 @@ class Queue:
 
     def waiting(self, stream_id: int) -> int:
         """Return how many items wait."""
-        with self._store._or_rollback():
-            return _waiting(self._store._begun(), stream_id)
+        with self._store.transaction() as connection:
+            return _waiting(connection, stream_id)
 
     def draw(self, stream_id: int, position: int, waiting: int) -> ItemRow | None:
         """Take the item at a position out of those that wait; the last of them takes its position.
@@ -138,8 +133,7 @@ class Queue:
         Return None if there is a round of its id by now, which somebody has sent as such.
         """
         mine = items.c.stream_id == stream_id
-        with self._store._or_rollback():
-            connection = self._store._begun()
+        with self._store.transaction() as connection:
             query = sa.select(items.c.item_id, items.c.body).where(mine, items.c.position == position)
             row = connection.execute(query).one()
             connection.execute(items.delete().where(mine, items.c.position == position))
@@ -153,13 +147,12 @@ class Queue:
     def refuse(self, item: ItemRow, problem: str, at: float) -> None:
         """Keep an item that cannot become a round, and why, for the caller who added it."""
         row = item._asdict() | {"position": None, "added": at, "problem": problem}
-        with self._store._or_rollback():
-            self._store._begun().execute(items.insert(), [row])
+        with self._store.transaction() as connection:
+            connection.execute(items.insert(), [row])
 
     def lease(self, lease: Lease, closed: Collection[str] = ()) -> None:
         """Give a round to somebody; forget the leases of rounds that are closed."""
-        with self._store._or_rollback():
-            connection = self._store._begun()
+        with self._store.transaction() as connection:
             for round_id in {lease.round_id, *closed}:
                 mine = leases.c.stream_id == lease.stream_id, leases.c.round_id == round_id
                 connection.execute(leases.delete().where(*mine))
@@ -175,16 +168,15 @@ class Queue:
 
     def _replace(self, lease: Lease, **changes: str) -> bool:
         store = self._store
-        with store._or_rollback():
-            connection = store._begun()
-            store._locked(connection, [lease.stream_id])
+        with store.transaction() as connection:
+            store.lock(connection, [lease.stream_id])
             now = next((each for each in _leases(connection, lease.stream_id) if each.round_id == lease.round_id), None)
             if now is None or (lease.holder and now.holder != lease.holder):
                 store.rollback()
                 return False
             mine = leases.c.stream_id == lease.stream_id, leases.c.round_id == lease.round_id
             connection.execute(leases.update().where(*mine).values(**lease._asdict() | changes))
-            store._commit()
+            store.commit()
         return True
 
 

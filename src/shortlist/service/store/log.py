@@ -24,7 +24,7 @@ from shortlist.service.store.bodies import body_of
 from shortlist.service.store.file import DatabaseFile
 from shortlist.service.store.items import Queue
 from shortlist.service.store.reading import Reader, events_where, rounds_of, stream_named, texts_of
-from shortlist.service.store.rows import AnswerAuthor, Entry, Snapshot, StreamRow, Text, View
+from shortlist.service.store.rows import AnswerAuthor, LogEntry, Snapshot, StreamRow, Text, View
 from shortlist.service.store.tables import annotators, events, heartbeat, items, leases, snapshots, streams, texts
 
 __all__ = ["MOST_TAIL", "Store"]
@@ -90,21 +90,19 @@ class Store:
 
         Streams that others hold are waited for a moment, if one is `patient`.
         """
-        try:
-            numbers = self._locked(self._begun(), folded, patient=patient)
-        except sa.exc.DBAPIError as error:
-            self.rollback()
-            if not database.is_held(error):
-                with database.translated():
+        with self.transaction() as connection:
+            try:
+                numbers = self.lock(connection, folded, patient=patient)
+            except sa.exc.DBAPIError as error:
+                if not database.is_held(error):
                     raise
-            return View(busy=self._held(folded))
-        connection = self._begun()
-        with self._or_rollback():
+                self.rollback()
+                return View(busy=self._held(folded))
             far = {stream_id for stream_id, number in numbers.items() if number - folded[stream_id] > MOST_TAIL}
             if far:
                 self.rollback()
                 return View(busy=far, far=far)
-            tails, rounds, damaged = {}, list[Entry](), dict[int, DamagedLog]()
+            tails, rounds, damaged = {}, list[LogEntry](), dict[int, DamagedLog]()
             for stream_id, number in numbers.items():
                 if number > folded[stream_id]:
                     with _contained(damaged, stream_id):
@@ -117,8 +115,8 @@ class Store:
 
     def texts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], Text]:
         """Return question, texts and image of rounds by stream and number, where they are not erased."""
-        connection, rows = self._begun(), dict[tuple[int, int], Text]()
-        with self._or_rollback():
+        rows = dict[tuple[int, int], Text]()
+        with self.transaction() as connection:
             for stream_id in {stream_id for stream_id, _ in keys}:
                 numbers = [number for of, number in keys if of == stream_id]
                 rows |= {(stream_id, text.number): text for text in texts_of(connection, stream_id, numbers)}
@@ -126,15 +124,14 @@ class Store:
 
     def append(
         self,
-        new: Sequence[Entry],
+        new: Sequence[LogEntry],
         written: Sequence[Text] = (),
         signed: Sequence[AnswerAuthor] = (),
     ) -> None:
         """Add events, their texts, and who answered, and commit: when this returns, all of it is on disk."""
-        connection = self._begun()
-        with self._or_rollback():
+        with self.transaction() as connection:
             if not new:
-                self._commit()
+                self.commit()
                 return
             connection.execute(_NEW, [_entry_row(entry) for entry in new])
             if written:
@@ -143,9 +140,9 @@ class Store:
                 connection.execute(annotators.insert(), [each._asdict() for each in signed])
             last = {entry.stream_id: entry.number for entry in new}
             connection.execute(_GROWN, [{"of": of, "last": number} for of, number in last.items()])
-            self._commit()
+            self.commit()
 
-    def _locked(self, connection: sa.Connection, ids: Collection[int], *, patient: bool = True) -> dict[int, int]:
+    def lock(self, connection: sa.Connection, ids: Collection[int], *, patient: bool = True) -> dict[int, int]:
         """Lock streams, and return the number of the last event of each."""
         if not ids:
             return {}
@@ -155,8 +152,7 @@ class Store:
 
     def _held(self, ids: Collection[int]) -> set[int]:
         """Return which of these streams others hold at the moment."""
-        with self._or_rollback():
-            connection = self._begun()
+        with self.transaction() as connection:
             query = sa.select(streams.c.id).where(streams.c.id.in_(sorted(ids)))
             free = connection.execute(query.with_for_update(skip_locked=True)).scalars().all()
             held = set(connection.execute(query).scalars().all()) - set(free)
@@ -165,8 +161,7 @@ class Store:
 
     def create_stream(self, name: str, settings: dict[str, Any], at: float) -> tuple[StreamRow, bool]:
         """Return the stream of that name, and whether it is new."""
-        connection = self._begun()
-        with self._or_rollback():
+        with self.transaction() as connection:
             row = stream_named(connection, name)
             if row is not None:
                 self.rollback()
@@ -174,13 +169,14 @@ class Store:
             values = {"name": name, "settings": to_json(settings), "created": at, "last_number": 0}
             try:
                 connection.execute(streams.insert().values(values))
-                self._commit()
+                self.commit()
             except sa.exc.IntegrityError:  # another process was faster
                 self.rollback()
                 created = False
             else:
                 created = True
-            row = stream_named(self._begun(), name)
+        with self.transaction() as connection:
+            row = stream_named(connection, name)
             self.rollback()
         if row is None:  # and deleted it again
             raise StoreUnavailable(f"stream {name} was made and deleted at the same time: try again")
@@ -188,19 +184,17 @@ class Store:
 
     def delete_stream(self, stream_id: int) -> None:
         """Erase a stream with its log, its snapshots and its texts."""
-        connection = self._begun()
-        with self._or_rollback():
+        with self.transaction() as connection:
             connection.execute(sa.select(streams.c.id).where(streams.c.id == stream_id).with_for_update())
             for table in (leases, items, annotators, texts, snapshots, events):
                 connection.execute(table.delete().where(table.c.stream_id == stream_id))
             connection.execute(streams.delete().where(streams.c.id == stream_id))
-            self._commit()
-        self._empty_journal()
+            self.commit()
+        self.empty_journal()
 
     def erase_texts(self, stream_id: int, before: float) -> int:
         """Erase texts of rounds shown before a moment, and who answered before it; return of how many rounds."""
-        connection = self._begun()
-        with self._or_rollback():
+        with self.transaction() as connection:
             erased = dict[str, int]()
             for table in (texts, annotators):
                 mine = events.c.stream_id == stream_id, events.c.number == table.c.number, events.c.at < before
@@ -208,17 +202,16 @@ class Store:
                 erased[table.name] = connection.execute(
                     table.delete().where(table.c.stream_id == stream_id, old)
                 ).rowcount
-            self._commit()
-        self._empty_journal()
+            self.commit()
+        self.empty_journal()
         return erased["texts"]
 
     def beat(self, at: float) -> None:
         """Write a row without meaning, to see whether the database takes writes."""
-        connection = self._begun()
-        with self._or_rollback():
+        with self.transaction() as connection:
             if not connection.execute(heartbeat.update().values(at=at)).rowcount:
                 connection.execute(heartbeat.insert().values(id=1, at=at))
-            self._commit()
+            self.commit()
 
     def backup(self, path: Path) -> None:
         """Copy a SQLite database, as it is at one moment, while others write to it."""
@@ -240,7 +233,7 @@ class Store:
         finally:
             plain.close()
 
-    def _empty_journal(self) -> None:
+    def empty_journal(self) -> None:
         """Let what was overwritten reach SQLite's file, and leave its journal."""
         if self.shared:
             return
@@ -261,8 +254,7 @@ class Store:
 
     def save_snapshot(self, stream_id: int, snapshot: Snapshot, *, keep: int = 2) -> None:
         """Keep a snapshot, and of the older ones all but the last; none of a stream that is gone."""
-        connection = self._begun()
-        with self._or_rollback():
+        with self.transaction() as connection:
             mine = snapshots.c.stream_id == stream_id
             connection.execute(snapshots.delete().where(mine, snapshots.c.number == snapshot.number))
             try:
@@ -273,7 +265,7 @@ class Store:
             kept = sa.select(snapshots.c.number).where(mine).order_by(snapshots.c.number.desc()).limit(keep)
             numbers = connection.execute(kept).scalars().all()
             connection.execute(snapshots.delete().where(mine, snapshots.c.number < min(numbers)))
-            self._commit()
+            self.commit()
 
     def rollback(self) -> None:
         """Give up what was begun, if anything was."""
@@ -289,39 +281,34 @@ class Store:
         self.rollback()
         self.check_file()
 
-    def _begun(self) -> sa.Connection:
-        """Return the writing connection, in a transaction."""
+    @contextmanager
+    def transaction(self) -> Iterator[sa.Connection]:
+        """Return the writing connection, in a new transaction or the one that was begun; a failure gives it up."""
         assert self._writing is not None  # noqa: S101 - a store that was opened for reading is never handed on
-        if self._connection is None:
-            if self._file is not None:
-                self._file.check(look=False)  # what is committed is looked at
-            with database.translated():
+        try:
+            if self._connection is None:
+                if self._file is not None and self._file.is_lost:  # what is committed is looked at
+                    self._file.check()
                 self._connection = self._writing.connect()
-                try:
-                    self._connection.begin()
-                except BaseException:
-                    self.rollback()
-                    raise
-        return self._connection
+                self._connection.begin()
+            yield self._connection
+        except BaseException as error:
+            self.rollback()
+            if isinstance(error, (sa.exc.DBAPIError, UnicodeDecodeError)):
+                raise database.refusal_of(error) from error
+            raise
 
-    def _commit(self) -> None:
+    def commit(self) -> None:
+        """Make what was written in this transaction durable, and end it."""
         assert self._connection is not None  # noqa: S101 - for the type checker
         self._connection.commit()
         self.rollback()
-        self.check_file()  # what is acknowledged as on disk must be there
+        if self._file is not None:
+            self._file.check()  # what is acknowledged as on disk must be there
         if self._unclean:
             self._unclean += 1
             if self._unclean % 100 == 0:
-                self._empty_journal()
-
-    @contextmanager
-    def _or_rollback(self) -> Iterator[None]:
-        try:
-            with database.translated():
-                yield
-        except BaseException:
-            self.rollback()
-            raise
+                self.empty_journal()
 
     # What is read, from the one thread that reads.
 
@@ -341,7 +328,7 @@ def _contained(damaged: dict[int, DamagedLog], stream_id: int) -> Iterator[None]
         damaged[stream_id] = error
 
 
-def _entry_row(entry: Entry) -> dict[str, Any]:
+def _entry_row(entry: LogEntry) -> dict[str, Any]:
     event = entry.event
     return {
         "stream_id": entry.stream_id,

@@ -11,7 +11,7 @@ from shortlist.rounds.events import LISTED
 from shortlist.service.store.bodies import event_of
 from shortlist.service.store.database import translated
 from shortlist.service.store.items import queue_counts
-from shortlist.service.store.rows import Entry, QueueCounts, Snapshot, StreamRow, Text
+from shortlist.service.store.rows import LogEntry, QueueCounts, Snapshot, StreamRow, Text
 from shortlist.service.store.tables import altered_tables, annotators, events, snapshots, streams, texts
 
 __all__ = ["Reader", "events_where", "rounds_of", "stream_named", "texts_of"]
@@ -69,7 +69,7 @@ class Reader:
         lines += [f"row {row[1]} of {row[0]} belongs to no row of {row[2]}" for row in foreign[:20]]
         return lines + [f"the table {name} is not as shortlist makes it" for name in altered]
 
-    def events(self, stream_id: int, after: int = 0, *, kinds: Sequence[str] = ()) -> Iterator[Entry]:
+    def events(self, stream_id: int, after: int = 0, *, kinds: Sequence[str] = ()) -> Iterator[LogEntry]:
         """Yield a stream's events in their order, without holding them all."""
         while numbers := self.numbers(stream_id, after, 1000, kinds=kinds):
             after = numbers[-1]
@@ -78,7 +78,7 @@ class Reader:
                 yield from self.numbered(stream_id, part)
                 numbers = numbers[len(part) :]
 
-    def page(self, stream_id: int, after: int, limit: int, *, kinds: Sequence[str] = ()) -> list[Entry]:
+    def page(self, stream_id: int, after: int, limit: int, *, kinds: Sequence[str] = ()) -> list[LogEntry]:
         """Return up to `limit` events after a number; fewer where these are large, but one if there is one."""
         numbers = self.numbers(stream_id, after, limit, kinds=kinds)
         return self.numbered(stream_id, self.fitting(stream_id, numbers, _PART))
@@ -122,9 +122,9 @@ class Reader:
             start, count = start + count, min(2 * count, _CHUNK)
         return list(numbers)
 
-    def numbered(self, stream_id: int, numbers: Sequence[int]) -> list[Entry]:
+    def numbered(self, stream_id: int, numbers: Sequence[int]) -> list[LogEntry]:
         """Return the events of these numbers, in this order."""
-        entries = dict[int, Entry]()
+        entries = dict[int, LogEntry]()
         for chunk in _chunks(numbers):
             mine = events.c.stream_id == stream_id, events.c.number.in_(chunk)
             entries |= {entry.number: entry for entry in events_where(self._connection, *mine)}
@@ -154,7 +154,7 @@ class Reader:
         query = sa.select(sa.func.count()).where(events.c.stream_id == stream_id, events.c.kind == LISTED, between)
         return int(_rows(self._connection, query)[0][0])
 
-    def rounds(self, stream_id: int, round_ids: Iterable[str], *, lists: bool = True) -> list[Entry]:
+    def rounds(self, stream_id: int, round_ids: Iterable[str], *, lists: bool = True) -> list[LogEntry]:
         """Return the events of some rounds, with their lists or without."""
         return rounds_of(self._connection, stream_id, list(round_ids), lists=lists)
 
@@ -226,21 +226,21 @@ def _rows(connection: sa.Connection, query: sa.Executable) -> Sequence[Any]:
         return connection.execute(query).all()
 
 
-def events_where(connection: sa.Connection, *where: sa.ColumnElement[bool]) -> list[Entry]:
+def events_where(connection: sa.Connection, *where: sa.ColumnElement[bool]) -> list[LogEntry]:
     """Return events in their order."""
     query = sa.select(*_ENTRY).where(*where).order_by(events.c.stream_id, events.c.number)
     return [_entry(row) for row in _rows(connection, query)]
 
 
-def _entry(row: Any) -> Entry:
+def _entry(row: Any) -> LogEntry:
     stream_id, number, kind, round_id, at, body = row
     try:
-        return Entry(stream_id, number, at, event_of(kind, round_id, body))
+        return LogEntry(stream_id, number, at, event_of(kind, round_id, body))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise DamagedLog(f"event {number} cannot be read: {type(error).__name__}: {error}") from None
 
 
-def rounds_of(connection: sa.Connection, stream_id: int, round_ids: list[str], *, lists: bool = True) -> list[Entry]:
+def rounds_of(connection: sa.Connection, stream_id: int, round_ids: list[str], *, lists: bool = True) -> list[LogEntry]:
     """Return the events of some rounds, by number, with their lists or without."""
     entries = []
     for chunk in _chunks(round_ids):

@@ -1,15 +1,16 @@
 """What is stored, as the rest of the service sees it."""
 
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from shortlist.errors import DamagedLog
-from shortlist.rounds.events import Event, Expanded, Listed, round_of
+from shortlist.rounds.events import Event, Expanded, Listed
 
 __all__ = [
     "AnswerAuthor",
-    "Entry",
     "ItemRow",
     "Lease",
+    "LogEntry",
     "QueueCounts",
     "Snapshot",
     "StreamRow",
@@ -28,29 +29,25 @@ class StreamRow(NamedTuple):
     last_number: int
 
 
-class Entry(NamedTuple):
+@dataclass(slots=True)
+class LogEntry:
     """An event in the log. Those of a stream are numbered from 1, without gaps."""
 
     stream_id: int
     number: int
     at: float
     event: Event
+    #: The round that it is about; empty if it is about none.
+    round_id: str = field(init=False)
+    #: Whether it opens a round, or closes one.
+    is_list: bool = field(init=False)
+    is_answer: bool = field(init=False)
 
-    @property
-    def round_id(self) -> str:
-        """The round that it is about; empty if it is about none."""
-        name = round_of(self.event)
-        return "" if name is None else str(name)
-
-    @property
-    def is_list(self) -> bool:
-        """Whether it opens a round."""
-        return type(self.event) is Listed
-
-    @property
-    def is_answer(self) -> bool:
-        """Whether it closes a round."""
-        return bool(self.round_id) and type(self.event) not in (Listed, Expanded)
+    def __post_init__(self) -> None:
+        kind = type(self.event)
+        self.round_id = str(getattr(self.event, "round_id", ""))
+        self.is_list = kind is Listed
+        self.is_answer = kind is not Listed and kind is not Expanded and self.round_id != ""
 
 
 class Text(NamedTuple):
@@ -113,9 +110,9 @@ class Snapshot(NamedTuple):
 class View(NamedTuple):
     """What `begin` read: new events, streams that are gone, rounds that were asked for, streams that are damaged."""
 
-    tails: dict[int, list[Entry]] = {}  # noqa: RUF012 - nobody changes them
+    tails: dict[int, list[LogEntry]] = {}  # noqa: RUF012 - nobody changes them
     gone: set[int] = set()  # noqa: RUF012
-    rounds: list[Entry] = []  # noqa: RUF012
+    rounds: list[LogEntry] = []  # noqa: RUF012
     damaged: dict[int, DamagedLog] = {}  # noqa: RUF012
     #: Streams that somebody else holds, and those that are too far behind to be brought up to date while others wait:
     #: if there are any, nothing was read, and nothing is locked.
