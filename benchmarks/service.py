@@ -42,7 +42,7 @@ def bare() -> FastAPI:
         }
 
     @app.put("/v1/streams/{name}/rounds/{round_id}/feedback")
-    async def answer(name: str, round_id: str, body: requests.Answer) -> dict[str, Any]:  # noqa: ARG001
+    async def answer(name: str, round_id: str, body: requests.NewAnswer) -> dict[str, Any]:  # noqa: ARG001
         return {"round_id": round_id, "answer": body.model_dump(), "threshold": None}
 
     return app

@@ -26,7 +26,7 @@ from shortlist.lab.comparison import ReciprocalRankFusion, smallest_k
 from shortlist.lab.lister import learn
 from shortlist.lab.lists import lists_of
 from shortlist.lab.run import run
-from shortlist.lab.scored import Lists, score_lists
+from shortlist.lab.scored_lists import Lists, score_lists
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import AuctionTask, load_task
 from shortlist.scores import Raw

@@ -29,7 +29,7 @@ from mcp.types import CallToolResult
 import shortlist
 from shortlist.integrations.mcp import Gateway, Ranking, Tool
 from shortlist.integrations.mcp.config import DEFAULTS
-from shortlist.integrations.mcp.log import RoundLog, report
+from shortlist.integrations.mcp.search_log import RoundLog, report
 from shortlist.integrations.mcp.state import kept_lister, saved_summary
 
 TASKS, LONG, LAST, TOP = 500, 5_000, 1_000, 10

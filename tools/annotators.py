@@ -14,8 +14,8 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.lab.scored import Lists, score_lists
-from shortlist.listers import Shortlister
+from shortlist.lab.scored_lists import Lists, score_lists
+from shortlist.listers.shortlister import Shortlister
 from shortlist.metrics import optimal_threshold
 from shortlist.scores import Raw, Score
 

@@ -23,7 +23,7 @@ from shortlist.lab.comparison import MISS_BUDGET
 from shortlist.lab.field import shifting_task, worst_window
 from shortlist.lab.lister import run_lister
 from shortlist.lab.lists import lists_of
-from shortlist.lab.scored import Array, Lists, Rows, Scored, lengths_at, score_lists
+from shortlist.lab.scored_lists import Array, Lists, Rows, Scored, lengths_at, score_lists
 from shortlist.lab.shifts import SHIFTS
 from shortlist.lab.shipped import shipped
 from shortlist.lab.spec import Spec

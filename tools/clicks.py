@@ -12,9 +12,9 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.lab.scored import Lists, score_lists
+from shortlist.lab.scored_lists import Lists, score_lists
 from shortlist.lab.tasks import load_task
-from shortlist.listers import Shortlister
+from shortlist.listers.shortlister import Shortlister
 from shortlist.metrics import miscoverage, optimal_threshold
 from shortlist.scores import Relative, Score
 

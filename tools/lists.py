@@ -16,7 +16,7 @@ from shortlist.lab import comparison
 from shortlist.lab.comparison import ReciprocalRankFusion, Way, cut, smallest_k
 from shortlist.lab.lister import learn
 from shortlist.lab.lists import FIXED, lists_of
-from shortlist.lab.scored import Lists, score_lists
+from shortlist.lab.scored_lists import Lists, score_lists
 from shortlist.lab.spec import Spec
 from shortlist.scores import Raw, name_of
 

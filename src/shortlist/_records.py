@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import html
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
@@ -124,6 +123,8 @@ def html_table(caption: str, header: tuple[str, ...], rows: Iterable[Iterable[An
     >>> html_table("one", (), [("a<b", 1.5)])[-75:]
     'left">a&lt;b</th><td style="text-align: left">1.5</td></tr></tbody></table>'
     """
+    import html  # noqa: PLC0415 - for notebooks only
+
     head = "".join(f'<th scope="col"{_LEFT}>{html.escape(name)}</th>' for name in header)
     body = "".join(
         f'<tr><th scope="row"{_LEFT}>{_text(name)}</th>{"".join(_cell(each, left=not header) for each in values)}</tr>'
@@ -150,6 +151,8 @@ def _text(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, tuple):
         return ", ".join(map(_text, value))
+    import html  # noqa: PLC0415 - for notebooks only
+
     return html.escape(str(value))
 
 

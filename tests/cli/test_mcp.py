@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from shortlist.cli import app
 from shortlist.errors import InvalidParameter, MissingExtra
-from shortlist.integrations.mcp.log import report
+from shortlist.integrations.mcp.search_log import report
 from shortlist.integrations.mcp.state import saved_summary
 from tests.cli.command import refused, shortlist
 from tests.integrations.mcp.servers import process, until

@@ -15,7 +15,7 @@ import tables
 from site_reference import command_line, commands, http
 
 import shortlist
-from shortlist.rounds.summary import StreamSummary
+from shortlist.rounds.stream_summary import StreamSummary
 from shortlist.service.web import create_app, replies, stream_replies
 from tests.docs.pages import PAGES, ROOT
 from tests.service.running import running

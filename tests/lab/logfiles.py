@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shortlist.lab.logs import LogFiles
+from shortlist.lab.own_logs import LogFiles
 from shortlist.lab.replays import replay_files
 from tests.lab.small import quiet
 

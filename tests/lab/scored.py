@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shortlist.lab.tasks import Stream
+from shortlist.lab.tasks import TaskStream
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Scored:
 
     def sizes(self, rows, thresholds):
         """Return the list length of each round."""
-        return Stream(thresholds, candidates=(self.candidates, rows)).set_sizes(thresholds)
+        return TaskStream(thresholds, candidates=(self.candidates, rows)).set_sizes(thresholds)
 
 
 @functools.lru_cache(maxsize=16)

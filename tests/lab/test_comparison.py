@@ -6,7 +6,7 @@ import pytest
 from shortlist import AnytimeSPS, Shortlister
 from shortlist.lab.comparison import MISS_BUDGET, VARIANTS, ReciprocalRankFusion, compare, label_of_variant
 from shortlist.lab.lists import lists_of
-from shortlist.lab.scored import Lists
+from shortlist.lab.scored_lists import Lists
 from shortlist.lab.tasks import load_task
 
 DELTA = 0.05

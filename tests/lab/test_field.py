@@ -23,7 +23,7 @@ from shortlist.lab.field import (
     run_field,
     worst_window,
 )
-from shortlist.lab.scored import score_lists
+from shortlist.lab.scored_lists import score_lists
 from shortlist.lab.shifts import SHIFTS, Shifting, faces
 from shortlist.lab.shipped import shipped
 from shortlist.lab.spec import Spec

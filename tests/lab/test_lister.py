@@ -8,7 +8,7 @@ from shortlist import ACI, AnytimeSPS, Greedy, Shortlister, replay
 from shortlist.lab.comparison import MISS_BUDGET
 from shortlist.lab.lister import learn, run_lister
 from shortlist.lab.lists import lists_of
-from shortlist.lab.scored import Lists, score_lists
+from shortlist.lab.scored_lists import Lists, score_lists
 from shortlist.lab.tasks import load_task
 from shortlist.rounds.budget import Budget
 from shortlist.rounds.settings import Settings

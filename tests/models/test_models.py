@@ -23,10 +23,10 @@ Image = pytest.importorskip("PIL.Image", reason="pillow is in the extra models: 
 from shortlist.errors import InvalidParameter, InvalidScores  # noqa: E402 - after the skips
 from shortlist.lab.scoring.classifiers import load_classifier  # noqa: E402
 from shortlist.lab.scoring.encoders import load_dpr, load_minilm  # noqa: E402
-from shortlist.lab.scoring.images import Picture, decode  # noqa: E402
+from shortlist.lab.scoring.images import ImageFile, decode  # noqa: E402
 from shortlist.lab.scoring.models import pick_device  # noqa: E402
 from shortlist.lab.scoring.questions import Passage  # noqa: E402
-from shortlist.lab.scoring.score import score_images, score_retrieval  # noqa: E402
+from shortlist.lab.scoring.score_files import score_images, score_retrieval  # noqa: E402
 from shortlist.lab.tasks import read_scores  # noqa: E402
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "squad"
@@ -366,4 +366,4 @@ def test_a_picture_that_is_no_picture_is_named():
     picture(0).save(content, "PNG")
     truncated = content.getvalue()[:200]
     with pytest.raises(InvalidScores, match=r"x.png: this image is broken"):
-        decode(Picture("x.png", lambda: truncated, "a"), truncated)
+        decode(ImageFile("x.png", lambda: truncated, "a"), truncated)

@@ -30,10 +30,10 @@ from shortlist.rounds.progress import summarize
 from shortlist.service.engine.batch import Batch
 from shortlist.service.engine.commands import Close, Configure, Expand, Propose
 from shortlist.service.engine.examples import WarmStart, labeled, warm_start_events
-from shortlist.service.engine.settings import StreamSettings
-from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.engine.logged_stream import LoggedStream
+from shortlist.service.engine.stream_settings import StreamSettings
 from shortlist.service.store import LogEntry, StreamRow
-from shortlist.service.store.bodies import body_of, event_of
+from shortlist.service.store.event_bodies import body_of, event_of
 from tests.rounds.test_pairs import VALUES
 
 #: Scores over the whole range that the border lets in, ties and signed zeros among them.

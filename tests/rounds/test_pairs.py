@@ -26,7 +26,7 @@ from shortlist import SPS, AnytimeSPS, Greedy, GroupedShortlister, Shortlister, 
 from shortlist.boundaries import DKW, crossing_probability
 from shortlist.errors import ConflictingAnswer, InvalidParameter, RoundClosed
 from shortlist.lab.lister import run_lister
-from shortlist.lab.scored import Lists
+from shortlist.lab.scored_lists import Lists
 from shortlist.metrics import optimal_threshold
 from shortlist.rounds.codec import from_json, to_json
 from shortlist.rounds.events import EVENTS, Answer, kind_of
@@ -34,9 +34,9 @@ from shortlist.rounds.settings import CONFIGURABLE, DEFAULT_BUDGET, PAIRS, SETTI
 from shortlist.scores import Raw, to_score
 from shortlist.service.engine.batch import Batch
 from shortlist.service.engine.commands import Close, Expand, Propose
-from shortlist.service.engine.rounds import Round
-from shortlist.service.engine.settings import StreamSettings
-from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.engine.logged_rounds import Round
+from shortlist.service.engine.logged_stream import LoggedStream
+from shortlist.service.engine.stream_settings import StreamSettings
 from shortlist.service.store import LogEntry, StreamRow
 
 COVERAGE, DELTA, HORIZON = 0.5, 1e-12, 10**6

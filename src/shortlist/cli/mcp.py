@@ -43,7 +43,7 @@ def mcp(
     import anyio  # noqa: PLC0415 - comes with the extra
 
     from shortlist.integrations.mcp.config import read_config  # noqa: PLC0415 - needs the extra
-    from shortlist.integrations.mcp.server import serve_http, serve_stdio  # noqa: PLC0415 - needs the extra
+    from shortlist.integrations.mcp.tool_server import serve_http, serve_stdio  # noqa: PLC0415 - needs the extra
 
     settings = read_config(config)
     # Standard output belongs to the protocol.
@@ -105,7 +105,7 @@ def _in_one_line(record: logging.LogRecord) -> bool:
 
 def _print_summary(settings: "Config") -> None:
     """Print the figures of the log, and what is needed next."""
-    from shortlist.integrations.mcp.log import report  # noqa: PLC0415 - needs the extra
+    from shortlist.integrations.mcp.search_log import report  # noqa: PLC0415 - needs the extra
     from shortlist.integrations.mcp.state import saved_summary  # noqa: PLC0415 - needs the extra
 
     for line in report(settings.state / "log.jsonl").lines():

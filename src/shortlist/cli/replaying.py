@@ -64,7 +64,7 @@ def replay(
 ) -> None:
     """Show what any policy would have done on your own log, or on thousands of streams at once."""
     from shortlist.lab.executors import workplace  # noqa: PLC0415
-    from shortlist.lab.logs import LogFiles  # noqa: PLC0415 - brings pyarrow
+    from shortlist.lab.own_logs import LogFiles  # noqa: PLC0415 - brings pyarrow
     from shortlist.lab.replays import ReplayRow, replay_files, replay_stream  # noqa: PLC0415
 
     check_probability("coverage", coverage, 0.9)

@@ -47,7 +47,7 @@ def images(
     skip_broken: Annotated[bool, typer.Option("--skip-broken", help="Leave out images that cannot be read.")] = False,
 ) -> None:
     """Score labeled images with a classifier: its logits, as in the paper."""
-    from shortlist.lab.scoring.score import score_images  # noqa: PLC0415 - only this command needs it
+    from shortlist.lab.scoring.score_files import score_images  # noqa: PLC0415 - only this command needs it
 
     _check(out, dtype, limit)
     if not source.exists():
@@ -94,7 +94,7 @@ def retrieval(
     dtype: _Dtype = "float32",
 ) -> None:
     """Score questions against their passages: cosine similarities, as in the paper."""
-    from shortlist.lab.scoring.score import score_retrieval  # noqa: PLC0415 - only this command needs it
+    from shortlist.lab.scoring.score_files import score_retrieval  # noqa: PLC0415 - only this command needs it
 
     _check(out, dtype, limit)
     if not source.is_file():
@@ -110,7 +110,7 @@ def retrieval(
     with contextlib.ExitStack() as stack:
         encoder: encoders.Encoder
         if embed is not None:
-            encoder = stack.enter_context(encoders.Command(embed))
+            encoder = stack.enter_context(encoders.EncoderCommand(embed))
         elif model == encoders.MINILM:
             encoder = encoders.load_minilm(device=device)
         elif model == "dpr":

@@ -14,7 +14,7 @@ from shortlist.client._protocol import Calls
 from shortlist.client._sync import Client
 from shortlist.errors import ShortlistError
 from shortlist.rounds.shown import More, Shown
-from shortlist.rounds.summary import StreamSummary
+from shortlist.rounds.stream_summary import StreamSummary
 
 __all__ = ["AsyncClient"]
 

@@ -41,7 +41,7 @@ from shortlist.errors import (
     ShortlistError,
 )
 from shortlist.rounds.shown import More, Shown
-from shortlist.rounds.summary import StreamSummary
+from shortlist.rounds.stream_summary import StreamSummary
 
 __all__ = ["Call", "Calls", "Request", "Result"]
 

@@ -12,7 +12,7 @@ from shortlist.client._items import add_items, give_back, next_round, queue, ren
 from shortlist.client._protocol import Calls
 from shortlist.errors import ShortlistError
 from shortlist.rounds.shown import More, Shown
-from shortlist.rounds.summary import StreamSummary
+from shortlist.rounds.stream_summary import StreamSummary
 
 __all__ = ["Client"]
 

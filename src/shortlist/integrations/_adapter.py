@@ -21,7 +21,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 from shortlist._validation import Member
 from shortlist.errors import InvalidInput, InvalidParameter
 from shortlist.integrations._candidates import Candidates, SearchResult, distinct, merge, numbers
-from shortlist.listers import GroupedShortlister, Lister
+from shortlist.listers.grouped import GroupedShortlister
+from shortlist.listers.protocol import Lister
 from shortlist.rounds.shown import More, Shown, to_null
 
 __all__ = ["Adapter", "Candidates", "SearchResult", "check_searches", "plain_call", "waiting_call"]

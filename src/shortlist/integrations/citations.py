@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 
 from shortlist._validation import Member
 from shortlist.errors import InvalidParameter
-from shortlist.listers import Lister
+from shortlist.listers.protocol import Lister
 
 __all__ = ["NOT_FOUND", "Citations", "answer_round", "numbered", "read_citations"]
 

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 from shortlist.errors import InvalidParameter, needs_extra
 from shortlist.integrations._adapter import Adapter, Candidates, check_searches
 from shortlist.integrations._feedback import FeedbackMixin
-from shortlist.listers import Shortlister
+from shortlist.listers.shortlister import Shortlister
 from shortlist.rounds.shown import to_null
 
 needs_extra("the Haystack adapter", "haystack", "haystack")

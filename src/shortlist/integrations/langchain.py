@@ -36,7 +36,7 @@ from shortlist.integrations._langchain_search import Search, as_search
 __all__ = ["ShortlistCompressor", "ShortlistRetriever"]
 
 
-class _Marking(FeedbackMixin):
+class _DocumentFeedback(FeedbackMixin):
     """Answers to shown documents, through their metadata."""
 
     def _marked(self, shown: Any, items: list[Document]) -> list[Document]:
@@ -54,7 +54,7 @@ class _Marking(FeedbackMixin):
         return item.id, item.page_content
 
 
-class ShortlistRetriever(_Marking, BaseRetriever):
+class ShortlistRetriever(_DocumentFeedback, BaseRetriever):
     """A retriever over one search or several.
 
     Each document's metadata carries ``round_id``, ``member``, ``scores`` (one per search, None if it did not
@@ -123,7 +123,7 @@ class ShortlistRetriever(_Marking, BaseRetriever):
         return (await self._offer_async(candidates, query))[1]
 
 
-class ShortlistCompressor(_Marking, BaseDocumentCompressor):
+class ShortlistCompressor(_DocumentFeedback, BaseDocumentCompressor):
     """Keeps the documents of a retrieval that reach the learned threshold.
 
     For a ``ContextualCompressionRetriever``, or behind any retriever. If the last document would still be shown, the

@@ -29,7 +29,7 @@ from pydantic import ConfigDict, PrivateAttr
 __all__ = ["ShortlistFusionRetriever", "ShortlistPostprocessor"]
 
 
-class _Marking(FeedbackMixin):
+class _NodeFeedback(FeedbackMixin):
     """Answers to shown nodes, through their metadata."""
 
     def _marked(self, shown: Any, items: list[NodeWithScore]) -> list[NodeWithScore]:
@@ -52,7 +52,7 @@ class _Marking(FeedbackMixin):
         return item.node_id, item.node.get_content(metadata_mode=MetadataMode.NONE)
 
 
-class ShortlistPostprocessor(_Marking, BaseNodePostprocessor):
+class ShortlistPostprocessor(_NodeFeedback, BaseNodePostprocessor):
     """Keeps the nodes of a retrieval that reach the learned threshold.
 
     If the last node would still be shown, the retriever may have left some out, and the nodes are marked
@@ -110,7 +110,7 @@ class ShortlistPostprocessor(_Marking, BaseNodePostprocessor):
         return (await self._offer_async(candidates, _question(query_bundle)))[1]
 
 
-class ShortlistFusionRetriever(_Marking, BaseRetriever):
+class ShortlistFusionRetriever(_NodeFeedback, BaseRetriever):
     """A retriever over several others, each with its own scores; their weights and the cutoff are learned.
 
     Each node's metadata carries ``round_id``, ``member``, ``scores`` (one per retriever, None if it did not

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.errors import InvalidParameter, needs_extra
-from shortlist.listers import Shortlister
+from shortlist.listers.shortlister import Shortlister
 from shortlist.rounds.shown import Shown
 from shortlist.rounds.summary import Summary
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import InvalidParameter, InvalidScores
-from shortlist.lab.logs import check_columns, first_word, read_table, read_times, stream_name
-from shortlist.lab.scored import Lists
+from shortlist.lab.own_logs import check_columns, first_word, read_table, read_times, stream_name
+from shortlist.lab.scored_lists import Lists
 
 __all__ = ["CandidateFiles"]
 

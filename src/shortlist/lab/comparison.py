@@ -14,7 +14,7 @@ from shortlist import metrics
 from shortlist._replay import replay
 from shortlist._validation import UNNAMED
 from shortlist.lab.lister import run_lister
-from shortlist.lab.scored import Array, Lists, Rows, Scored, Sizes, lengths_at, score_lists, scored_once
+from shortlist.lab.scored_lists import Array, Lists, Rows, Scored, Sizes, lengths_at, score_lists, scored_once
 from shortlist.policies import SPS, AnytimeSPS, Policy
 from shortlist.rounds.settings import DEFAULT_BUDGET, Settings
 from shortlist.scores import Learned, Raw, Relative, name_of

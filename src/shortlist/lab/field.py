@@ -19,11 +19,11 @@ from shortlist._replay import replay
 from shortlist.lab.comparison import smallest_k
 from shortlist.lab.executors import Progress, Unit, finish, workplace
 from shortlist.lab.lister import run_lister
-from shortlist.lab.scored import Lists, lengths_at, score_lists
+from shortlist.lab.scored_lists import Lists, lengths_at, score_lists
 from shortlist.lab.shifts import SHIFTS, Shifting, faces
 from shortlist.lab.shipped import Shipped, shipped
 from shortlist.lab.spec import Spec
-from shortlist.lab.tasks import Stream, Task, load_task
+from shortlist.lab.tasks import Task, TaskStream, load_task
 from shortlist.policies import REGISTRY, AnytimeSPS, Entry, Policy
 from shortlist.rounds.settings import Settings
 from shortlist.scores import Raw
@@ -117,7 +117,7 @@ def field_rows(spec: Spec, name: str, shift: str, run: int) -> list[FieldRow]:
 class _Run:
     """One run of a task under a shift, and what each method does on it."""
 
-    def __init__(self, spec: Spec, shifting: Shifting, stream: Stream, run: int) -> None:
+    def __init__(self, spec: Spec, shifting: Shifting, stream: TaskStream, run: int) -> None:
         self.spec, self.shifting, self.stream, self.run = spec, shifting, stream, run
         self.policy = AnytimeSPS(spec.coverage)
         self.lister: Shipped = shipped(shifting, stream, self.policy)

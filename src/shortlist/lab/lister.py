@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.lab.scored import Array, Lists, Rows, Sizes
+from shortlist.lab.scored_lists import Array, Lists, Rows, Sizes
 from shortlist.policies import Policy
 from shortlist.rounds.admission import admit
 from shortlist.rounds.events import Answer, Listed

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shortlist import metrics
 from shortlist.lab.comparison import VARIANTS, Way, compare
-from shortlist.lab.scored import Lists, score_lists
+from shortlist.lab.scored_lists import Lists, score_lists
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import ScoredTask, Task
 from shortlist.scores import Adaptive, Margin, Rank, Raw, Relative, Score, name_of

@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import InvalidParameter
-from shortlist.lab.scored import Lists
-from shortlist.lab.tasks import AuctionTask, BidTable, ScoredTask, ScoreSet, Stream, Task, data_file, read_bids
+from shortlist.lab.scored_lists import Lists
+from shortlist.lab.tasks import AuctionTask, BidTable, ScoredTask, ScoreSet, Task, TaskStream, data_file, read_bids
 from shortlist.metrics import Population
 
 __all__ = ["SHIFTS", "Shifting", "faces", "shares"]
@@ -154,7 +154,7 @@ class Shifting:
         """The candidates of all faces, sorted, one below the other."""
         return np.concatenate([np.sort(_candidates(one), axis=1) for one in self.sets])
 
-    def draw(self, rng: np.random.Generator, rounds: int) -> Stream:
+    def draw(self, rng: np.random.Generator, rounds: int) -> TaskStream:
         """Return the rounds of one run; rows of candidates are those of all faces, one below the other."""
         until = shares(self.shift, rounds).cumsum(axis=1)[:, :-1]
         which = (rng.random(rounds)[:, None] >= until).sum(axis=1)
@@ -162,7 +162,7 @@ class Shifting:
         pairs = [stream.candidates for stream in streams if stream.candidates is not None]
         starts = np.cumsum([0, *(len(table) for table, _ in pairs)])
         table = self._table if self.sets else np.concatenate([each for each, _ in pairs])
-        return Stream(
+        return TaskStream(
             np.choose(which, [stream.true_scores for stream in streams]),
             candidates=(table, np.choose(which, [rows for _, rows in pairs]) + starts[which]),
         )

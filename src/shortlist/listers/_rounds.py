@@ -1,7 +1,7 @@
 """The rounds that a lister keeps."""
 
+import os
 import re
-import secrets
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -41,7 +41,7 @@ class Rounds:
     def draw_part(self) -> None:
         """Draw a random part for the ids of all further rounds."""
         used = [part for part in self.parts if part[0] < self.next_number]
-        self.parts = [*used, (self.next_number, secrets.token_hex(5))]
+        self.parts = [*used, (self.next_number, os.urandom(5).hex())]
 
     def id_of(self, number: RoundName) -> str:
         """Return the id of a round."""

@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import Any, Final
 
+from shortlist import policies
 from shortlist._files import replace_file
 from shortlist.errors import (
     DamagedFile,
@@ -20,7 +21,7 @@ from shortlist.errors import (
     SaveFileError,
     UnwritableFile,
 )
-from shortlist.policies import POLICIES, Policy
+from shortlist.policies import Policy
 from shortlist.scores import to_score
 
 __all__ = ["check_own", "read", "write"]
@@ -114,7 +115,7 @@ def check_own(content: dict[str, Any], policy: Any, score: Any) -> None:
     if not isinstance(settings, dict) or not isinstance(settings.get("policy"), dict):
         return  # damaged: what reads it says so
     saved, described = settings.get("score"), settings["policy"]
-    if policy is None and str(described.get("kind")) not in POLICIES:
+    if policy is None and str(described.get("kind")) not in policies.POLICIES:
         raise MissingPolicy(
             f"the policy {described.get('kind')!r} is one of your own, and a file cannot hold it; pass it again: "
             "load(path, policy=...)"

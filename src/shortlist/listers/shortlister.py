@@ -34,7 +34,6 @@ from shortlist.errors import (
     RoundClosed,
     ShortlistError,
 )
-from shortlist.listers import savefile
 from shortlist.listers._rounds import Rounds, check_right, scores_of, shown_values
 from shortlist.policies import AnytimeSPS, OrderStatistic, Policy, State
 from shortlist.rounds.admission import Given, admit, needed
@@ -672,6 +671,8 @@ class Shortlister:
                 "learning": self._learning and encode(self._learning.state),
                 "streams": [[key, encode(stream.state)] for key, stream in self._streams.items()],
             }
+            from shortlist.listers import savefile  # noqa: PLC0415 - not needed to show lists
+
             savefile.write(path, self.kind, content)
 
     @classmethod
@@ -697,6 +698,8 @@ class Shortlister:
         MissingScore, MissingPolicy
             If the score or the policy was one of your own and is not passed.
         """
+        from shortlist.listers import savefile  # noqa: PLC0415 - not needed to show lists
+
         content = savefile.read(path, cls.kind)
         own = {Score: score, Policy: policy}
         savefile.check_own(content, policy, score)

@@ -1,7 +1,7 @@
 """Learning from a log: a new scorer without starting over, a threshold from labels."""
 
-from shortlist.logs.labels import LabeledThreshold, threshold_from_labels
-from shortlist.logs.reading import LoggedRound, read_log
+from shortlist.logs.labeled import LabeledThreshold, threshold_from_labels
+from shortlist.logs.log_reader import LoggedRound, read_log
 from shortlist.logs.rescoring import rescore
 
 __all__ = [

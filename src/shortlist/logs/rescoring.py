@@ -5,8 +5,8 @@ from typing import Any
 
 from shortlist._validation import Scorers, check_table
 from shortlist.errors import InvalidParameter
-from shortlist.listers import Shortlister
-from shortlist.logs.reading import LoggedRound, read_log
+from shortlist.listers.shortlister import Shortlister
+from shortlist.logs.log_reader import LoggedRound, read_log
 from shortlist.policies import Policy
 from shortlist.rounds.settings import Settings
 

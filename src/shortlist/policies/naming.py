@@ -1,4 +1,4 @@
-"""What a policy is called, and how it is built from its name.
+"""What a policy is called, and how it is built from its name, or from what its `to_dict` returned.
 
 A policy's name is its key, with settings after an @: ``sps``, ``aci@0.008``, ``anytime@2/T``, where T is the number of
 rounds, ``dlr@start=-10``, ``aci@step=0.008,levels=clipped``, ``etc@explore=0.01``, where a number of rounds below 1 is
@@ -11,13 +11,14 @@ import inspect
 import math
 from typing import Any
 
+from shortlist import boundaries
 from shortlist._validation import check_number
 from shortlist.errors import InvalidParameter, ShortlistError
 from shortlist.policies.base import Policy, State
 from shortlist.policies.loading import is_reference, load_policy_class
-from shortlist.policies.registry import PAPER, REGISTRY, Entry, share_of
+from shortlist.policies.registry import PAPER, POLICIES, REGISTRY, Entry, share_of
 
-__all__ = ["make_policy", "policy_entry", "policy_label", "policy_name"]
+__all__ = ["make_policy", "policy_entry", "policy_from_dict", "policy_label", "policy_name"]
 
 
 def policy_name(text: str) -> str:
@@ -252,3 +253,61 @@ def _own_policy(reference: str, entry: Entry, coverage: float, rounds: int, sett
     if not isinstance(state, State):
         raise InvalidParameter(f"policy is {reference!r}; its init() returns {state!r}; it must return a State")
     return policy
+
+
+def policy_from_dict(data: dict[str, Any], policy: Policy | None = None) -> Policy:
+    """Return the policy that its `to_dict` described.
+
+    Parameters
+    ----------
+    data
+        What `to_dict` returned.
+    policy
+        A policy of your own, returned if the kind is not one of this package's. It must match `data`.
+
+    Returns
+    -------
+    Policy
+        The policy.
+
+    Raises
+    ------
+    InvalidParameter
+        If the kind is unknown and `policy` is not the policy described.
+
+    Examples
+    --------
+    >>> policy_from_dict({"kind": "anytime", "coverage": 0.9, "delta": 0.01})
+    AnytimeSPS(coverage=0.9, window=True, delta=0.01)
+    """
+    parameters = dict(data)
+    kind = parameters.pop("kind", None)
+    if kind not in POLICIES:
+        return _own(data, kind, policy)
+    if isinstance(parameters.get("boundary"), dict):
+        parameters["boundary"] = _boundary(parameters["boundary"])
+    return POLICIES[kind](**parameters)
+
+
+def _own(data: dict[str, Any], kind: Any, policy: Policy | None) -> Policy:
+    """Return the user's own policy, if it is the one described."""
+    if policy is None:
+        raise InvalidParameter(
+            f"policy kind is {kind!r}; it must be one of {', '.join(POLICIES)}, or your own policy must be "
+            "passed as policy="
+        )
+    if policy.to_dict() != data:
+        raise InvalidParameter(f"policy is {policy.to_dict()}, but {data} is described; pass the same policy")
+    return policy
+
+
+def _boundary(data: dict[str, Any]) -> boundaries.Boundary:
+    parameters = dict(data)
+    kind = parameters.pop("kind", None)
+    kinds = [name for name in boundaries.__all__ if name[0].isupper() and name != "Boundary"]
+    if kind not in kinds:
+        raise InvalidParameter(f"boundary kind is {kind!r}; it must be one of {', '.join(kinds)}")
+    if isinstance(parameters.get("boundary"), dict):
+        parameters["boundary"] = _boundary(parameters["boundary"])
+    boundary: boundaries.Boundary = getattr(boundaries, kind)(**parameters)
+    return boundary

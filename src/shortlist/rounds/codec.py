@@ -23,8 +23,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from shortlist import policies
 from shortlist._validation import Array
-from shortlist.policies import Policy, State, policy_from_dict
+from shortlist.policies import Policy, State
 from shortlist.policies.base import NUMBERS
 from shortlist.rounds.shown import from_null, to_null
 from shortlist.scores import KINDS, Learned, Score, score_from_dict
@@ -154,7 +155,7 @@ def _as_it_is(plain: Any, _: Stand) -> Any:
 
 #: Types of which a file holds the parameters; a substitute is needed if it is not one of ours.
 _OWN: Final[dict[Any, Decoder]] = {
-    Policy: lambda plain, stand: policy_from_dict(plain, stand.get(Policy)),
+    Policy: lambda plain, stand: policies.policy_from_dict(plain, stand.get(Policy)),
     Score: lambda plain, stand: score_from_dict(plain, stand.get(Score)),
     Learned: lambda plain, _: score_from_dict(plain),
     Array: lambda plain, _: np.array(plain, dtype=np.float64),  # null is NaN: a scorer has no score

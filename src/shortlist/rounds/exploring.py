@@ -17,7 +17,6 @@ would be clicked less.
 - `at_most` does not apply to explored lists. The error budget and the drift alarm need reported misses: they are off.
 """
 
-import hashlib
 import math
 from typing import Final, Literal
 
@@ -54,6 +53,8 @@ def coin(seed: str, name: RoundName) -> float:
     >>> round(coin("docs", 7), 6) == round(coin("docs", 7), 6), coin("docs", 7) != coin("docs", 8)
     (True, True)
     """
+    import hashlib  # noqa: PLC0415 - where it is used only
+
     digest = hashlib.blake2b(_text(seed, name), digest_size=7).digest()
     return int.from_bytes(digest) / 2**56
 
@@ -71,6 +72,8 @@ def share_at(share: ExploreShare, rounds: int, threshold: float) -> float:
 
 def shuffled(seed: str, name: RoundName, candidates: int) -> NDArray[np.intp]:
     """Return all positions in an order that depends only on the seed and the round's name."""
+    import hashlib  # noqa: PLC0415 - where it is used only
+
     noise = hashlib.shake_256(_text(seed, name)).digest(8 * candidates)
     return np.frombuffer(noise, dtype="<u8").argsort(kind="stable")
 

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
+from shortlist import policies
 from shortlist._validation import check_count
 from shortlist.errors import InvalidParameter
-from shortlist.policies import POLICIES, OrderStatistic, Policy
+from shortlist.policies import OrderStatistic, Policy
 from shortlist.rounds.exploring import ExploreShare, check_explore_share
 from shortlist.scores import Score, to_score
 
@@ -183,12 +184,16 @@ def _check_names(options: Iterable[str], names: Sequence[str]) -> None:
 
 def _check_key(policy: Policy) -> None:
     """Refuse a policy of the user's own that a save file would confuse with one of ours."""
+    if type(policy).__module__.startswith("shortlist.policies."):
+        return
     key = getattr(policy, "key", None)
     name = type(policy).__name__
     if not isinstance(key, str):
         raise InvalidParameter(f'{name} has no key; give the class one, its name in save files: key = "my-policy"')
-    if key in POLICIES and type(policy) is not POLICIES[key]:
-        raise InvalidParameter(f"{name} has the key {key!r}, which is that of {POLICIES[key].__name__}: choose another")
+    if key in policies.POLICIES:
+        raise InvalidParameter(
+            f"{name} has the key {key!r}, which is that of {policies.POLICIES[key].__name__}: choose another"
+        )
 
 
 def _check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:

@@ -1,19 +1,18 @@
-"""What a summary holds: of a lister, and of a stream of the service, which returns and sends the same class.
+"""What a summary holds, of a lister and of a stream of the service (`shortlist.rounds.stream_summary`).
 
 Nothing is computed here, so that a client needs no statistics; `shortlist.rounds.progress` fills these in. The
 descriptions of the fields are those of the service's OpenAPI document, too.
 """
 
-import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 from shortlist._records import Record
-from shortlist.rounds.shown import MinusInfinityIsNull, from_null
+from shortlist.rounds.shown import MinusInfinityIsNull
 
-__all__ = ["Counts", "Drift", "ErrorBudget", "GroupedSummary", "StreamSummary", "Summary"]
+__all__ = ["Counts", "Drift", "ErrorBudget", "GroupedSummary", "Summary"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,47 +141,3 @@ class Summary(Counts):
     """While the score is being learned, and everything is shown: how many picks there are; None otherwise."""
     refit_gain: float | None = None
     """The share by which a fresh fit would shorten the lists of the latest picks; None if unknown."""
-
-
-@dataclass(frozen=True, eq=False)
-class StreamSummary(Summary):
-    """A stream of the service: its summary, its settings, and what the pages show."""
-
-    name: str = ""
-    """The stream."""
-    created: float = 0.0
-    """When it was created, in seconds since 1970."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """As they are now, with defaults filled in."""
-    scorer_version: str | None = None
-    """The model behind the scores, once one was named."""
-    events: int = 0
-    """Events in the log: rounds, answers, closings, restarts, fits, expanded lists and changed settings."""
-    last_event: float | None = None
-    """When the last event was."""
-    learned: Mapping[str, Any] | None = None
-    """The score that was learned here, as `score` of a new stream takes it; None if there is none yet."""
-    list_length_median: float | None = None
-    """Median length of the last 200 lists."""
-    list_length_p90: float | None = None
-    """90th percentile of the length of the last 200 lists."""
-    candidates_median: float | None = None
-    """Median number of candidates of the last 200 lists, before they were cut."""
-    spark: list[Annotated[float, MinusInfinityIsNull()]] = field(default_factory=list)
-    """The threshold over time, in a few points."""
-    charts_dropped: int = 0
-    """How often its charts had to start again."""
-    sentences: Mapping[str, Any] = field(default_factory=dict)
-    """What the pages say of the stream."""
-
-    @classmethod
-    def from_json(cls, reply: Mapping[str, Any]) -> Self:
-        """Return the summary in a reply of the service; what a newer service adds is left out."""
-        known = {each.name for each in dataclasses.fields(cls)}
-        values = {name: value for name, value in reply.items() if name in known}
-        for name, kind in (("drift", Drift), ("error_budget", ErrorBudget)):
-            if values.get(name) is not None:
-                values[name] = kind(**values[name])
-        values["threshold"] = from_null(values.get("threshold"))
-        values["spark"] = [from_null(each) for each in values.get("spark", ())]
-        return cls(**values)

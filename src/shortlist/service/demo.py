@@ -36,7 +36,7 @@ from shortlist.service.web import create_app
 from shortlist.service.web.pages import STATIC, add_page
 from shortlist.service.web.views import answerable_view, as_json
 
-__all__ = ["ASKED", "SIMULATED", "Corpus", "Results", "create_demo"]
+__all__ = ["ASKED", "SIMULATED", "Corpus", "SearchResults", "create_demo"]
 
 _log = logging.getLogger("shortlist.service")
 
@@ -63,7 +63,7 @@ urllib.robotparser uuid venv warnings wave weakref xml.dom.minidom xml.etree.Ele
 _TYPES: Final = (str, bytes, list, dict, set, tuple, int, float)
 
 
-class Results(NamedTuple):
+class SearchResults(NamedTuple):
     """What two searches found: functions and classes, their scores (NaN where a search did not return one), texts."""
 
     names: list[str]
@@ -86,13 +86,13 @@ class Corpus:
         self._letters = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 3), sublinear_tf=True)
         self._trigrams = self._letters.fit_transform(words)
 
-    def search(self, question: str) -> Results:
+    def search(self, question: str) -> SearchResults:
         """Return the candidates for a question, with the scores of the searches that found them."""
         spaced = _spaced(question)
         similarity = (self._trigrams @ self._letters.transform([spaced]).T).toarray().ravel()
         scores = {"bm25": _best(self._bm25.scores(spaced)), "letters": _best(similarity)}
         places = sorted(set().union(*scores.values()))
-        return Results(
+        return SearchResults(
             [self.names[i] for i in places],
             {name: [best.get(i, math.nan) for i in places] for name, best in scores.items()},
             [self.texts[i] for i in places],

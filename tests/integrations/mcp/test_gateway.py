@@ -11,7 +11,7 @@ import shortlist
 from shortlist.errors import InvalidParameter, ServiceUnavailable, UnknownRound
 from shortlist.integrations.mcp import Found, Gateway
 from shortlist.integrations.mcp.config import DEFAULTS
-from shortlist.integrations.mcp.log import RoundLog
+from shortlist.integrations.mcp.search_log import RoundLog
 from shortlist.integrations.mcp.tools import Tool
 from tests.integrations.mcp.servers import Scores, Source, make_tools
 

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from shortlist.errors import InvalidParameter, InvalidScores
-from shortlist.lab.scoring.encoders import Command
+from shortlist.lab.scoring.encoders import EncoderCommand
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from shortlist.lab.scoring.encoders import Command
 def test_a_command_that_fails_is_named(tmp_path, program, message):
     path = tmp_path / "embed.py"
     path.write_text(f"import sys\nfor line in sys.stdin:\n    {program}\n")
-    with Command(f"{sys.executable} {path}") as encoder, pytest.raises(InvalidScores, match=message):
+    with EncoderCommand(f"{sys.executable} {path}") as encoder, pytest.raises(InvalidScores, match=message):
         encoder.questions(["a"])
     with pytest.raises(InvalidParameter, match="cannot be started"):
-        Command("/no/such/program")
+        EncoderCommand("/no/such/program")

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from shortlist.errors import InvalidParameter, InvalidScores
-from shortlist.lab.scoring.job import Batch, Job, digest_of_bytes
+from shortlist.lab.scoring.job import Job, ScoreBatch, digest_of_bytes
 from shortlist.lab.tasks import read_scores
 
 
 def numbers(start, stop):
     made = np.arange(start, stop, dtype=np.float32)
-    return Batch(made, np.stack([made, -made - 1], axis=1), digest_of_bytes([made.tobytes()]))
+    return ScoreBatch(made, np.stack([made, -made - 1], axis=1), digest_of_bytes([made.tobytes()]))
 
 
 def test_a_stop_and_a_resume_give_the_same_file(tmp_path):
@@ -60,7 +60,7 @@ def test_another_job_is_not_taken_up(tmp_path):
 
 def test_scores_that_are_not_finite_are_noticed_at_once(tmp_path):
     def broken(start, stop):
-        return Batch(np.full(stop - start, np.nan, np.float32), np.zeros((stop - start, 2), np.float32), "")
+        return ScoreBatch(np.full(stop - start, np.nan, np.float32), np.zeros((stop - start, 2), np.float32), "")
 
     with (
         Job(tmp_path / "s.npz", {}, total=3, batch=2) as job,

@@ -11,7 +11,7 @@ from shortlist.lab.comparison import ReciprocalRankFusion
 from shortlist.lab.lister import learn
 from shortlist.lab.lists import lists_of
 from shortlist.lab.run import law_of
-from shortlist.lab.scored import Lists, score_lists
+from shortlist.lab.scored_lists import Lists, score_lists
 from shortlist.lab.tasks import (
     TASKS,
     data_file,

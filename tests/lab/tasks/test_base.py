@@ -7,7 +7,7 @@ import pytest
 
 from shortlist import metrics
 from shortlist.lab.tasks import (
-    Stream,
+    TaskStream,
     load_task,
 )
 
@@ -33,8 +33,8 @@ def test_list_lengths_are_counted_right(name):
 
 
 def test_revenue_has_the_papers_three_cases():
-    stream = Stream(np.array([10.0] * 5), second_bids=np.array([6.0] * 5))
+    stream = TaskStream(np.array([10.0] * 5), second_bids=np.array([6.0] * 5))
     revenue = stream.revenue(np.array([-math.inf, 6.0, 8.0, 10.0, 10.5]))
     assert revenue.tolist() == [6.0, 6.0, 8.0, 10.0, 0.0]
-    assert Stream(np.zeros(2)).revenue(np.zeros(2)) is None
-    assert Stream(np.zeros(2)).set_sizes(np.zeros(2)) is None
+    assert TaskStream(np.zeros(2)).revenue(np.zeros(2)) is None
+    assert TaskStream(np.zeros(2)).set_sizes(np.zeros(2)) is None

@@ -4,7 +4,7 @@ import asyncio
 import json
 
 from shortlist.service.engine import Engine, StreamSettings
-from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.engine.logged_stream import LoggedStream
 from tests.service.playing import play
 
 

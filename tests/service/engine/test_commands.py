@@ -3,8 +3,8 @@
 import numpy as np
 
 from shortlist.service.engine.commands import Propose, Take
-from shortlist.service.engine.settings import StreamSettings
-from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.engine.logged_stream import LoggedStream
+from shortlist.service.engine.stream_settings import StreamSettings
 from shortlist.service.store import StreamRow
 
 STREAM = LoggedStream(StreamRow(1, "docs", StreamSettings.of(coverage=0.9).to_dict(), 0.0, 0))

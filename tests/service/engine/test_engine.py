@@ -21,7 +21,7 @@ from shortlist.errors import (
 from shortlist.rounds.codec import encode
 from shortlist.rounds.events import Fitted, Hit, Listed
 from shortlist.service.engine import Engine, StreamSettings, verify
-from shortlist.service.engine.pages import Asked
+from shortlist.service.engine.paging import Asked
 from shortlist.service.store import Store
 from tests.service.playing import SCORERS, answer_to, lists, play, play_tables, refused, tables
 

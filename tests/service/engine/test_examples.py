@@ -10,7 +10,7 @@ from shortlist.rounds.events import Fitted, WarmStarted
 from shortlist.rounds.learning import make_learning
 from shortlist.rounds.stream import Stream
 from shortlist.service.engine.examples import labeled, warm_start_events
-from shortlist.service.engine.settings import StreamSettings
+from shortlist.service.engine.stream_settings import StreamSettings
 
 ROWS = [[[0.5, None], [0.25, 7.0]], [[0.125, 3.0]]]
 

@@ -6,7 +6,7 @@ import pytest
 
 from shortlist.errors import UnknownRound
 from shortlist.service.engine import Engine, StreamSettings
-from shortlist.service.engine.pages import Asked
+from shortlist.service.engine.paging import Asked
 
 
 def test_pages_of_rounds(address):

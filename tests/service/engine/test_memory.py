@@ -6,8 +6,8 @@ import pytest
 
 from shortlist.errors import DamagedLog, ServiceUnavailable
 from shortlist.service.engine import Engine, StreamSettings, verify
+from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.engine.memory import Memory, load
-from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Store, StreamRow
 from tests.service.playing import play
 from tests.service.store.entries import hit, listed

@@ -3,8 +3,8 @@
 import pytest
 
 from shortlist.errors import ConflictingStream, InvalidParameter
+from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.engine.restarting import Restart
-from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import StreamRow
 
 

@@ -9,9 +9,9 @@ import pytest
 from shortlist.rounds.admission import admit
 from shortlist.rounds.events import Answer
 from shortlist.rounds.summary import ErrorBudget
+from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.engine.sentences import with_sentences
-from shortlist.service.engine.settings import StreamSettings
-from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.engine.stream_settings import StreamSettings
 from shortlist.service.store import LogEntry, StreamRow
 
 

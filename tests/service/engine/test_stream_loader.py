@@ -12,7 +12,7 @@ from shortlist.errors import ServiceUnavailable, UnknownStream
 from shortlist.service.engine import Engine, StreamSettings, stream_loader, verify, writer
 from shortlist.service.engine.memory import load
 from shortlist.service.store import Store
-from shortlist.service.store import log as store_log
+from shortlist.service.store import store as store_log
 from tests.service.playing import play
 from tests.service.tampering import alter
 

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from shortlist.errors import StoreUnavailable
 from shortlist.service.engine import Engine, StreamSettings, verify
-from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.store import Reader
 from shortlist.service.store.tables import events
 from tests.service.tampering import alter, alter_body, connected

@@ -5,7 +5,7 @@ import json
 
 from pydantic import create_model
 
-from shortlist.rounds.summary import StreamSummary
+from shortlist.rounds.stream_summary import StreamSummary
 from shortlist.service.web import replies, stream_replies
 
 __all__ = ["JSON", "PATHS", "problem", "strict"]

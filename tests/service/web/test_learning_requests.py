@@ -3,13 +3,13 @@
 import pytest
 from pydantic import ValidationError
 
-from shortlist.service.web.learning_requests import MOST_LISTS, Examples, Restart
+from shortlist.service.web.learning_requests import MOST_LISTS, NewExamples, RestartRequest
 
 
 def test_numbers_or_rows():
-    plain = Examples.model_validate_json('{"lists": [[1, 0.5], [2]], "right": [0, -1]}')
+    plain = NewExamples.model_validate_json('{"lists": [[1, 0.5], [2]], "right": [0, -1]}')
     assert (plain.lists, plain.right, plain.scorers) == ([[1.0, 0.5], [2.0]], [0, -1], None)
-    rows = Examples.model_validate_json('{"lists": [[[1, null]]], "right": [0.0], "scorers": ["a", "b"]}')
+    rows = NewExamples.model_validate_json('{"lists": [[[1, null]]], "right": [0.0], "scorers": ["a", "b"]}')
     assert (rows.lists, rows.right) == ([[[1.0, None]]], [0])
 
 
@@ -31,10 +31,10 @@ def test_numbers_or_rows():
 )
 def test_what_does_not_fit(body):
     with pytest.raises(ValidationError):
-        Examples.model_validate_json(body)
+        NewExamples.model_validate_json(body)
 
 
 def test_a_restart_needs_nothing():
-    assert Restart.model_validate_json("{}") == Restart(refit=False, epoch=None)
+    assert RestartRequest.model_validate_json("{}") == RestartRequest(refit=False, epoch=None)
     with pytest.raises(ValidationError):
-        Restart.model_validate_json('{"refit": 1}')
+        RestartRequest.model_validate_json('{"refit": 1}')

@@ -5,7 +5,7 @@ import pytest
 from pydantic import ValidationError
 
 from shortlist.service.web.fields import MOST_ANSWERS, MOST_CANDIDATES
-from shortlist.service.web.requests import Answer, Answers, NewRound, RoundAnswer
+from shortlist.service.web.requests import Answers, NewAnswer, NewRound, RoundAnswer
 from tests.service.web.checks import JSON, problem
 
 BODIES = {
@@ -113,7 +113,7 @@ def test_one_score_or_several_for_all_candidates(sqlite_service, candidates):
     ],
 )
 def test_an_answer_has_one_outcome(answer, outcome):
-    assert Answer(**answer).outcome() == outcome
+    assert NewAnswer(**answer).outcome() == outcome
     assert RoundAnswer(round_id="r", **answer).outcome() == outcome
 
 

@@ -7,7 +7,7 @@ from tests.service.web.test_metrics import scrape
 
 def test_of_too_many_streams_the_first_are_shown(sqlite, monkeypatch):
     monkeypatch.setattr(stream_metrics, "MOST_STREAMS", 3)
-    monkeypatch.setattr("shortlist.service.web.metrics.MOST_STREAMS", 3)
+    monkeypatch.setattr("shortlist.service.web.service_metrics.MOST_STREAMS", 3)
     with running(sqlite) as service:
         for name in "edcba":
             service.make(name)

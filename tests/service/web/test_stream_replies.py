@@ -5,7 +5,7 @@ import inspect
 import pytest
 from pydantic import BaseModel
 
-from shortlist.rounds.summary import StreamSummary
+from shortlist.rounds.stream_summary import StreamSummary
 from shortlist.service.web import replies, stream_replies
 from tests.service.web.checks import PATHS, strict
 

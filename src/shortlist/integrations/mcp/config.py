@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from shortlist._validation import check_count, check_number
 from shortlist.errors import InvalidParameter, MissingFile, ShortlistError, needs_extra
-from shortlist.listers import Shortlister
+from shortlist.listers.shortlister import Shortlister
 from shortlist.rounds.settings import SETTINGS
 
 __all__ = ["DEFAULTS", "Config", "Embeddings", "HttpServer", "Server", "ServiceStream", "StdioServer", "read_config"]

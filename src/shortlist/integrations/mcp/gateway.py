@@ -36,10 +36,10 @@ from shortlist.errors import (
     ShortlistError,
     UnknownRound,
 )
-from shortlist.integrations.mcp.log import Counted, RoundLog
 from shortlist.integrations.mcp.ranking import Ranking, Ranks
+from shortlist.integrations.mcp.search_log import Counted, RoundLog
 from shortlist.integrations.mcp.tools import Tool
-from shortlist.listers import Shortlister
+from shortlist.listers.shortlister import Shortlister
 
 __all__ = ["Found", "Gateway", "ToolSource"]
 

@@ -17,7 +17,7 @@ from shortlist.lab.scoring.job import Vectors, digest_of_files
 from shortlist.lab.scoring.models import Model, import_torch, load, packaged_file, pick_device, resolve, versions
 from shortlist.lab.scoring.questions import Passage
 
-__all__ = ["MINILM", "Command", "Encoder", "load_dpr", "load_minilm"]
+__all__ = ["MINILM", "Encoder", "EncoderCommand", "load_dpr", "load_minilm"]
 
 #: The family of checkpoints that DPR's authors published; and the one that needs no hub.
 QUESTION_MODEL: Final = "facebook/dpr-question_encoder-single-nq-base"
@@ -113,7 +113,7 @@ class _MiniLM:
         return self.questions([passage.text for passage in passages])
 
 
-class Command:
+class EncoderCommand:
     """A program that reads a JSON object per line, ``{"kind", "title", "text"}``, and answers each with a JSON array.
 
     ``kind`` is ``"question"`` or ``"passage"``. The program is started once, answers in order and flushes

@@ -20,14 +20,14 @@ from typing import Any, Final
 
 from shortlist.errors import InvalidParameter, InvalidScores, needs_extra
 
-__all__ = ["Picture", "decode", "find_pictures", "to_classes"]
+__all__ = ["ImageFile", "decode", "find_pictures", "to_classes"]
 
 _IMAGES: Final = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff"}
 _WORDNET: Final = re.compile(r"n\d{8}")
 
 
 @dataclass(frozen=True)
-class Picture:
+class ImageFile:
     """An image, read when it is needed, and the name of its class."""
 
     name: str
@@ -36,7 +36,7 @@ class Picture:
     size: int = 0
 
 
-def find_pictures(source: Path, truth: Path | None = None) -> list[Picture]:
+def find_pictures(source: Path, truth: Path | None = None) -> list[ImageFile]:
     """Return the images of a folder, a class-per-folder tree or Parquet shards, in the order of their names."""
     if not source.is_dir() and source.suffix != ".parquet":
         what = "this is a file; give the folder it is in" if source.exists() else "there is no such folder"
@@ -48,7 +48,7 @@ def find_pictures(source: Path, truth: Path | None = None) -> list[Picture]:
         images = list(_listed(source, truth))
     else:
         images = [
-            Picture(f"{path.parent.name}/{path.name}", path.read_bytes, path.parent.name, path.stat().st_size)
+            ImageFile(f"{path.parent.name}/{path.name}", path.read_bytes, path.parent.name, path.stat().st_size)
             for path in sorted(source.glob("*/*"))
             if path.suffix.lower() in _IMAGES
         ]
@@ -63,7 +63,7 @@ def find_pictures(source: Path, truth: Path | None = None) -> list[Picture]:
     return images
 
 
-def _listed(source: Path, truth: Path) -> Iterator[Picture]:
+def _listed(source: Path, truth: Path) -> Iterator[ImageFile]:
     try:
         lines = truth.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
@@ -77,10 +77,10 @@ def _listed(source: Path, truth: Path) -> Iterator[Picture]:
             raise InvalidScores(f"{truth}: line {number} is {line!r}; it must be a file's name and its class")
         if not path.is_file():
             raise InvalidScores(f"{truth}: line {number} names {name}, which is not in {source}")
-        yield Picture(name, path.read_bytes, called.strip(), path.stat().st_size)
+        yield ImageFile(name, path.read_bytes, called.strip(), path.stat().st_size)
 
 
-def _shards(paths: Sequence[Path]) -> Iterator[Picture]:
+def _shards(paths: Sequence[Path]) -> Iterator[ImageFile]:
     needs_extra("Parquet", "experiments", "pyarrow")
     import pyarrow.parquet as pq  # noqa: PLC0415 - in an extra
 
@@ -96,7 +96,9 @@ def _shards(paths: Sequence[Path]) -> Iterator[Picture]:
             labels = shard.read_row_group(group, columns=["label"]).column("label").to_pylist()
             cells = _RowGroup(shard, group)
             for row, label in enumerate(labels):
-                yield Picture(f"{path.name}[{group}][{row}]", partial(cells.read, row), str(label), path.stat().st_size)
+                yield ImageFile(
+                    f"{path.name}[{group}][{row}]", partial(cells.read, row), str(label), path.stat().st_size
+                )
 
 
 class _RowGroup:
@@ -119,7 +121,7 @@ class _RowGroup:
         return bytes(content or b"")
 
 
-def decode(picture: Picture, content: bytes) -> Any:
+def decode(picture: ImageFile, content: bytes) -> Any:
     """Return an image, or raise an error that names it."""
     from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 - in an extra
 

@@ -24,7 +24,7 @@ from shortlist._files import replace_file
 from shortlist.errors import InvalidParameter, InvalidScores, UnwritableFile
 from shortlist.lab.tasks.scorefile import write_scores
 
-__all__ = ["Batch", "Job", "Rows", "Tell", "Tells", "Vectors", "digest_of_bytes", "digest_of_files"]
+__all__ = ["Job", "RowCache", "ScoreBatch", "Tell", "Tells", "Vectors", "digest_of_bytes", "digest_of_files"]
 
 Vectors = NDArray[np.float32]
 #: Called with how many of how many are done.
@@ -34,7 +34,7 @@ Tells = Callable[[str], Tell]
 
 
 @dataclass(frozen=True)
-class Batch:
+class ScoreBatch:
     """What one batch adds to a score file: scores of right answers, of all candidates, and a digest of its input."""
 
     true_scores: NDArray[np.float32]
@@ -90,7 +90,7 @@ class Job:
     def __exit__(self, *_: object) -> None:
         self._lock.close()
 
-    def run(self, compute: Callable[[int, int], Batch], tell: Tell) -> None:
+    def run(self, compute: Callable[[int, int], ScoreBatch], tell: Tell) -> None:
         """Compute the missing batches, each from `start` to `stop`."""
 
         def save(start: int, stop: int) -> None:
@@ -111,14 +111,14 @@ class Job:
 
         self._each(self._path, self.total, save, tell)
 
-    def vectors(self, count: int, compute: Callable[[int, int], Vectors], tell: Tell) -> "Rows":
+    def vectors(self, count: int, compute: Callable[[int, int], Vectors], tell: Tell) -> "RowCache":
         """Compute `count` vectors, also in batches, and return a reader for them."""
 
         def save(start: int, stop: int) -> None:
             vectors = compute(start, stop)
             self._save(rows.path(start), lambda file: np.save(file, vectors))
 
-        rows = Rows(self.folder, self.batch)
+        rows = RowCache(self.folder, self.batch)
         self._each(rows.path, count, save, tell)
         return rows
 
@@ -169,12 +169,12 @@ class Job:
                 f"{path} cannot be written ({error.strerror}); what is finished is kept: run the same command again"
             ) from None
 
-    def _load(self, start: int) -> Batch:
+    def _load(self, start: int) -> ScoreBatch:
         with _read_back(self._path(start)), np.load(self._path(start), allow_pickle=False) as archive:
-            return Batch(archive["true_scores"], archive["candidate_scores"], str(archive["digest"]))
+            return ScoreBatch(archive["true_scores"], archive["candidate_scores"], str(archive["digest"]))
 
 
-class Rows:
+class RowCache:
     """Vectors in files, one per batch, which need not fit into memory."""
 
     def __init__(self, folder: Path, batch: int) -> None:

@@ -8,7 +8,7 @@ from typing import Final, Literal, overload
 
 from shortlist.errors import InvalidParameter
 from shortlist.lab.tasks.auctions import AuctionTask, BidTable, read_bids
-from shortlist.lab.tasks.base import Stream, Task
+from shortlist.lab.tasks.base import Task, TaskStream
 from shortlist.lab.tasks.scored import ScoredTask
 from shortlist.lab.tasks.scorefile import ScoreSet, read_scores, write_scores
 from shortlist.lab.tasks.synthetic import UniformTask
@@ -20,8 +20,8 @@ __all__ = [
     "BidTable",
     "ScoreSet",
     "ScoredTask",
-    "Stream",
     "Task",
+    "TaskStream",
     "UniformTask",
     "data_file",
     "load_task",

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from shortlist._validation import check_count
 from shortlist.errors import InvalidParameter, InvalidScores
-from shortlist.lab.tasks.base import Array, Stream
+from shortlist.lab.tasks.base import Array, TaskStream
 
 __all__ = ["AuctionTask", "BidTable", "read_bids"]
 
@@ -116,7 +116,7 @@ class AuctionTask:
         below_or_at = np.concatenate([[0], np.cumsum(self.bids.counts)]) / self.bids.counts.sum()
         return self.bids.values, np.diff(below_or_at**self.bidders)
 
-    def draw(self, rng: np.random.Generator, rounds: int) -> Stream:
+    def draw(self, rng: np.random.Generator, rounds: int) -> TaskStream:
         """Return the rounds of one run: the highest and the second highest bid of each.
 
         Parameters
@@ -128,10 +128,10 @@ class AuctionTask:
 
         Returns
         -------
-        Stream
+        TaskStream
             The rounds.
         """
         edges = np.cumsum(self.bids.counts)
         picks = rng.integers(edges[-1], size=(rounds, self.bidders))
         bids = np.sort(self.bids.values[np.searchsorted(edges, picks, side="right")], axis=1)
-        return Stream(bids[:, -1], candidates=(bids, np.arange(rounds)), second_bids=bids[:, -2])
+        return TaskStream(bids[:, -1], candidates=(bids, np.arange(rounds)), second_bids=bids[:, -2])

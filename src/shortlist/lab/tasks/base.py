@@ -6,13 +6,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Stream", "Task"]
+__all__ = ["Task", "TaskStream"]
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Stream:
+class TaskStream:
     """The rounds of one run.
 
     Attributes
@@ -98,7 +98,7 @@ class Task(Protocol):
     def population(self) -> tuple[Array, Array | None] | None:
         """The true scores and their weights (None: all equal); None for uniform scores on [0, 1]."""
 
-    def draw(self, rng: np.random.Generator, rounds: int) -> Stream:
+    def draw(self, rng: np.random.Generator, rounds: int) -> TaskStream:
         """Return the rounds of one run.
 
         Parameters
@@ -110,6 +110,6 @@ class Task(Protocol):
 
         Returns
         -------
-        Stream
+        TaskStream
             The rounds.
         """

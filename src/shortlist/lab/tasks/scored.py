@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.lab.tasks.base import Array, Stream
+from shortlist.lab.tasks.base import Array, TaskStream
 from shortlist.lab.tasks.scorefile import ScoreSet
 
 __all__ = ["ScoredTask"]
@@ -50,7 +50,7 @@ class ScoredTask:
         table = np.sort(np.where(np.isnan(scores), -np.inf, scores).astype(scores.dtype), axis=1)
         return table.astype(np.float32) if table.dtype == np.float16 else table  # faster, and exact
 
-    def draw(self, rng: np.random.Generator, rounds: int) -> Stream:
+    def draw(self, rng: np.random.Generator, rounds: int) -> TaskStream:
         """Return the rounds of one run.
 
         Parameters
@@ -62,12 +62,12 @@ class ScoredTask:
 
         Returns
         -------
-        Stream
+        TaskStream
             The rounds.
         """
         rows = rng.integers(len(self.scores.true_scores), size=rounds)
         table = self._sorted_candidates
-        return Stream(
+        return TaskStream(
             self.population[0][rows],
             candidates=None if table is None else (table, rows),
         )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shortlist.lab.tasks.base import Stream
+from shortlist.lab.tasks.base import TaskStream
 
 __all__ = ["UniformTask"]
 
@@ -33,7 +33,7 @@ class UniformTask:
     source: str = "uniform random numbers; the optimal threshold is 1 - coverage"
     population: None = None
 
-    def draw(self, rng: np.random.Generator, rounds: int) -> Stream:
+    def draw(self, rng: np.random.Generator, rounds: int) -> TaskStream:
         """Return the rounds of one run.
 
         Parameters
@@ -45,7 +45,7 @@ class UniformTask:
 
         Returns
         -------
-        Stream
+        TaskStream
             The rounds.
         """
-        return Stream(rng.random(rounds))
+        return TaskStream(rng.random(rounds))

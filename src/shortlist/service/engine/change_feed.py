@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 import orjson
 
 from shortlist.errors import DamagedLog, UnknownStream
-from shortlist.rounds.summary import StreamSummary
+from shortlist.rounds.stream_summary import StreamSummary
+from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.engine.memory import Memory
 from shortlist.service.engine.sentences import with_sentences
-from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.engine.stream_loader import StreamLoader
 
 __all__ = ["Change", "ChangeFeed", "summary_of"]

@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 from shortlist._validation import UNNAMED, Array, Member, Scorers, align_table, check_below
 from shortlist.rounds.admission import Given
 from shortlist.service.engine.examples import WarmStart
+from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.engine.restarting import Restart
-from shortlist.service.engine.stream import LoggedStream
 
 __all__ = ["UNBOUND", "Author", "Close", "Command", "Configure", "Expand", "Propose", "Take"]
 

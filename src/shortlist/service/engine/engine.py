@@ -24,21 +24,21 @@ from shortlist.errors import (
 from shortlist.rounds.admission import Given, needed
 from shortlist.rounds.events import Answer
 from shortlist.rounds.settings import CONFIGURABLE
-from shortlist.rounds.summary import StreamSummary
+from shortlist.rounds.stream_summary import StreamSummary
 from shortlist.service.engine.change_feed import Change, ChangeFeed, summary_of
 from shortlist.service.engine.commands import UNBOUND, Author, Close, Command, Configure, Expand, Propose
 from shortlist.service.engine.examples import WarmStart, check_warm_start, labeled, warm_start_events
+from shortlist.service.engine.expiry import Retention
 from shortlist.service.engine.history import History
 from shortlist.service.engine.labeling_queue import LabelingQueue
+from shortlist.service.engine.logged_rounds import Round
+from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.engine.memory import Memory, damage
 from shortlist.service.engine.overview import Overview, Overviewed
-from shortlist.service.engine.pages import parts_of, settled
+from shortlist.service.engine.paging import parts_of, settled
 from shortlist.service.engine.restarting import Restart
-from shortlist.service.engine.retention import Retention
-from shortlist.service.engine.rounds import Round
-from shortlist.service.engine.settings import OWN, StreamSettings
-from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.engine.stream_loader import StreamLoader
+from shortlist.service.engine.stream_settings import OWN, StreamSettings
 from shortlist.service.engine.writer import Writer
 from shortlist.service.store import Store
 

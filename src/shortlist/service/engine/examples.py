@@ -11,7 +11,7 @@ from shortlist._validation import Array, Scorers, check_lists, check_scorers
 from shortlist.errors import ConflictingStream, InvalidScores
 from shortlist.rounds.events import Event, WarmStarted
 from shortlist.rounds.stream import Stream
-from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.engine.logged_stream import LoggedStream
 
 __all__ = ["Examples", "WarmStart", "check_warm_start", "labeled", "warm_start_events"]
 

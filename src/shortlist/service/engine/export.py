@@ -8,7 +8,7 @@ from typing import IO, Any, Final, NamedTuple
 from shortlist.errors import UnknownStream
 from shortlist.rounds.codec import encode, to_json
 from shortlist.rounds.events import LISTED, Absent, Fitted, Hit, Listed, Withdrawn, kind_of
-from shortlist.service.engine.tables import safe
+from shortlist.service.engine.csv_tables import safe
 from shortlist.service.store import LogEntry, Reader, Store, StreamRow
 
 __all__ = ["COLUMNS", "Extent", "export_extent", "export_page", "export_stream"]

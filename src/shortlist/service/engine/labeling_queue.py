@@ -14,14 +14,14 @@ from typing import Any, Final, NamedTuple
 from shortlist.errors import ConflictingRound, LeaseLost, RoundClosed, ShortlistError, UnknownRound, UnknownStream
 from shortlist.service.engine.batch import Batch
 from shortlist.service.engine.commands import Take
-from shortlist.service.engine.items import Item
-from shortlist.service.engine.rounds import Key, Round
-from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.engine.item_drawing import Item
+from shortlist.service.engine.logged_rounds import Key, Round
+from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.engine.stream_loader import StreamLoader
 from shortlist.service.engine.writer import Writer
 from shortlist.service.store import Lease, QueueCounts, Reader, Store, Text
 
-__all__ = ["MOST_LEASES", "Held", "LabelingQueue"]
+__all__ = ["MOST_LEASES", "LabelingQueue", "LeasedRound"]
 
 #: Seconds of a lease, if the request does not say.
 LEASE: Final = 120.0
@@ -33,7 +33,7 @@ REST: Final = 20
 _COMPARED: Final = 100
 
 
-class Held(NamedTuple):
+class LeasedRound(NamedTuple):
     """A round that is leased to somebody."""
 
     round_id: str
@@ -94,7 +94,7 @@ class LabelingQueue:
                 outcomes.append(judged if isinstance(judged, ShortlistError) else False)
         return outcomes
 
-    async def take(self, name: str, seconds: float | None = None, key_id: str | None = None) -> Held | None:
+    async def take(self, name: str, seconds: float | None = None, key_id: str | None = None) -> LeasedRound | None:
         """Give out a round that nobody holds, or the next item, drawn at random; None if nothing waits.
 
         Raises
@@ -110,9 +110,9 @@ class LabelingQueue:
         except UnknownStream:  # another process may have deleted the stream that we knew, and made it again
             take = Take(await self._loader.stream(name), holder, seconds, same_key, most)
             await self._writer.submit(take)
-        return Held(take.round_id, holder, take.until) if take.round_id else None
+        return LeasedRound(take.round_id, holder, take.until) if take.round_id else None
 
-    async def renew(self, name: str, round_id: str, holder: str, seconds: float | None = None) -> Held:
+    async def renew(self, name: str, round_id: str, holder: str, seconds: float | None = None) -> LeasedRound:
         """Keep a round for longer.
 
         Raises
@@ -130,7 +130,7 @@ class LabelingQueue:
             kept = await self._writer.do(self._store.queue.renew, lease)
         if not kept:
             raise _lost(round_id)
-        return Held(round_id, holder, until)
+        return LeasedRound(round_id, holder, until)
 
     async def _check_count(self, stream: LoggedStream, round_id: str, holder: str) -> None:
         """Refuse to renew a lease that has ended, if the key has as many others as one may have."""

@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, NamedTuple
 
 from shortlist.errors import DamagedLog, ShortlistError
-from shortlist.rounds.summary import StreamSummary
+from shortlist.rounds.stream_summary import StreamSummary
+from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.engine.memory import Memory, load
-from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Store, StreamRow
 
 __all__ = ["Overview", "Overviewed"]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from shortlist.errors import ConflictingStream, InvalidParameter
-from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.engine.logged_stream import LoggedStream
 
 __all__ = ["Restart"]
 

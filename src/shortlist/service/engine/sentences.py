@@ -4,7 +4,8 @@ import dataclasses
 import math
 
 from shortlist.rounds.exploring import ExploreShare, share_at
-from shortlist.rounds.summary import ErrorBudget, StreamSummary
+from shortlist.rounds.stream_summary import StreamSummary
+from shortlist.rounds.summary import ErrorBudget
 
 __all__ = ["with_sentences"]
 

@@ -15,8 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
 from shortlist.errors import DamagedLog, ServiceUnavailable, UnknownStream
+from shortlist.service.engine.logged_stream import STATE_VERSION, LoggedStream
 from shortlist.service.engine.memory import Memory, load
-from shortlist.service.engine.stream import STATE_VERSION, LoggedStream
 from shortlist.service.store import MOST_TAIL, Reader, Store, StreamRow
 
 __all__ = ["StreamLoader"]

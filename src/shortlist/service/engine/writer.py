@@ -28,12 +28,12 @@ from typing import Any, Final, TypeVar
 from shortlist.errors import LeaseLost, ServiceUnavailable, ShortlistError, UnknownStream
 from shortlist.service.engine.batch import Batch
 from shortlist.service.engine.commands import Close, Command, Configure, Expand, Take
-from shortlist.service.engine.items import drawn_position, proposed
+from shortlist.service.engine.item_drawing import drawn_position, proposed
+from shortlist.service.engine.logged_rounds import Round
+from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.engine.lookup import BatchContext, Busy, Lookup
 from shortlist.service.engine.memory import Memory
 from shortlist.service.engine.restarting import Restart
-from shortlist.service.engine.rounds import Round
-from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import Lease, LogEntry, Store
 
 __all__ = ["Writer"]
@@ -53,7 +53,7 @@ _DRAWS: Final = 50
 
 
 @dataclass(slots=True)
-class Request:
+class WriteRequest:
     """What is asked, and where the answer goes."""
 
     command: Command
@@ -87,8 +87,8 @@ class Writer:
         #: Why the last transaction failed, if it did.
         self.failing: ShortlistError | None = None
         self._lookup = Lookup(store, memory, self.do, find, open_limit)
-        self._waiting: list[Request] = []
-        self._deferred: list[Request] = []
+        self._waiting: list[WriteRequest] = []
+        self._deferred: list[WriteRequest] = []
         self._wake = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="shortlist-writer")
         self._shutting_down = self._closing = False
@@ -98,7 +98,7 @@ class Writer:
         """Ask for something to be written; return when it is on disk."""
         self.check()
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self._waiting.append(Request(command, future))
+        self._waiting.append(WriteRequest(command, future))
         self._wake.set()
         return await future
 
@@ -160,7 +160,7 @@ class Writer:
             before = len(self._waiting)
             await asyncio.sleep(0)
 
-    def _next(self) -> list[Request]:
+    def _next(self) -> list[WriteRequest]:
         """Take requests that wait; those of a stream for which others were deferred join them, in their order."""
         batch = self._waiting[: self._batch_limit]
         del self._waiting[: self._batch_limit]
@@ -173,7 +173,7 @@ class Writer:
                 self._deferred.append(request)
         return [request for request in batch if request.command.stream.name not in held]
 
-    async def _handle(self, batch: list[Request]) -> None:
+    async def _handle(self, batch: list[WriteRequest]) -> None:
         """Write a batch; requests that have to wait are deferred."""
         while batch:
             # The streams that it writes to; that others shadow them is found out on the way.
@@ -191,7 +191,7 @@ class Writer:
                     await self._start_over(batch, streams)
             return
 
-    def _defer(self, batch: list[Request], busy: Busy) -> list[Request]:
+    def _defer(self, batch: list[WriteRequest], busy: Busy) -> list[WriteRequest]:
         """Defer requests, or refuse those that were for too long; return the others."""
         now = time.monotonic()
         for position in sorted(busy.positions):
@@ -203,7 +203,7 @@ class Writer:
                 self._deferred.append(request)
         return [request for position, request in enumerate(batch) if position not in busy.positions]
 
-    async def _write(self, batch: list[Request], streams: Streams) -> None:
+    async def _write(self, batch: list[WriteRequest], streams: Streams) -> None:
         """Judge, append, fold, answer: in this order."""
         started = time.perf_counter()
         try:
@@ -238,7 +238,7 @@ class Writer:
             self._quiet_until = time.monotonic() + 1.0
             _log.error("%s requests could not be stored: %s", requests, error)
 
-    async def _start_over(self, batch: list[Request], streams: Streams) -> None:
+    async def _start_over(self, batch: list[WriteRequest], streams: Streams) -> None:
         """After a bug: keep nothing half-done; the log has what was stored."""
         for stream in streams.values():
             self._memory.forget(stream)
@@ -378,7 +378,7 @@ class Writer:
         self._memory.snapshots[stream.id] = snapshot.number
 
 
-def _refuse(batch: list[Request], error: ShortlistError) -> None:
+def _refuse(batch: list[WriteRequest], error: ShortlistError) -> None:
     for request in batch:
         if not request.future.done():
             request.future.set_exception(error)

@@ -1,7 +1,6 @@
 """The log on disk: streams, their events, snapshots and texts, on SQLite or PostgreSQL. No statistics."""
 
-from shortlist.service.store.log import MOST_TAIL, Store
-from shortlist.service.store.reading import Reader
+from shortlist.service.store.reader import Reader
 from shortlist.service.store.rows import (
     AnswerAuthor,
     ItemRow,
@@ -13,6 +12,7 @@ from shortlist.service.store.rows import (
     Text,
     View,
 )
+from shortlist.service.store.store import MOST_TAIL, Store
 
 __all__ = [
     "MOST_TAIL",

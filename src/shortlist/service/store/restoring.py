@@ -28,9 +28,9 @@ from shortlist.errors import (
 )
 from shortlist.service.store import database
 from shortlist.service.store.file import BESIDE
-from shortlist.service.store.log import Store
-from shortlist.service.store.reading import Reader
+from shortlist.service.store.reader import Reader
 from shortlist.service.store.rows import StreamRow
+from shortlist.service.store.store import Store
 
 __all__ = ["Restored", "restore"]
 

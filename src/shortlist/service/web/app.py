@@ -13,20 +13,20 @@ from shortlist.service.engine import Engine
 from shortlist.service.keys import KeyFile
 from shortlist.service.web import pages
 from shortlist.service.web.gate import BODY_LIMIT, Gate
-from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.problems import EVERYWHERE, handle_problems
 from shortlist.service.web.routes import (
     batches,
     items,
     labels,
-    learning,
     log,
     operations,
     retention,
     rounds,
     streams,
+    warm_start,
 )
 from shortlist.service.web.server import before_shutdown
+from shortlist.service.web.service_metrics import Metrics
 
 __all__ = ["create_app"]
 
@@ -80,7 +80,7 @@ def create_app(
 
     # The routes themselves and not `include_router`, which would match every request twice. They are tried in
     # this order: those of rounds are the busy ones.
-    topics = (rounds, batches, items, log, streams, learning, labels, retention, operations, pages)
+    topics = (rounds, batches, items, log, streams, warm_start, labels, retention, operations, pages)
     app = FastAPI(
         title="shortlist",
         version=shortlist.__version__,

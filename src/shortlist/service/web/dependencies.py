@@ -9,7 +9,7 @@ from shortlist.errors import ConflictingAnswer, ShortlistError
 from shortlist.service.engine import Engine
 from shortlist.service.engine.commands import Author
 from shortlist.service.keys import Key
-from shortlist.service.web.metrics import Metrics
+from shortlist.service.web.service_metrics import Metrics
 
 __all__ = [
     "KEY",

@@ -20,9 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from shortlist.service.keys import KeyFile
 from shortlist.service.web.dependencies import KEY
 from shortlist.service.web.hosts import Hosts
-from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.problems import PROBLEM_TYPE, WHY, Refusal, document
 from shortlist.service.web.scopes import is_public, scope_of
+from shortlist.service.web.service_metrics import Metrics
 
 __all__ = ["BODY_LIMIT", "Gate"]
 

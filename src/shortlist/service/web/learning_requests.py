@@ -6,7 +6,7 @@ from pydantic import Field
 
 from shortlist.service.web.fields import MOST_CANDIDATES, MOST_SCORERS, Body, Number, Scorer, Whole
 
-__all__ = ["MOST_LISTS", "Examples", "Restart"]
+__all__ = ["MOST_LISTS", "NewExamples", "RestartRequest"]
 
 #: The most labeled lists: they are learned from while others wait.
 MOST_LISTS: Final = 10_000
@@ -19,7 +19,7 @@ _Place = Annotated[int, Field(ge=-1, lt=MOST_CANDIDATES), Whole()]
 _Right = _Place | Annotated[list[_Place], Field(min_length=1, fail_fast=True)]
 
 
-class Examples(Body):
+class NewExamples(Body):
     """Labeled lists to learn from before the first round: everything of each was looked at."""
 
     lists: Annotated[
@@ -37,7 +37,7 @@ class Examples(Body):
     `score`."""
 
 
-class Restart(Body):
+class RestartRequest(Body):
     """How learning starts over."""
 
     refit: bool = False

@@ -30,7 +30,7 @@ from shortlist.errors import (
     UnknownStream,
     problem_name,
 )
-from shortlist.service.web.bodies import is_json
+from shortlist.service.web.body_route import is_json
 from shortlist.service.web.replies import Problem
 from shortlist.service.web.validation_errors import validation_errors
 

@@ -9,8 +9,8 @@ __all__ = [
     "AnswerResults",
     "AnswerTaken",
     "CandidateView",
-    "Erased",
-    "Expired",
+    "ErasedCount",
+    "ExpiredCount",
     "Out",
     "Problem",
     "RoundPage",
@@ -30,14 +30,14 @@ class Out(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
 
-class Expired(Out):
+class ExpiredCount(Out):
     """The result of closing old rounds."""
 
     expired: int
     """How many rounds were closed."""
 
 
-class Erased(Out):
+class ErasedCount(Out):
     """The result of erasing texts."""
 
     erased: int

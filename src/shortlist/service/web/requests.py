@@ -34,16 +34,16 @@ from shortlist.service.web.fields import (
 )
 
 __all__ = [
-    "Answer",
     "Answers",
     "BatchedRound",
     "Candidate",
     "Listing",
     "MoreAsked",
+    "NewAnswer",
     "NewRound",
+    "NewRounds",
     "OlderThan",
     "RoundAnswer",
-    "Rounds",
 ]
 
 #: A candidate's fields: in `map` they need no call of a Python function per candidate.
@@ -138,7 +138,7 @@ class BatchedRound(NewRound):
     model_config = ConfigDict(json_schema_extra={})
 
 
-class Rounds(Body):
+class NewRounds(Body):
     """Lists to cut, all with the thresholds from before the first; each is shown or refused on its own."""
 
     rounds: Annotated[list[BatchedRound], Field(min_length=1, max_length=MOST_ROUNDS)]
@@ -157,7 +157,7 @@ def _by_scorer(rows: list[Any]) -> list[float] | dict[str, list[float]]:
 _ABOUT: Final = frozenset({"round_id", "annotator", "holder"})
 
 
-class Answer(Body):
+class NewAnswer(Body):
     """A round's answer: exactly one of `hit`, `miss`, `skip`, `absent`."""
 
     model_config = ConfigDict(
@@ -196,7 +196,7 @@ class Answer(Body):
         return kind, self.hit if kind == "hit" else None
 
 
-class RoundAnswer(Answer):
+class RoundAnswer(NewAnswer):
     """The answer of a round in a batch."""
 
     round_id: RoundId

@@ -15,8 +15,8 @@ from fastapi import FastAPI
 from uvicorn.supervisors import Multiprocess
 
 from shortlist.errors import InvalidParameter
-from shortlist.service.web import logs
-from shortlist.service.web.metrics import share_counts
+from shortlist.service.web import log_format
+from shortlist.service.web.service_metrics import share_counts
 
 __all__ = ["before_shutdown", "listen", "run"]
 
@@ -66,7 +66,7 @@ def run(
     access
         Log every request, not only those that fail.
     """
-    logs.configure(access=access)
+    log_format.configure(access=access)
     config = uvicorn.Config(
         functools.partial(_create, make_app, access=access),
         factory=True,
@@ -89,7 +89,7 @@ def run(
 
 def _create(make_app: Callable[[], FastAPI], *, access: bool) -> FastAPI:
     """Create the app in the process that serves it."""
-    logs.configure(access=access)  # a worker does not inherit the logs of its parent
+    log_format.configure(access=access)  # a worker does not inherit the logs of its parent
     app = make_app()
     # What exists now is never garbage: scanning it again and again takes a tenth of a second each time. And the rounds
     # in memory are many and long-lived, so full scans are made seldom.

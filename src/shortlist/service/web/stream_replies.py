@@ -9,8 +9,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from shortlist.rounds import summary
-from shortlist.rounds.summary import StreamSummary
+from shortlist.rounds import stream_summary, summary
+from shortlist.rounds.stream_summary import StreamSummary
 from shortlist.service.web.replies import Out
 
 __all__ = [
@@ -26,7 +26,8 @@ __all__ = [
 def _describe(*kinds: type) -> None:
     """Give the fields of dataclasses the strings below them as descriptions, where the framework looks for them."""
     texts: dict[str, str] = {}
-    for node in ast.walk(ast.parse(inspect.getsource(summary))):
+    sources = "\n".join(map(inspect.getsource, (summary, stream_summary)))
+    for node in ast.walk(ast.parse(sources)):
         for field, below in itertools.pairwise(node.body) if isinstance(node, ast.ClassDef) else ():
             match field, below:
                 case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
@@ -35,7 +36,7 @@ def _describe(*kinds: type) -> None:
         each.metadata = MappingProxyType({"description": texts[each.name]})
 
 
-_describe(summary.Drift, summary.ErrorBudget, summary.StreamSummary)
+_describe(summary.Drift, summary.ErrorBudget, StreamSummary)
 
 
 class SeriesPoints(Out):

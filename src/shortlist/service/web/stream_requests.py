@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, create_model, model_validator
 from shortlist.policies import AnytimeSPS
 from shortlist.rounds.settings import CONFIGURABLE, SETTINGS
 from shortlist.scores import Adaptive, Learned, Relative
-from shortlist.service.engine.settings import OWN, STREAM_SETTINGS
+from shortlist.service.engine.stream_settings import OWN, STREAM_SETTINGS
 from shortlist.service.web.fields import (
     MOST_SCORERS,
     Body,

@@ -12,8 +12,8 @@ from shortlist._validation import UNNAMED, Scorers
 from shortlist.rounds.codec import encode, to_json
 from shortlist.rounds.events import Listed
 from shortlist.rounds.shown import to_null
-from shortlist.service.engine.labeling_queue import Held
-from shortlist.service.engine.rounds import Round, scorers_of, table_of
+from shortlist.service.engine.labeling_queue import LeasedRound
+from shortlist.service.engine.logged_rounds import Round, scorers_of, table_of
 from shortlist.service.store import Text
 
 __all__ = [
@@ -68,7 +68,7 @@ def more_view(shown: Round, text: Text | None, new: bool, seen: int | None, coun
     }
 
 
-def next_view(held: Held, shown: Round, text: Text | None) -> dict[str, Any]:
+def next_view(held: LeasedRound, shown: Round, text: Text | None) -> dict[str, Any]:
     """Return what somebody is to answer, and until when it is theirs."""
     return {"holder": held.holder, "lease_until": held.until, **answerable_view(shown, text)}
 

@@ -57,9 +57,9 @@ def test_an_unknown_stream_is_one_error(sqlite_service):
 
 
 def test_answers_to_large_lists_are_not_all_in_memory_at_once(sqlite, monkeypatch):
-    from shortlist.service.engine import pages  # noqa: PLC0415
+    from shortlist.service.engine import paging  # noqa: PLC0415
 
-    monkeypatch.setattr(pages, "_TOGETHER", 300_000)
+    monkeypatch.setattr(paging, "_TOGETHER", 300_000)
     large = [{"id": f"candidate {i}", "score": i / 7} for i in range(2_000)]
     with running(sqlite) as service:
         service.make(score="raw")

@@ -7,11 +7,11 @@ from fastapi import APIRouter, Response
 
 from shortlist.errors import ShortlistError
 from shortlist.service.engine import Engine
-from shortlist.service.engine.pages import settled
-from shortlist.service.engine.rounds import Round
+from shortlist.service.engine.logged_rounds import Round
+from shortlist.service.engine.paging import settled
 from shortlist.service.keys import Key
 from shortlist.service.web import replies, requests
-from shortlist.service.web.bodies import BodyRoute
+from shortlist.service.web.body_route import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine, CurrentKey, author_of, unnamed
 from shortlist.service.web.fields import StreamPath
 from shortlist.service.web.problems import EVERYWHERE, problem, responses
@@ -94,7 +94,7 @@ async def answer_many(engine: CurrentEngine, key: CurrentKey, name: StreamPath, 
     response_model=replies.RoundResults,
     responses=responses(404),
 )
-async def propose_many(engine: CurrentEngine, name: StreamPath, body: requests.Rounds) -> Response:
+async def propose_many(engine: CurrentEngine, name: StreamPath, body: requests.NewRounds) -> Response:
     """Show many lists; each is shown or refused on its own.
 
     Lists that are stored together are cut with the threshold and the error budget as they were before the first of

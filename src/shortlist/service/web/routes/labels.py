@@ -10,7 +10,7 @@ from fastapi.responses import FileResponse, StreamingResponse
 from starlette.background import BackgroundTask
 
 from shortlist.service.engine import Engine, write_labels
-from shortlist.service.engine.tables import as_csv
+from shortlist.service.engine.csv_tables import as_csv
 from shortlist.service.web import item_replies
 from shortlist.service.web.dependencies import CurrentEngine
 from shortlist.service.web.fields import MOST_CANDIDATES, StreamPath

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
 from shortlist.rounds.codec import to_json
-from shortlist.service.engine.pages import Asked
-from shortlist.service.engine.rounds import Seen
+from shortlist.service.engine.logged_rounds import Seen
+from shortlist.service.engine.paging import Asked
 from shortlist.service.web import replies, stream_replies
 from shortlist.service.web.dependencies import CurrentEngine
 from shortlist.service.web.fields import MOST_CANDIDATES, PageLimit, RoundPath, StreamPath

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from shortlist.service.web import replies, requests
-from shortlist.service.web.bodies import BodyRoute
+from shortlist.service.web.body_route import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine
 from shortlist.service.web.fields import RoundPath, StreamPath
 from shortlist.service.web.problems import EVERYWHERE, responses
@@ -20,7 +20,7 @@ router = APIRouter(route_class=BodyRoute, responses=EVERYWHERE)
 @router.post(
     "/v1/streams/{name}/expire",
     operation_id="expire",
-    response_model=replies.Expired,
+    response_model=replies.ExpiredCount,
     responses=responses(404, 409),
 )
 async def expire(engine: CurrentEngine, name: StreamPath, body: requests.OlderThan) -> Response:
@@ -47,7 +47,7 @@ async def withdraw(engine: CurrentEngine, name: StreamPath, round_id: RoundPath)
 @router.delete(
     "/v1/streams/{name}/texts",
     operation_id="erase_texts",
-    response_model=replies.Erased,
+    response_model=replies.ErasedCount,
     responses=responses(404),
 )
 async def erase_texts(

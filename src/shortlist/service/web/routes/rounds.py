@@ -7,7 +7,7 @@ from fastapi import APIRouter, Response
 from shortlist.errors import ConflictingAnswer
 from shortlist.rounds.shown import to_null
 from shortlist.service.web import replies, requests
-from shortlist.service.web.bodies import BodyRoute
+from shortlist.service.web.body_route import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine, CurrentKey, author_of, unnamed
 from shortlist.service.web.fields import RoundPath, StreamPath
 from shortlist.service.web.problems import EVERYWHERE, responses
@@ -71,7 +71,7 @@ async def more(
     responses=responses(404, 409, 410),
 )
 async def answer(
-    engine: CurrentEngine, key: CurrentKey, name: StreamPath, round_id: RoundPath, body: requests.Answer
+    engine: CurrentEngine, key: CurrentKey, name: StreamPath, round_id: RoundPath, body: requests.NewAnswer
 ) -> Response:
     """Take a round's answer; the same one again changes nothing; a different one is refused."""
     author = author_of(key, body.annotator, body.holder)

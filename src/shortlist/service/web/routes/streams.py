@@ -7,14 +7,14 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
 from shortlist.errors import ServiceUnavailable
-from shortlist.rounds.summary import StreamSummary
+from shortlist.rounds.stream_summary import StreamSummary
 from shortlist.service.engine import Engine, StreamSettings
 from shortlist.service.web import stream_replies, stream_requests
-from shortlist.service.web.bodies import BodyRoute
+from shortlist.service.web.body_route import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine, CurrentMetrics, KeyCheck
 from shortlist.service.web.fields import AFTER_NAME, PageLimit, StreamPath
-from shortlist.service.web.metrics import Metrics
 from shortlist.service.web.problems import EVERYWHERE, responses
+from shortlist.service.web.service_metrics import Metrics
 from shortlist.service.web.views import as_json
 
 __all__ = ["router"]

@@ -15,7 +15,7 @@ import orjson
 from shortlist._validation import Array, Member, Scorers
 from shortlist.rounds.exploring import coin
 from shortlist.service.engine.commands import Propose
-from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.store import ItemRow
 
 __all__ = ["Item", "drawn_position", "proposed"]

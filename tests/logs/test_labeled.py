@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from shortlist import Shortlister, threshold_from_labels
 from shortlist.errors import InvalidParameter, InvalidScores
-from shortlist.logs.labels import allowed_below, examples_needed
+from shortlist.logs.labeled import allowed_below, examples_needed
 
 
 @pytest.mark.parametrize("coverage", [0.5, 0.8, 0.9, 0.95, 0.99])

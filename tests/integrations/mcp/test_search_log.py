@@ -5,7 +5,7 @@ import json
 import pytest
 
 from shortlist.errors import UnwritableFile
-from shortlist.integrations.mcp.log import RoundLog, report
+from shortlist.integrations.mcp.search_log import RoundLog, report
 
 
 def fill(path, keep=1000):

@@ -16,7 +16,7 @@ from shortlist.service.store.rows import ItemRow, Lease, QueueCounts
 from shortlist.service.store.tables import annotators, events, items, leases
 
 if TYPE_CHECKING:
-    from shortlist.service.store.log import Store
+    from shortlist.service.store.store import Store
 
 __all__ = ["Queue", "queue_counts"]
 

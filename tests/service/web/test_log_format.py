@@ -3,14 +3,14 @@
 import json
 import logging
 
-from shortlist.service.web import logs
+from shortlist.service.web import log_format
 
 
 def test_logs_are_json(capsys):
     root, ours = logging.getLogger(), logging.getLogger("shortlist.access")
     before = root.handlers[:], root.level, ours.level
     try:
-        logs.configure(access=True)
+        log_format.configure(access=True)
         ours.info("request", extra={"payload": {"request_id": "mine-1", "status": 200}})
         try:
             int("a bug")

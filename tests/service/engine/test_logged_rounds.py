@@ -11,7 +11,7 @@ from shortlist.rounds.learning import make_learning
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.stream import Stream
 from shortlist.scores import Learned
-from shortlist.service.engine.rounds import Round, RoundCache, comparing, table_of
+from shortlist.service.engine.logged_rounds import Round, RoundCache, comparing, table_of
 from shortlist.service.store import LogEntry
 
 

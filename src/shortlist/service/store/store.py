@@ -20,10 +20,10 @@ from shortlist.errors import DamagedLog, InvalidParameter, StoreUnavailable, Unw
 from shortlist.rounds.codec import to_json
 from shortlist.rounds.events import kind_of
 from shortlist.service.store import database
-from shortlist.service.store.bodies import body_of
+from shortlist.service.store.event_bodies import body_of
 from shortlist.service.store.file import DatabaseFile
-from shortlist.service.store.items import Queue
-from shortlist.service.store.reading import Reader, events_where, rounds_of, stream_named, texts_of
+from shortlist.service.store.item_queue import Queue
+from shortlist.service.store.reader import Reader, events_where, rounds_of, stream_named, texts_of
 from shortlist.service.store.rows import AnswerAuthor, LogEntry, Snapshot, StreamRow, Text, View
 from shortlist.service.store.tables import annotators, events, heartbeat, items, leases, snapshots, streams, texts
 

@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 
 from shortlist.errors import UnwritableFile
 
-__all__ = ["Counted", "Report", "Round", "RoundLog", "report"]
+__all__ = ["Counted", "Report", "RoundLog", "ToolSearch", "report"]
 
 #: What a call counts as: its tool was in the list; it was not, but its score is known; it was not even
 #: among the candidates; the round already had a call; the round is closed; it could not be counted.
@@ -35,7 +35,7 @@ _ANSWERS: Final = ("hit", "measured miss", "miss")
 
 
 @dataclass
-class Round:
+class ToolSearch:
     """A round in the gateway's memory.
 
     Parameters
@@ -69,7 +69,7 @@ class RoundLog:
 
     def __init__(self, path: Path | None = None, keep: int = 1_000) -> None:
         self._keep = keep
-        self._rounds: OrderedDict[str, Round] = OrderedDict()
+        self._rounds: OrderedDict[str, ToolSearch] = OrderedDict()
         self._file: int | None = None
         if path is None:
             return
@@ -83,7 +83,7 @@ class RoundLog:
         except OSError as error:
             raise UnwritableFile(f"{path} cannot be used for the log: {error.strerror}") from None
 
-    def get(self, round_text: str) -> Round | None:
+    def get(self, round_text: str) -> ToolSearch | None:
         """Return one of the last rounds by its name."""
         return self._rounds.get(round_text)
 
@@ -109,7 +109,7 @@ class RoundLog:
         name = str(line["round"])
         if line["do"] == "find":
             first, rest = line["first"], line.get("rest", ())
-            self._rounds[name] = Round(line["id"], frozenset(first), {*first, *rest})
+            self._rounds[name] = ToolSearch(line["id"], frozenset(first), {*first, *rest})
             self._rounds.move_to_end(name)
             if len(self._rounds) > self._keep:
                 self._rounds.popitem(last=False)

@@ -2,9 +2,9 @@
 
 from fastapi import APIRouter, Response
 
-from shortlist.rounds.summary import StreamSummary
+from shortlist.rounds.stream_summary import StreamSummary
 from shortlist.service.web import learning_requests
-from shortlist.service.web.bodies import BodyRoute
+from shortlist.service.web.body_route import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine
 from shortlist.service.web.fields import StreamPath
 from shortlist.service.web.problems import EVERYWHERE, responses
@@ -21,7 +21,7 @@ router = APIRouter(route_class=BodyRoute, responses=EVERYWHERE)
     response_model=StreamSummary,
     responses=responses(404, 409),
 )
-async def warm_start(engine: CurrentEngine, name: StreamPath, body: learning_requests.Examples) -> Response:
+async def warm_start(engine: CurrentEngine, name: StreamPath, body: learning_requests.NewExamples) -> Response:
     """Learn from labeled lists, before the first round. The same lists again change nothing.
 
     They count as rounds in which everything was shown and answered. Where the score is learned, the first of them are
@@ -36,6 +36,6 @@ async def warm_start(engine: CurrentEngine, name: StreamPath, body: learning_req
     response_model=StreamSummary,
     responses=responses(404, 409),
 )
-async def restart(engine: CurrentEngine, name: StreamPath, body: learning_requests.Restart) -> Response:
+async def restart(engine: CurrentEngine, name: StreamPath, body: learning_requests.RestartRequest) -> Response:
     """Start learning over: a new epoch, in which everything is shown at first and no earlier round counts."""
     return as_json(await engine.restart(name, refit=body.refit, epoch=body.epoch))

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from shortlist.service.engine.tables import as_csv, safe
+from shortlist.service.engine.csv_tables import as_csv, safe
 
 
 @pytest.mark.parametrize("text", ["=HYPERLINK(1)", "+1", "-1", "@a", "\tx"])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shortlist.lab.scored import lengths_at, score_lists
+from shortlist.lab.scored_lists import lengths_at, score_lists
 from shortlist.scores import Relative
 from tests.lab.test_comparison import ragged
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shortlist.rounds.events import Hit, Listed, WarmStarted, kind_of
-from shortlist.service.store.bodies import body_of, event_of
+from shortlist.service.store.event_bodies import body_of, event_of
 
 
 def stored(event):

@@ -4,9 +4,9 @@ import pytest
 from fastapi.exceptions import RequestValidationError
 from pydantic import TypeAdapter
 
-from shortlist.service.web import bodies
-from shortlist.service.web.bodies import BodyRoute, _reader
-from shortlist.service.web.learning_requests import Examples
+from shortlist.service.web import body_route
+from shortlist.service.web.body_route import BodyRoute, _reader
+from shortlist.service.web.learning_requests import NewExamples
 from shortlist.service.web.requests import Answers, MoreAsked, NewRound
 from shortlist.service.web.routes import batches, rounds
 from tests.service.web.checks import JSON, problem
@@ -51,9 +51,9 @@ ATTACKS = {
     "candidates of wrong type": (NewRound, f'{{"candidates":[{",".join(["1"] * 10_000)}]}}'),
     "scores": (NewRound, f'{{"candidates":[{{"id":1,"scores":{{{UNKNOWN.replace("1,", "true,")}}}}}]}}'),
     "picks": (Answers, f'{{"answers":[{{"round_id":"a","hit":[{",".join(["[]"] * 500_000)}]}}]}}'),
-    "labelled lists": (Examples, f'{{"right":[0],"lists":[{",".join(["[true]"] * 250_000)}]}}'),
-    "labelled rows": (Examples, f'{{"right":[0],"lists":[[{",".join(["[true]"] * 250_000)}]]}}'),
-    "what is right": (Examples, f'{{"lists":[[1]],"right":[[{",".join(["true"] * 250_000)}]]}}'),
+    "labelled lists": (NewExamples, f'{{"right":[0],"lists":[{",".join(["[true]"] * 250_000)}]}}'),
+    "labelled rows": (NewExamples, f'{{"right":[0],"lists":[[{",".join(["[true]"] * 250_000)}]]}}'),
+    "what is right": (NewExamples, f'{{"lists":[[1]],"right":[[{",".join(["true"] * 250_000)}]]}}'),
     "a number that is none": (MoreAsked, f'{{"count":[{",".join(["[]"] * 500_000)}]}}'),
 }
 
@@ -77,9 +77,9 @@ def test_a_body_that_is_wrong_in_many_ways_is_refused_in_one_sentence(sqlite_ser
 
 def test_lists_and_objects_have_a_largest_number(monkeypatch):
     body, read = b'{"candidates":[{"id":1,"score":1,"text":"[{"}]}', _reader(TypeAdapter(NewRound))
-    monkeypatch.setattr(bodies, "_MOST_BRACKETS", 5)
+    monkeypatch.setattr(body_route, "_MOST_BRACKETS", 5)
     assert read(body).candidates[0].id == 1
-    monkeypatch.setattr(bodies, "_MOST_BRACKETS", 4)
+    monkeypatch.setattr(body_route, "_MOST_BRACKETS", 4)
     with pytest.raises(RequestValidationError) as caught:
         read(body)
     assert [each["msg"] for each in caught.value.errors()] == [

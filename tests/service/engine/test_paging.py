@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from shortlist.errors import UnknownRound
-from shortlist.service.engine.pages import parts_of, settled
+from shortlist.service.engine.paging import parts_of, settled
 
 
 def sizes(answers, known):

@@ -3,9 +3,9 @@
 import numpy as np
 from scipy.stats import binom
 
-from shortlist.service.engine.items import Item, drawn_position, proposed
-from shortlist.service.engine.settings import StreamSettings
-from shortlist.service.engine.stream import LoggedStream
+from shortlist.service.engine.item_drawing import Item, drawn_position, proposed
+from shortlist.service.engine.logged_stream import LoggedStream
+from shortlist.service.engine.stream_settings import StreamSettings
 from shortlist.service.store import StreamRow
 
 STREAM = LoggedStream(StreamRow(1, "images", StreamSettings.of(coverage=0.9).to_dict(), 0.0, 0))

@@ -28,8 +28,8 @@ import shortlist
 from shortlist.errors import InvalidParameter, ShortlistError
 from shortlist.integrations.mcp.config import DEFAULTS, Config, ServiceStream
 from shortlist.integrations.mcp.gateway import Found, Gateway, error_result
-from shortlist.integrations.mcp.log import RoundLog
 from shortlist.integrations.mcp.ranking import Ranking, make_embed
+from shortlist.integrations.mcp.search_log import RoundLog
 from shortlist.integrations.mcp.state import kept_lister
 from shortlist.integrations.mcp.upstream import Upstreams
 from shortlist.policies import AnytimeSPS

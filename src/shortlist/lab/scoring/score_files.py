@@ -7,8 +7,8 @@ import numpy as np
 from shortlist.errors import InvalidScores
 from shortlist.lab.scoring.classifiers import Classifier
 from shortlist.lab.scoring.encoders import Encoder
-from shortlist.lab.scoring.images import Picture, decode, find_pictures, to_classes
-from shortlist.lab.scoring.job import Batch, Job, Tells, digest_of_bytes, digest_of_files
+from shortlist.lab.scoring.images import ImageFile, decode, find_pictures, to_classes
+from shortlist.lab.scoring.job import Job, ScoreBatch, Tells, digest_of_bytes, digest_of_files
 from shortlist.lab.scoring.questions import QuestionSet, read_questions
 from shortlist.lab.tasks.scorefile import read_scores
 
@@ -40,7 +40,7 @@ def score_images(
         "images_sha256": digest_of_bytes(f"{one.name} {one.called} {one.size}\n".encode() for one in pictures),
     }
 
-    def compute(start: int, stop: int) -> Batch:
+    def compute(start: int, stop: int) -> ScoreBatch:
         read = [_read(picture, skip_broken) for picture in pictures[start:stop]]
         images = [_decode(*one, skip_broken) for one in zip(pictures[start:stop], read, strict=True)]
         whole = [i for i, image in enumerate(images) if image is not None]
@@ -50,7 +50,7 @@ def score_images(
         if logits.shape[1] != len(classifier.labels):
             raise InvalidScores(f"the model has {len(classifier.labels)} labels and returns {logits.shape[1]} logits")
         true = logits[np.arange(len(whole)), [classes[start + i] for i in whole]]
-        return Batch(true, logits, digest_of_bytes(read))
+        return ScoreBatch(true, logits, digest_of_bytes(read))
 
     with Job(out, settings, total=len(pictures), batch=batch) as job:
         job.run(compute, tells("images"))
@@ -63,7 +63,7 @@ def score_images(
     return len(pictures) - len(read_scores(out).true_scores)
 
 
-def _read(picture: Picture, skip_broken: bool) -> bytes:
+def _read(picture: ImageFile, skip_broken: bool) -> bytes:
     try:
         return picture.read()
     except (OSError, ValueError) as error:  # Arrow's errors are ValueErrors
@@ -72,7 +72,7 @@ def _read(picture: Picture, skip_broken: bool) -> bytes:
         raise InvalidScores(f"{picture.name}: this image cannot be read ({error})") from None
 
 
-def _decode(picture: Picture, content: bytes, skip_broken: bool) -> object | None:
+def _decode(picture: ImageFile, content: bytes, skip_broken: bool) -> object | None:
     try:
         image: object = decode(picture, content)
     except InvalidScores:
@@ -113,7 +113,7 @@ def score_retrieval(
             tells("passages"),
         )
 
-        def compute(start: int, stop: int) -> Batch:
+        def compute(start: int, stop: int) -> ScoreBatch:
             asked = collection.questions[start:stop]
             vectors = encoder.questions([question.text for question in asked])
             numbers = np.array([[row_of[number] for number in question.passages] for question in asked])
@@ -124,7 +124,7 @@ def score_retrieval(
                     "both must have the same length"
                 )
             cosines = np.einsum("qd,qpd->qp", vectors, theirs, dtype=np.float64).astype(np.float32)
-            return Batch(cosines[:, 0], cosines, digest_of_bytes(question.text.encode() for question in asked))
+            return ScoreBatch(cosines[:, 0], cosines, digest_of_bytes(question.text.encode() for question in asked))
 
         job.run(compute, tells("questions"))
         job.finish(

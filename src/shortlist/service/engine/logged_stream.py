@@ -15,9 +15,9 @@ from shortlist.rounds.events import Configured, Hit, Listed, WarmStarted, counte
 from shortlist.rounds.learning import LearningState, make_learning
 from shortlist.rounds.progress import summarize
 from shortlist.rounds.stream import Stream, StreamState
-from shortlist.rounds.summary import StreamSummary
+from shortlist.rounds.stream_summary import StreamSummary
 from shortlist.service.engine.series import Series
-from shortlist.service.engine.settings import StreamSettings
+from shortlist.service.engine.stream_settings import StreamSettings
 from shortlist.service.store import LogEntry, Snapshot, StreamRow
 
 __all__ = ["STATE_VERSION", "LoggedStream"]

@@ -6,9 +6,9 @@ import sys
 from typer.testing import CliRunner
 
 from shortlist.cli import app
-from shortlist.lab.scoring.encoders import Command
+from shortlist.lab.scoring.encoders import EncoderCommand
 from shortlist.lab.scoring.questions import Passage
-from shortlist.lab.scoring.score import score_retrieval
+from shortlist.lab.scoring.score_files import score_retrieval
 from shortlist.lab.tasks import read_scores
 from tests.lab.scoring.entries import entry
 
@@ -32,7 +32,7 @@ def test_a_command_of_ones_own_scores_questions(tmp_path):
     source = tmp_path / "dpr.json"
     source.write_text(json.dumps([entry(f"aab{i * 'c'}", ["ab" * (i + 1)], ["cc", "dd", "efg"]) for i in range(7)]))
     out = tmp_path / "scores.npz"
-    with Command(f"{sys.executable} {program}") as encoder:
+    with EncoderCommand(f"{sys.executable} {program}") as encoder:
         score_retrieval(source, out, encoder, tells=silent, negatives=3, batch=2)
         expected = encoder.questions(["aab"])[0] @ encoder.passages([Passage("A title", "ab")])[0]
     scores = read_scores(out)

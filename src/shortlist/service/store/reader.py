@@ -8,9 +8,9 @@ import sqlalchemy as sa
 
 from shortlist.errors import DamagedLog, StoreUnavailable
 from shortlist.rounds.events import LISTED
-from shortlist.service.store.bodies import event_of
 from shortlist.service.store.database import translated
-from shortlist.service.store.items import queue_counts
+from shortlist.service.store.event_bodies import event_of
+from shortlist.service.store.item_queue import queue_counts
 from shortlist.service.store.rows import LogEntry, QueueCounts, Snapshot, StreamRow, Text
 from shortlist.service.store.tables import altered_tables, annotators, events, snapshots, streams, texts
 

@@ -13,9 +13,9 @@ import shortlist
 from shortlist.errors import InvalidParameter, ServiceUnavailable
 from shortlist.integrations.mcp import Gateway, create_server
 from shortlist.integrations.mcp.config import Config, ServiceStream
-from shortlist.integrations.mcp.log import report
-from shortlist.integrations.mcp.server import opened
+from shortlist.integrations.mcp.search_log import report
 from shortlist.integrations.mcp.state import saved_summary
+from shortlist.integrations.mcp.tool_server import opened
 from tests.integrations.mcp.servers import Scores, Source, make_tools, process
 from tests.service.running import running
 

@@ -8,8 +8,8 @@ import pytest
 from shortlist.rounds.admission import admit
 from shortlist.rounds.events import Restarted
 from shortlist.service.engine import Engine, StreamSettings, verify
+from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.engine.series import Histogram
-from shortlist.service.engine.stream import LoggedStream
 from shortlist.service.store import LogEntry, Store, StreamRow
 from tests.service.playing import answer_to, lists, play, play_tables
 from tests.service.running import running

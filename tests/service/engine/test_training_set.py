@@ -11,8 +11,8 @@ import pytest
 from shortlist.errors import UnknownStream
 from shortlist.service.engine import Engine, StreamSettings, write_labels
 from shortlist.service.engine.commands import Author
-from shortlist.service.engine.items import Item
-from shortlist.service.engine.labels import COLUMNS, ClassCounts
+from shortlist.service.engine.item_drawing import Item
+from shortlist.service.engine.training_set import COLUMNS, ClassCounts
 from shortlist.service.store import Store
 
 #: Ids that a careless reader or writer would break.
