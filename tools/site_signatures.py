@@ -40,6 +40,7 @@ def _add_constructor(module: str, cls: griffe.Class) -> None:
     if cls.docstring is None or "Parameters\n" not in cls.docstring.value:
         return
     kind = getattr(importlib.import_module(module), cls.name)
+    cls.docstring.value = inspect.getdoc(kind) or cls.docstring.value  # settings are filled in when the code runs
     parameters = [griffe.Parameter("self", kind=griffe.ParameterKind.positional_or_keyword)]
     inherits_fields = hasattr(kind, "model_fields")  # pydantic's signature has those of the framework too
     own = inspect.signature(kind).parameters.values()

@@ -144,7 +144,7 @@ class Fold(RuleBasedStateMachine):
         name = data.draw(st.sampled_from(CHANGEABLE))
         self.ask(Configure(self.live, {name: data.draw(st.sampled_from([*OPTIONS[name], None, False, 0, 1]))}))
 
-    @precondition(lambda self: self.live.settings.unanswered == "miss" and self.made % 5 == 4)
+    @precondition(lambda self: self.live.settings.rounds.unanswered == "miss" and self.made % 5 == 4)
     @rule()
     def restart(self):
         self.apply(Restarted(self.live.stream.tracker.epoch + 1))
@@ -242,7 +242,7 @@ def roam(rng, steps):
         lists = [values() for _ in range(rng.randint(1, 8))]
         fold.learn(lists, [rng.randrange(-1, len(each)) for each in lists])
     for _ in range(steps):
-        if fold.live.settings.unanswered == "miss" and fold.made % 5 == 4 and rng.random() < 0.2:
+        if fold.live.settings.rounds.unanswered == "miss" and fold.made % 5 == 4 and rng.random() < 0.2:
             fold.restart()
         else:
             rng.choice(moves)()

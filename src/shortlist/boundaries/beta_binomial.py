@@ -88,35 +88,11 @@ class BetaBinomial(Boundary):
         object.__setattr__(self, "first_cut", first_cut)
 
     def constants(self, coverage: float, share: float = 1.0) -> Constants:
-        """Return a, b, coverage, p0 and the bar 1/delta.
-
-        Parameters
-        ----------
-        coverage
-            The target share of rounds to cover.
-        share
-            The share of delta to use.
-
-        Returns
-        -------
-        Constants
-            The constants, padded with zeros.
-        """
+        """Return a, b, coverage, p0 and the bar 1/delta: see `Boundary.constants`."""
         p0 = float(miss_rate(coverage))
         a = self.relative_mean * p0 * self.weight
         return a, self.weight - a, coverage, p0, 1.0 / (self.delta * share)
 
     def start(self, coverage: float) -> Memory:  # noqa: ARG002 - the same at every coverage
-        """Return the two parts of e(0, 0) = 1.
-
-        Parameters
-        ----------
-        coverage
-            The target share of rounds to cover.
-
-        Returns
-        -------
-        Memory
-            The boundary's memory.
-        """
+        """Return the two parts of e(0, 0) = 1: see `Boundary.start`."""
         return 1.0 - self.first_cut, self.first_cut

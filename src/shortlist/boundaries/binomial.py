@@ -60,35 +60,11 @@ class Binomial(Boundary):
         return float(self.horizon)
 
     def constants(self, coverage: float, share: float = 1.0) -> Constants:
-        """Return p0, coverage, the level of each round, T, and 0: the level does not rise.
-
-        Parameters
-        ----------
-        coverage
-            The target share of rounds to cover.
-        share
-            The share of delta to use.
-
-        Returns
-        -------
-        Constants
-            The constants, padded with zeros.
-        """
+        """Return p0, coverage, the level of each round, T, and 0: the level does not rise: see `Boundary.constants`."""
         return _binomial_constants(coverage, self.horizon, level=self.delta * share / self.horizon)
 
     def start(self, coverage: float) -> Memory:  # noqa: ARG002 - Bin(0, p0) is 0
-        """Return P(Bin(0, p0) = 0) and P(Bin(0, p0) <= 0).
-
-        Parameters
-        ----------
-        coverage
-            The target share of rounds to cover.
-
-        Returns
-        -------
-        Memory
-            The boundary's memory.
-        """
+        """Return P(Bin(0, p0) = 0) and P(Bin(0, p0) <= 0): see `Boundary.start`."""
         return 1.0, 1.0
 
 
@@ -126,20 +102,7 @@ class Calibrated(Binomial):
     """
 
     def constants(self, coverage: float, share: float = 1.0) -> Constants:
-        """Return p0, coverage, 0, T, and the slope of the level at which all rounds together use up delta.
-
-        Parameters
-        ----------
-        coverage
-            The target share of rounds to cover.
-        share
-            The share of delta to use.
-
-        Returns
-        -------
-        Constants
-            The constants, padded with zeros.
-        """
+        """Return p0, coverage, 0, T, and the slope of the level that uses up delta: see `Boundary.constants`."""
         slope = _calibrated_slope(self.delta * share, self.horizon, coverage)
         return _binomial_constants(coverage, self.horizon, slope=slope)
 

@@ -54,19 +54,6 @@ class DKW(Boundary):
         return float(self.horizon)
 
     def constants(self, coverage: float, share: float = 1.0) -> Constants:
-        """Return p0, log T (larger for a smaller share of delta) and T.
-
-        Parameters
-        ----------
-        coverage
-            The target share of rounds to cover.
-        share
-            The share of delta to use.
-
-        Returns
-        -------
-        Constants
-            The constants, padded with zeros.
-        """
+        """Return p0, log T (larger for a smaller share of delta) and T: see `Boundary.constants`."""
         log_term = math.log(self.horizon) - math.log(share) / 2
         return float(miss_rate(coverage)), log_term, float(self.horizon), 0.0, 0.0

@@ -50,20 +50,7 @@ class Held(Boundary):
         return float(self.rounds)
 
     def constants(self, coverage: float, share: float = 1.0) -> Constants:
-        """Return the round, and the limit from that round on.
-
-        Parameters
-        ----------
-        coverage
-            The target share of rounds to cover.
-        share
-            The share of delta to use.
-
-        Returns
-        -------
-        Constants
-            The constants, padded with zeros.
-        """
+        """Return the round, and the limit from that round on: see `Boundary.constants`."""
         inner = self.boundary
         limits = walk_limits(inner.advance, inner.constants(coverage, share), inner.start(coverage))
         decided = next(itertools.islice(limits, self.rounds - 1, None))

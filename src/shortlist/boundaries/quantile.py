@@ -52,16 +52,5 @@ class Quantile(Boundary):
         return float(p0.numerator), float(p0.denominator), 0.0, 0.0, 0.0
 
     def start(self, coverage: float) -> Memory:
-        """Return a remainder so large that the first round raises k from -1 to 0.
-
-        Parameters
-        ----------
-        coverage
-            The target share of rounds to cover.
-
-        Returns
-        -------
-        Memory
-            The boundary's memory.
-        """
+        """Return a remainder so large that the first round raises k from -1 to 0: see `Boundary.start`."""
         return self.constants(coverage)[1], 0.0

@@ -13,7 +13,7 @@ from shortlist.errors import ShortlistError
 __all__ = ["app", "run"]
 
 #: What the parser raises: an unknown option, or a value that is missing or invalid.
-_WrongUse: Final[Any] = typer.BadParameter.__mro__[1]
+_UsageError: Final[Any] = typer.BadParameter.__base__
 
 # Plain help: boxes truncate long option names at 80 columns.
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, rich_markup_mode=None)
@@ -57,7 +57,7 @@ def run() -> None:
     except ShortlistError as error:
         sys.stderr.write(f"shortlist: {error}\n")
         sys.exit(2)
-    except _WrongUse as error:
+    except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # no arguments at all: show the help
             error.show()
             sys.exit(2)

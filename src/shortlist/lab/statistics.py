@@ -1,5 +1,7 @@
 """Means with 95 % bands over runs."""
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,12 +9,12 @@ __all__ = ["half_width", "mean_and_band"]
 
 Array = NDArray[np.float64]
 
-# Student's t, 97.5 %, for 1, 2, ... degrees of freedom.
-_T = (
-    "12.706 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262 2.228 2.201 2.179 2.160 2.145 2.131 2.120 "
-    "2.110 2.101 2.093 2.086 2.080 2.074 2.069 2.064 2.060 2.056 2.052 2.048 2.045 2.042"
-)
-_QUANTILES = [float(quantile) for quantile in _T.split()]
+#: Student's t, 97.5 %, for 1, 2, ... degrees of freedom.
+_QUANTILES: Final = (
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+    2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+    2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+)  # fmt: skip
 
 
 def half_width(values: Array) -> Array:

@@ -45,8 +45,8 @@ class StreamSummary(Summary):
     @classmethod
     def from_json(cls, reply: Mapping[str, Any]) -> Self:
         """Return the summary in a reply of the service; what a newer service adds is left out."""
-        known = {each.name for each in dataclasses.fields(cls)}
-        values = {name: value for name, value in reply.items() if name in known}
+        names = {each.name for each in dataclasses.fields(cls)}
+        values = {name: value for name, value in reply.items() if name in names}
         for name, kind in (("drift", Drift), ("error_budget", ErrorBudget)):
             if values.get(name) is not None:
                 values[name] = kind(**values[name])

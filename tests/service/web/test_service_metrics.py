@@ -14,6 +14,7 @@ from shortlist import Client
 from shortlist.errors import StoreUnavailable
 from shortlist.service.engine import overview
 from shortlist.service.keys import KeyFile
+from shortlist.service.web import service_metrics
 from tests.service.running import free_port, running
 
 
@@ -209,6 +210,16 @@ def test_workers_count_together(postgresql):
         if child.poll() is None:
             child.kill()
             child.wait()
+
+
+def test_a_file_of_counts_that_is_being_created_is_tried_again(sqlite_service, tmp_path, monkeypatch):
+    """prometheus_client creates it empty, and fills it a moment later."""
+    empty, slept = tmp_path / "counter_1.db", []
+    empty.touch()
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
+    monkeypatch.setattr(service_metrics.time, "sleep", lambda seconds: slept.append(seconds) or empty.unlink())
+    assert "shortlist_rounds_total" in sqlite_service.http.get("/metrics").text
+    assert len(slept) == 1
 
 
 def test_commits_that_fail_are_counted_and_logged_with_their_reason(sqlite_service, monkeypatch, caplog):

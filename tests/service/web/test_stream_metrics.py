@@ -2,7 +2,7 @@
 
 from shortlist.service.web import stream_metrics
 from tests.service.running import running
-from tests.service.web.test_metrics import scrape
+from tests.service.web.test_service_metrics import scrape
 
 
 def test_of_too_many_streams_the_first_are_shown(sqlite, monkeypatch):

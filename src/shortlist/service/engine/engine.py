@@ -113,6 +113,7 @@ class Engine:
         """Open the database at an address, run, and close it again with everything written."""
         reader = functools.partial(Store, address, read_only=True)
         engine = cls(await asyncio.to_thread(Store, address), open_reader=reader, **settings)
+        engine._writer.start()
         try:
             yield engine
         finally:

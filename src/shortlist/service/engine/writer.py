@@ -92,6 +92,10 @@ class Writer:
         self._wake = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="shortlist-writer")
         self._shutting_down = self._closing = False
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to write what is asked, in the running event loop."""
         self._task = asyncio.create_task(self._run(), name="shortlist-writer")
 
     async def submit(self, command: Command) -> Outcome:
@@ -109,7 +113,7 @@ class Writer:
 
     def check(self) -> None:
         """Raise if nothing can be written any more."""
-        if self._closing or self._task.done():
+        if self._closing or self._task is None or self._task.done():
             raise ServiceUnavailable("the service is stopping; nothing was stored: try again in a moment")
 
     async def do(self, work: Callable[..., Result], *arguments: Any) -> Result:
@@ -125,7 +129,8 @@ class Writer:
         """Take nothing new, write what is there, keep snapshots, and let go of the database."""
         self._closing = True
         self.prepare_shutdown()
-        await self._task
+        if self._task is not None:
+            await self._task
         async with self.lock:
             for stream in list(self._memory.by_id.values()):
                 if stream.number > self._memory.snapshots.get(stream.id, 0) and stream.id not in self._lookup.unsure:
@@ -248,8 +253,8 @@ class Writer:
     async def _store_all(self, commands: list[Command], streams: Streams) -> tuple[list[Outcome | ShortlistError], int]:
         """Return the result of each request, and how many events were written."""
         context = await self._settled(commands, streams)
-        known = {key: logged for key, logged in context.rounds.items() if logged is not None}
-        draft = Batch(known, time.time(), self._open_limit, context.texts)
+        rounds = {key: logged for key, logged in context.rounds.items() if logged is not None}
+        draft = Batch(rounds, time.time(), self._open_limit, context.texts)
         bound = [command for command in commands if isinstance(command, (Close, Expand)) and command.author.is_bound]
         if bound:
             await self._look_up_authors(draft, bound)

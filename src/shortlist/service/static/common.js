@@ -110,11 +110,12 @@ export async function ask(url, { method = "GET", body, keepalive = false } = {})
   return content;
 }
 
-// Sends a file of JSON lines in pieces, for a browser reads no result before all of a body is sent. `tell` is called with
-// the share that was sent, and the results of each piece, by their lines in the file.
+// Sends a file of items, one line of JSON each, a piece at a time, so that it may be of any size. `tell` gets the share
+// that was sent, and the result of each line. A piece that does not fit is sent again in halves: only what is wrong is
+// refused.
 const PIECE = 500_000; // bytes
 export async function upload(url, file, tell) {
-  let lines = 0;
+  let number = 0;
   for (let start = 0; start < file.size; ) {
     let bytes = null;
     for (let size = PIECE; ; size *= 2) {
@@ -123,13 +124,32 @@ export async function upload(url, file, tell) {
       bytes = bytes.subarray(0, end);
       if (end > 0) break; // else a line is longer than that
     }
-    const answer = await send(url, { method: "POST", body: bytes, headers: { "Content-Type": "application/jsonl" } });
-    if (!answer.ok) throw new Problem((await answer.json().catch(() => null))?.detail ?? `the service answered ${answer.status}`, answer.status);
-    const results = (await answer.text()).split("\n").filter(Boolean).map((line) => JSON.parse(line));
+    const [rows, results] = [[], []];
+    for (const text of new TextDecoder().decode(bytes).split("\n")) {
+      number += 1;
+      if (text.trim() === "") continue;
+      try {
+        rows.push({ line: number, item: JSON.parse(text) });
+      } catch {
+        results.push({ line: number, status: 422, problem: { detail: "this is not JSON" } });
+      }
+    }
+    number -= 1; // the last line ends the piece, or is empty
+    for (let first = 0; first < rows.length; first += 500) results.push(...(await sendItems(url, rows.slice(first, first + 500))));
     start += bytes.length;
-    tell(start / file.size, results.map((each) => ({ ...each, line: each.line + lines })));
-    lines += bytes.reduce((count, byte) => count + (byte === 10), 0);
+    tell(start / file.size, results.sort((a, b) => a.line - b.line));
   }
+}
+
+async function sendItems(url, rows) {
+  const body = JSON.stringify({ items: rows.map(({ item }) => item) });
+  const answer = await send(url, { method: "POST", body, headers: { "Content-Type": "application/json" } });
+  const content = await answer.json().catch(() => null);
+  if (answer.ok) return content.results.map((each, i) => ({ ...each, line: rows[i].line }));
+  if (![413, 422].includes(answer.status)) throw new Problem(content?.detail ?? `the service answered ${answer.status}`, answer.status);
+  if (rows.length === 1) return [{ line: rows[0].line, status: answer.status, problem: { detail: content.detail.replace("items[0].", "") } }];
+  const half = Math.ceil(rows.length / 2);
+  return [...(await sendItems(url, rows.slice(0, half))), ...(await sendItems(url, rows.slice(half)))];
 }
 
 export async function download(url, name) {

@@ -6,6 +6,7 @@ answers with the sum.
 
 import asyncio
 import os
+import struct
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +30,9 @@ from shortlist.service.web.stream_metrics import MOST_STREAMS, StreamMetrics
 
 __all__ = ["Metrics", "share_counts"]
 
+#: How often files of counts that are being created are tried, and the seconds in between.
+_TRIES: Final = 40
+_PAUSE: Final = 0.05
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 #: Where the library looks for the folder that processes share.
@@ -145,12 +149,8 @@ class Metrics:
     def _write(self, streams: StreamMetrics) -> bytes:
         registry = CollectorRegistry()
         registry.register(streams)
-        counted = self._registry
-        if _FOLDER in os.environ:
-            _forget_ended(Path(os.environ[_FOLDER]))
-            counted = CollectorRegistry()
-            multiprocess.MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
-        return bytes(generate_latest(counted) + generate_latest(registry))
+        counts = generate_latest(self._registry) if _FOLDER not in os.environ else _shared_counts()
+        return bytes(counts + generate_latest(registry))
 
 
 @contextmanager
@@ -162,6 +162,19 @@ def share_counts() -> Iterator[None]:
             yield
         finally:
             del os.environ[_FOLDER]
+
+
+def _shared_counts() -> bytes:
+    """Return the counts of all workers. A file that a worker is just creating cannot be read yet: it is tried again."""
+    _forget_ended(Path(os.environ[_FOLDER]))
+    counts = CollectorRegistry()
+    multiprocess.MultiProcessCollector(counts)  # type: ignore[no-untyped-call]
+    for _ in range(_TRIES):
+        try:
+            return generate_latest(counts)
+        except (struct.error, RuntimeError, ValueError, OSError):
+            time.sleep(_PAUSE)
+    return generate_latest(counts)
 
 
 def _forget_ended(folder: Path) -> None:
