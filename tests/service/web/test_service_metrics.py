@@ -214,9 +214,11 @@ def test_workers_count_together(postgresql):
 
 def test_a_file_of_counts_that_is_being_created_is_tried_again(sqlite_service, tmp_path, monkeypatch):
     """prometheus_client creates it empty, and fills it a moment later."""
-    empty, slept = tmp_path / "counter_1.db", []
+    folder, slept = tmp_path / "counts", []
+    folder.mkdir()
+    empty = folder / "counter_1.db"
     empty.touch()
-    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(folder))
     monkeypatch.setattr(
         service_metrics.time, "sleep", lambda seconds: slept.append(seconds) or empty.unlink(missing_ok=True)
     )
