@@ -105,10 +105,10 @@ _LEGEND: Final = {"handlelength": 1.8, "columnspacing": 1.2, "handletextpad": 0.
 def _columns(names: list[str], *, alone: bool) -> int:
     """Return into how many columns the names of lines fit."""
     letters = 62 if alone else 135  # of the legend's size
-    beside = 8  # letters that a line and the space between columns take
-    if sum(len(name) + beside for name in names) <= letters:
+    spacing = 8  # letters that a line and the space between columns take
+    if sum(len(name) + spacing for name in names) <= letters:
         return len(names)
-    return max(1, letters // (max(map(len, names)) + beside))
+    return max(1, letters // (max(map(len, names)) + spacing))
 
 
 def _refine(axes: Axes, *, few_ticks: bool) -> None:

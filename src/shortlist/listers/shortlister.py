@@ -713,8 +713,8 @@ class Shortlister:
                 learned = decode(LearningState, content["learning"])
                 lister._learning = make_learning(settings, learned)
             for number, (key, state) in enumerate(content["streams"], 1):
-                remembered = decode(StreamState, state, {State: settings.policy.state_type})
-                lister._streams[key] = lister._new_stream(key, number, remembered)
+                state_read = decode(StreamState, state, {State: settings.policy.state_type})
+                lister._streams[key] = lister._new_stream(key, number, state_read)
             lister._learn_names()
         except MissingScore:
             raise

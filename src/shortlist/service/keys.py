@@ -171,12 +171,12 @@ class KeyFile:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        """Let nobody else change the file from reading to writing; the lock is a file beside it, for it is replaced."""
-        beside = Path(f"{os.path.realpath(self.path)}.lock")
+        """Hold a lock from reading to writing, on a file next to it: the file itself is replaced."""
+        lock = Path(f"{os.path.realpath(self.path)}.lock")
         try:
-            file = os.open(beside, os.O_CREAT | os.O_RDWR, 0o600)
+            file = os.open(lock, os.O_CREAT | os.O_RDWR, 0o600)
         except OSError as error:
-            raise UnwritableFile(f"{beside} cannot be written ({error.strerror}); no key was changed") from None
+            raise UnwritableFile(f"{lock} cannot be written ({error.strerror}); no key was changed") from None
         try:
             if os.name == "posix":
                 import fcntl  # noqa: PLC0415 - not on every system

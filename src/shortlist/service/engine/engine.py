@@ -120,7 +120,7 @@ class Engine:
             await engine.close()
 
     async def close(self) -> None:
-        """Take nothing new, write what is there, and let go of the database."""
+        """Take nothing new, write what is there, and close the database."""
         self.prepare_shutdown()
         await self._overview.close()
         await self._loader.end()

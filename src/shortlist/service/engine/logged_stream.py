@@ -1,7 +1,7 @@
 """A stream of the service: the fold of its entries in the log.
 
 `apply` is the only way in which a stream changes, and it looks at nothing but the entry. What is only shown
-on charts (`series`) is folded beside it: if that fails, the charts start again and the stream goes on.
+on charts (`series`) is folded separately: if that fails, the charts start again and the stream goes on.
 """
 
 import logging

@@ -177,12 +177,12 @@ class StreamLoader:
         if row.id in self._memory.damaged:
             raise self._memory.damaged[row.id]
         try:
-            return await self._loaded_anew(row)
+            return await self._read_stream(row)
         except DamagedLog as error:
             self._memory.damaged[row.id] = error
             raise
 
-    async def _loaded_anew(self, row: StreamRow) -> tuple[LoggedStream, int]:
+    async def _read_stream(self, row: StreamRow) -> tuple[LoggedStream, int]:
         behind = await self._behind(row)
         if behind <= MOST_TAIL:
             return await self.read(lambda reader: load(reader, row))

@@ -50,7 +50,7 @@ def verify(store: Store, progress: Callable[[str, int, int], None] | None = None
         except StoreUnavailable:
             if not broken:
                 raise
-            return  # it was said
+            return  # already reported
         for row in rows:
             yield _verify(reader, row, progress or _silent, broken=bool(broken))
 

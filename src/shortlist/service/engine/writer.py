@@ -10,7 +10,7 @@ its stream is cut: right after the event, or, if the process dies in between, be
 next used.
 
 Requests that have to wait for one stream, because another process holds it or because it has yet to be read from the
-log, are put aside and tried again; those of other streams go on.
+log, are deferred and tried again; those of other streams go on.
 
 A transaction that fails changes nothing in memory: its requests get an error, and since nobody knows
 whether a broken connection had committed, the streams are read again from the log before the next one.
@@ -45,10 +45,10 @@ Result = TypeVar("Result")
 Outcome = tuple[Round | None, bool]
 #: Streams by their ids.
 Streams = dict[int, LoggedStream]
-#: How many seconds lie between two tries of requests that were put aside, and how long they are tried.
+#: How many seconds lie between two tries of requests that were deferred, and how long they are tried.
 _PAUSE: Final = 0.1
 _PATIENCE: Final = 10.0
-#: How many items that cannot be shown are set aside for one request: others wait meanwhile.
+#: How many items that cannot be shown are refused for one request: others wait meanwhile.
 _DRAWS: Final = 50
 
 
@@ -58,7 +58,7 @@ class WriteRequest:
 
     command: Command
     future: asyncio.Future[Outcome]
-    #: Until when it is tried, once it had to be put aside.
+    #: Until when it is tried, once it was deferred.
     until: float | None = None
 
 
@@ -126,7 +126,7 @@ class Writer:
         self._wake.set()
 
     async def close(self) -> None:
-        """Take nothing new, write what is there, keep snapshots, and let go of the database."""
+        """Take nothing new, write what is there, keep snapshots, and close the database."""
         self._closing = True
         self.prepare_shutdown()
         if self._task is not None:
@@ -222,7 +222,7 @@ class Writer:
             self.failing = None
         for request, outcome in zip(batch, outcomes, strict=True):
             if request.future.done():
-                continue  # who asked is gone
+                continue  # the client has disconnected
             if isinstance(outcome, ShortlistError):
                 request.future.set_exception(outcome)
             else:

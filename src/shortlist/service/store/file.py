@@ -12,12 +12,12 @@ from pathlib import Path
 
 from shortlist.errors import InvalidParameter, StoreUnavailable
 
-__all__ = ["BESIDE", "DatabaseFile", "check_journal"]
+__all__ = ["COMPANIONS", "DatabaseFile", "check_journal"]
 
 _log = logging.getLogger("shortlist.service")
 
-#: What SQLite keeps beside a database, by the end of its name.
-BESIDE = ("-wal", "-shm", "-journal")
+#: The files that SQLite keeps next to a database, by the end of their names.
+COMPANIONS = ("-wal", "-shm", "-journal")
 _OWNER = 0o600
 #: What the header of a database says that has no journal (``-wal``): the versions of format that write and read it.
 _WITHOUT_JOURNAL = b"\x01\x01"
@@ -29,7 +29,7 @@ class DatabaseFile:
     def __init__(self, path: Path) -> None:
         #: As it was given: a link that is set to another file is another file.
         self.path = path.absolute()
-        self._real = Path(os.path.realpath(path))  # SQLite keeps its journal beside this one
+        self._real = Path(os.path.realpath(path))  # SQLite keeps its journal next to this one
         try:
             self._real.parent.mkdir(parents=True, exist_ok=True)
             # Only a new one is opened: closing one that is in use would drop SQLite's locks on it.
@@ -38,8 +38,8 @@ class DatabaseFile:
         except OSError as error:
             raise InvalidParameter(f"{path} cannot be written: {error.strerror}; give another --database") from None
         check_journal(path)
-        for each in (self._real, *(Path(f"{self._real}{end}") for end in BESIDE)):
-            # What SQLite makes later beside it, gets its mode. One that is somebody else's is left as it is.
+        for each in (self._real, *(Path(f"{self._real}{end}") for end in COMPANIONS)):
+            # What SQLite later creates next to it gets its mode. One that is somebody else's is left as it is.
             with contextlib.suppress(OSError):
                 each.chmod(_OWNER)
         self._paths = str(self.path), f"{self._real}-wal"

@@ -33,7 +33,7 @@ class Queue:
     Parameters
     ----------
     store
-        The log that they are kept beside.
+        The log.
     """
 
     def __init__(self, store: "Store") -> None:

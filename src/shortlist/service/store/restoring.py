@@ -1,7 +1,7 @@
 """Replacing a SQLite database with a backup.
 
 Copying a file over a database is not enough: the journal of the old one (``-wal``) would be replayed into the new one,
-and destroy it. Here the backup is copied beside the database and checked there; the old database takes in its own
+and destroy it. Here the backup is copied next to the database and checked there; the old database takes in its own
 journal and is kept under another name; and one renaming puts the copy in its place. Whenever this is interrupted, one
 of the two is there, whole.
 """
@@ -27,7 +27,7 @@ from shortlist.errors import (
     UnwritableFile,
 )
 from shortlist.service.store import database
-from shortlist.service.store.file import BESIDE
+from shortlist.service.store.file import COMPANIONS
 from shortlist.service.store.reader import Reader
 from shortlist.service.store.rows import StreamRow
 from shortlist.service.store.store import Store
@@ -52,7 +52,7 @@ def restore(address: str, backup: Path) -> Restored:
     if path is None:
         raise InvalidParameter("a PostgreSQL database is restored with its own tool: pg_restore")
     if not backup.is_file():
-        raise MissingFile(f"{backup} is not there, or is no file: name the file that `shortlist backup` made")
+        raise MissingFile(f"{backup} does not exist, or is not a file: name the file that `shortlist backup` made")
     target = Path(os.path.realpath(path))
     if target.exists() and target.samefile(backup):
         raise InvalidParameter(f"{backup} is the database itself: name a backup of it")
@@ -71,17 +71,17 @@ def restore(address: str, backup: Path) -> Restored:
 
 @contextlib.contextmanager
 def _cleared(target: Path) -> Iterator[Path]:
-    """Return a name beside a file; nothing of it is left behind."""
+    """Return a name next to a file; nothing of it is left behind."""
     copy = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
         yield copy
     finally:
-        for end in ("", ".lock", *BESIDE):
+        for end in ("", ".lock", *COMPANIONS):
             Path(f"{copy}{end}").unlink(missing_ok=True)
 
 
 def _copy(backup: Path, copy: Path) -> None:
-    """Copy a backup, with a journal that may lie beside it, for its owner alone. It is not opened, nor changed."""
+    """Copy a backup, with a journal that may lie next to it, for its owner alone. It is not opened, nor changed."""
     for end in ("", "-wal", "-journal"):
         part, name = Path(f"{backup}{end}"), f"{copy}{end}"
         if part.exists():
@@ -135,7 +135,7 @@ def _keep(target: Path) -> Path | None:
     exists = target.exists()
     if exists:
         _take_in_journal(target)
-    for end in BESIDE:  # of one that is gone or cannot be opened: they may not meet the one that comes
+    for end in COMPANIONS:  # of one that is gone or cannot be opened: they may not meet the one that comes
         with contextlib.suppress(FileNotFoundError):
             Path(f"{target}{end}").rename(f"{kept}{end}")
     if exists:

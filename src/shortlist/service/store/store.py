@@ -157,7 +157,7 @@ class Store:
             free = connection.execute(query.with_for_update(skip_locked=True)).scalars().all()
             held = set(connection.execute(query).scalars().all()) - set(free)
             self.rollback()
-            return held or set(ids)  # let go in the meantime: all are tried again
+            return held or set(ids)  # released in the meantime: all are tried again
 
     def create_stream(self, name: str, settings: dict[str, Any], at: float) -> tuple[StreamRow, bool]:
         """Return the stream of that name, and whether it is new."""

@@ -101,7 +101,7 @@ def _reader(adapter: TypeAdapter[Result]) -> Callable[[bytes], Result]:
             if unknown == 0 and b"\\u003" not in content:  # no colon was written as an escape
                 return result
             if unknown > _MANY_FIELDS:
-                raise _hopeless(unknown)
+                raise _too_many(unknown)
             return validate(content)  # type: ignore[no-any-return]
         except ValidationError as error:
             raise _invalid("body", error, include_input=len(content) < _SHORT) from None
@@ -109,9 +109,9 @@ def _reader(adapter: TypeAdapter[Result]) -> Callable[[bytes], Result]:
     return read
 
 
-def _hopeless(mistakes: int) -> RequestValidationError:
+def _too_many(errors: int) -> RequestValidationError:
     """Return one error for many: what each of them is would take long to say."""
-    return _refused(f"it is wrong in {mistakes:,} places; compare it with /openapi.json, and try a small one first")
+    return _refused(f"it is wrong in {errors:,} places; compare it with /openapi.json, and try a small one first")
 
 
 def _refused(message: str) -> RequestValidationError:
@@ -121,6 +121,6 @@ def _refused(message: str) -> RequestValidationError:
 def _invalid(location: str, error: ValidationError, *names: str, include_input: bool = True) -> RequestValidationError:
     """Return a model's error as the framework's own, with the part of the request it is in."""
     if error.error_count() > _MANY_ERRORS:
-        return _hopeless(error.error_count())
+        return _too_many(error.error_count())
     errors = error.errors(include_url=False, include_context=False, include_input=include_input)
     return RequestValidationError([{**each, "loc": (location, *names, *each["loc"])} for each in errors])
