@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 import shortlist
 from shortlist.boundaries import Quantile
-from shortlist.lab.comparison import ReciprocalRankFusion, smallest_k
-from shortlist.lab.lister import learn
+from shortlist.lab.list_baselines import ReciprocalRankFusion, smallest_k
+from shortlist.lab.lister_replay import learn
 from shortlist.lab.lists import lists_of
 from shortlist.lab.run import run
 from shortlist.lab.scored_lists import Lists, score_lists

@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from shortlist.service.demo import ASKED, SIMULATED, Corpus, create_demo
 from shortlist.service.engine import Engine, StreamSettings
 from shortlist.service.engine.commands import Author
-from shortlist.service.engine.item_drawing import Item
+from shortlist.service.engine.item_opening import Item
 
 OUT = Path(__file__).parent / "figures"
 PAGES = {

@@ -18,7 +18,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 from shortlist import Shortlister
 from shortlist.integrations.langchain import ShortlistRetriever
-from shortlist.lab.comparison import ReciprocalRankFusion
+from shortlist.lab.list_baselines import ReciprocalRankFusion
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # says that it is no longer maintained

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from tables import replace
 
 from shortlist import AnytimeSPS
-from shortlist.lab.comparison import MISS_BUDGET
+from shortlist.lab.default_lister import shipped
 from shortlist.lab.field import shifting_task, worst_window
-from shortlist.lab.lister import run_lister
+from shortlist.lab.list_baselines import MISS_BUDGET
+from shortlist.lab.lister_replay import run_lister
 from shortlist.lab.lists import lists_of
 from shortlist.lab.scored_lists import Array, Lists, Rows, Scored, lengths_at, score_lists
-from shortlist.lab.shifts import SHIFTS
-from shortlist.lab.shipped import shipped
+from shortlist.lab.shifted_streams import SHIFTS
 from shortlist.lab.spec import Spec
 from shortlist.rounds.settings import Settings
 

@@ -22,7 +22,7 @@ import shortlist
 from shortlist._validation import miss_rate
 from shortlist.boundaries import expected_regret
 from shortlist.boundaries.crossing import crossing
-from shortlist.boundaries.regret import regret_of_limits
+from shortlist.boundaries.expected_regret import regret_of_limits
 from shortlist.metrics import Uniform, regret
 
 ROOT: Final = Path(__file__).parents[1]

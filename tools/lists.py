@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist import AnytimeSPS, replay
-from shortlist.lab import comparison
-from shortlist.lab.comparison import ReciprocalRankFusion, Way, cut, smallest_k
-from shortlist.lab.lister import learn
+from shortlist.lab import list_baselines
+from shortlist.lab.list_baselines import ReciprocalRankFusion, Way, cut, smallest_k
+from shortlist.lab.lister_replay import learn
 from shortlist.lab.lists import FIXED, lists_of
 from shortlist.lab.scored_lists import Lists, score_lists
 from shortlist.lab.spec import Spec
@@ -61,7 +61,7 @@ def rounds_of(name: str, runs: int) -> Rows:
 
 def auto(lists: Lists, runs: Rows) -> Measured:
     """Return the figures of the learned score."""
-    return measured([comparison.auto(lists, rows, POLICY, COVERAGE)[0] for rows in runs])
+    return measured([list_baselines.auto(lists, rows, POLICY, COVERAGE)[0] for rows in runs])
 
 
 def fixed(lists: Lists, score: Any, runs: Rows) -> Measured:

@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shortlist.lab.own_logs import LogFiles
 from shortlist.lab.replays import replay_files
+from shortlist.lab.round_log import LogFiles
 from tests.lab.small import quiet
 
 POLICIES = ("anytime", "sps", "etc@50")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shortlist import SPS, AnytimeSPS, Greedy, ScaleFreeOGD, metrics, replay
-from shortlist.lab.comparison import MISS_BUDGET
+from shortlist.lab.default_lister import shipped
 from shortlist.lab.field import (
     FOLLOWERS,
     METHODS,
@@ -23,9 +23,9 @@ from shortlist.lab.field import (
     run_field,
     worst_window,
 )
+from shortlist.lab.list_baselines import MISS_BUDGET
 from shortlist.lab.scored_lists import score_lists
-from shortlist.lab.shifts import SHIFTS, Shifting, faces
-from shortlist.lab.shipped import shipped
+from shortlist.lab.shifted_streams import SHIFTS, Shifting, faces
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import load_task
 from shortlist.scores import Raw

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from shortlist.lab.comparison import VARIANTS
+from shortlist.lab.list_baselines import VARIANTS
 from shortlist.lab.lists import list_rows, lists_of, log_rows, optimal_lengths, with_lists
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import load_task

@@ -23,10 +23,10 @@ Image = pytest.importorskip("PIL.Image", reason="pillow is in the extra models: 
 from shortlist.errors import InvalidParameter, InvalidScores  # noqa: E402 - after the skips
 from shortlist.lab.scoring.classifiers import load_classifier  # noqa: E402
 from shortlist.lab.scoring.encoders import load_dpr, load_minilm  # noqa: E402
-from shortlist.lab.scoring.images import ImageFile, decode  # noqa: E402
+from shortlist.lab.scoring.image_datasets import ImageFile, decode  # noqa: E402
+from shortlist.lab.scoring.jobs import score_images, score_retrieval  # noqa: E402
 from shortlist.lab.scoring.models import pick_device  # noqa: E402
-from shortlist.lab.scoring.questions import Passage  # noqa: E402
-from shortlist.lab.scoring.score_files import score_images, score_retrieval  # noqa: E402
+from shortlist.lab.scoring.question_datasets import Passage  # noqa: E402
 from shortlist.lab.tasks import read_scores  # noqa: E402
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "squad"
@@ -169,7 +169,7 @@ STOPPING = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background has its children ignore it
 from shortlist.cli import run
-from shortlist.lab.scoring.job import Job
+from shortlist.lab.scoring.checkpoints import Job
 stop_after, number, real, saved = int(sys.argv[1]), int(sys.argv[2]), Job._save, []
 def save(self, path, write):
     real(self, path, write)

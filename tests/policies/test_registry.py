@@ -3,7 +3,7 @@
 import re
 
 from shortlist import DLR, ConformalPID, ThresholdTracking
-from shortlist.lab.drawing import label_of, line_style
+from shortlist.lab.figure_style import label_of, line_style
 from shortlist.policies import (
     PAPER,
     POLICIES,

@@ -25,7 +25,7 @@ import pytest
 from shortlist import SPS, AnytimeSPS, Greedy, GroupedShortlister, Shortlister, ShortlistError
 from shortlist.boundaries import DKW, crossing_probability
 from shortlist.errors import ConflictingAnswer, InvalidParameter, RoundClosed
-from shortlist.lab.lister import run_lister
+from shortlist.lab.lister_replay import run_lister
 from shortlist.lab.scored_lists import Lists
 from shortlist.metrics import optimal_threshold
 from shortlist.rounds.codec import from_json, to_json
@@ -34,8 +34,8 @@ from shortlist.rounds.settings import CONFIGURABLE, DEFAULT_BUDGET, PAIRS, SETTI
 from shortlist.scores import Raw, to_score
 from shortlist.service.engine.batch import Batch
 from shortlist.service.engine.commands import Close, Expand, Propose
-from shortlist.service.engine.logged_rounds import Round
 from shortlist.service.engine.logged_stream import LoggedStream
+from shortlist.service.engine.round_cache import Round
 from shortlist.service.engine.stream_settings import StreamSettings
 from shortlist.service.store import LogEntry, StreamRow
 

@@ -18,7 +18,7 @@ import pytest
 
 from shortlist.rounds.shown import to_null
 from shortlist.service.engine import verify
-from shortlist.service.engine.logged_rounds import Round
+from shortlist.service.engine.round_cache import Round
 from shortlist.service.store import Store
 from tests.service.running import free_port, process
 

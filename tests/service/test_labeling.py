@@ -13,7 +13,7 @@ import pytest
 from shortlist import Shortlister
 from shortlist.lab.tasks import load_task
 from shortlist.service.engine import Engine, StreamSettings, verify
-from shortlist.service.engine.item_drawing import Item
+from shortlist.service.engine.item_opening import Item
 from shortlist.service.store import Store
 
 COVERAGE = 0.9

@@ -29,9 +29,9 @@ from shortlist.boundaries.beta_binomial import BetaBinomial
 from shortlist.boundaries.binomial import Binomial, Calibrated
 from shortlist.boundaries.crossing import crossing_probability
 from shortlist.boundaries.dkw import DKW
+from shortlist.boundaries.empirical_quantile import Quantile
+from shortlist.boundaries.expected_regret import expected_regret
 from shortlist.boundaries.held import Held
-from shortlist.boundaries.quantile import Quantile
-from shortlist.boundaries.regret import expected_regret
 
 __all__ = [
     "DKW",

@@ -7,7 +7,7 @@ import typer
 
 import shortlist
 from shortlist._commands import COMMANDS
-from shortlist.cli import items, keys, mcp, paper, replaying, score, service, threshold
+from shortlist.cli import items, keys, mcp, replay, reproduce, score, service, threshold
 from shortlist.errors import ShortlistError
 
 __all__ = ["app", "run"]
@@ -18,8 +18,8 @@ _UsageError: Final[Any] = typer.BadParameter.__base__
 # Plain help: boxes truncate long option names at 80 columns.
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, rich_markup_mode=None)
 for _command in (
-    paper.reproduce,
-    replaying.replay,
+    reproduce.reproduce,
+    replay.replay,
     threshold.threshold,
     service.serve,
     service.verify,

@@ -11,8 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from shortlist.errors import InvalidParameter
 from shortlist.lab.scoring import classifiers, encoders
-from shortlist.lab.scoring.bids import write_bids
-from shortlist.lab.scoring.job import Tell, Tells
+from shortlist.lab.scoring.bid_table import write_bids
+from shortlist.lab.scoring.checkpoints import Tell, Tells
 
 __all__ = ["app"]
 
@@ -47,7 +47,7 @@ def images(
     skip_broken: Annotated[bool, typer.Option("--skip-broken", help="Leave out images that cannot be read.")] = False,
 ) -> None:
     """Score labeled images with a classifier: its logits, as in the paper."""
-    from shortlist.lab.scoring.score_files import score_images  # noqa: PLC0415 - only this command needs it
+    from shortlist.lab.scoring.jobs import score_images  # noqa: PLC0415 - only this command needs it
 
     _check(out, dtype, limit)
     if not source.exists():
@@ -94,7 +94,7 @@ def retrieval(
     dtype: _Dtype = "float32",
 ) -> None:
     """Score questions against their passages: cosine similarities, as in the paper."""
-    from shortlist.lab.scoring.score_files import score_retrieval  # noqa: PLC0415 - only this command needs it
+    from shortlist.lab.scoring.jobs import score_retrieval  # noqa: PLC0415 - only this command needs it
 
     _check(out, dtype, limit)
     if not source.is_file():

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from shortlist.errors import InvalidInput, InvalidParameter
 from shortlist.logs import LabeledThreshold, threshold_from_labels
-from shortlist.logs.labeled import examples_needed
+from shortlist.logs.calibration import examples_needed
 
 __all__ = ["threshold"]
 
@@ -74,8 +74,8 @@ def threshold(
 
 
 def _read(path: Path, column: str, scorer: str | None, distances: bool, separator: str) -> _Examples:
-    from shortlist.lab.candidates import CandidateFiles  # noqa: PLC0415 - brings pyarrow
-    from shortlist.lab.own_logs import LogFiles, read_table  # noqa: PLC0415
+    from shortlist.lab.candidate_log import CandidateFiles  # noqa: PLC0415 - brings pyarrow
+    from shortlist.lab.round_log import LogFiles, read_table  # noqa: PLC0415
 
     sign = -1.0 if distances else 1.0
     names = read_table(path, separator).column_names

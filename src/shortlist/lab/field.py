@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from shortlist import metrics
 from shortlist._replay import replay
-from shortlist.lab.comparison import smallest_k
+from shortlist.lab.default_lister import Shipped, shipped
 from shortlist.lab.executors import Progress, Unit, finish, workplace
-from shortlist.lab.lister import run_lister
+from shortlist.lab.list_baselines import smallest_k
+from shortlist.lab.lister_replay import run_lister
 from shortlist.lab.scored_lists import Lists, lengths_at, score_lists
-from shortlist.lab.shifts import SHIFTS, Shifting, faces
-from shortlist.lab.shipped import Shipped, shipped
+from shortlist.lab.shifted_streams import SHIFTS, Shifting, faces
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import Task, TaskStream, load_task
 from shortlist.policies import REGISTRY, AnytimeSPS, Entry, Policy

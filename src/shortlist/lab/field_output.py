@@ -8,11 +8,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from shortlist.lab.comparison import MISS_BUDGET
-from shortlist.lab.drawing import GRAY, save, style
 from shortlist.lab.field import MISSES, NAMES, OURS, SHIPPED, TOP_K, WINDOWS, FieldRow
+from shortlist.lab.figure_style import GRAY, save, style
+from shortlist.lab.list_baselines import MISS_BUDGET
 from shortlist.lab.output import write_table
-from shortlist.lab.shifts import SHIFTS
+from shortlist.lab.shifted_streams import SHIFTS
 from shortlist.lab.statistics import half_width
 
 __all__ = ["write_field"]

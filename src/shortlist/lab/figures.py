@@ -1,4 +1,4 @@
-"""The figures of an experiment: those of the paper, by its numbers, and ours. `curves` draws their panels."""
+"""The figures of an experiment: those of the paper, by its numbers, and ours. `panel_plots` draws their panels."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from typing import Final
 
 from matplotlib.axes import Axes
 
-from shortlist.lab import curves, sweeps
-from shortlist.lab.drawing import Ends, label, label_of, panels, save, style
+from shortlist.lab import panel_plots, sweeps
+from shortlist.lab.figure_style import Ends, label, label_of, panels, save, style
 from shortlist.lab.run import Results
 from shortlist.lab.spec import PAPER_TASKS, Spec
 from shortlist.policies import PAPER
@@ -152,7 +152,7 @@ def _of_the_paper(results: Results) -> Iterator[Picture]:
             yield Picture(
                 f"{name}{suffix}",
                 f"{words} {_runs(results)}",
-                _panels(spec.task_names, curves.draw_curves, results, policies, _CURVES.get(name, name)),
+                _panels(spec.task_names, panel_plots.draw_curves, results, policies, _CURVES.get(name, name)),
                 f"Figure {number} of the paper." if number else f"As Figure {first + i} of the paper, on other data.",
                 _ours(policies),
                 ylabel,
@@ -163,7 +163,7 @@ def _of_the_paper(results: Results) -> Iterator[Picture]:
                     "regret_growth",
                     "Cumulative regret, both axes logarithmic: steeper than the dotted line is superlinear. "
                     f"{_runs(results)}",
-                    _panels(spec.task_names, curves.draw_growth, results, policies),
+                    _panels(spec.task_names, panel_plots.draw_growth, results, policies),
                     ylabel=ylabel,
                 )
 
@@ -191,7 +191,7 @@ def _of_lists(results: Results) -> Iterator[Picture]:
         yield Picture(
             "headline",
             f"Retrieval with two scorers: passages shown at the same guarantee, log scale. {runs}",
-            (Panel("retrieval", partial(_draw, curves.draw_headline, results)),),
+            (Panel("retrieval", partial(_draw, panel_plots.draw_headline, results)),),
             width=7.6,
             height=4.2,
             in_print=False,
@@ -201,7 +201,7 @@ def _of_lists(results: Results) -> Iterator[Picture]:
         yield Picture(
             "list_length",
             f"Mean list length, log scale; the dashed line is the optimal threshold's. {runs}",
-            _panels(with_lists, curves.draw_lengths, results, _learners(results)),
+            _panels(with_lists, panel_plots.draw_lengths, results, _learners(results)),
             ylabel="candidates shown",
         )
     if results.list_rows:
@@ -212,7 +212,7 @@ def _of_lists(results: Results) -> Iterator[Picture]:
             "Mean list length over the last tenth of the rounds, with the coverage over all "
             "rounds. Thresholds have the guarantee 1 - 2/T; a fixed top-k is the smallest that covers as much as auto "
             f"does in the same run; autocut has no target coverage. {runs}",
-            _panels(tasks, curves.draw_compared, results),
+            _panels(tasks, panel_plots.draw_compared, results),
             width=4.9,
             height=0.7 + 0.33 * most,
             in_print=False,
@@ -222,7 +222,7 @@ def _of_lists(results: Results) -> Iterator[Picture]:
             "Mean list length round by round, log scale. Auto shows everything in the first "
             "rounds, from which it learns its score. The guarantee is 1 - 2/T for all but the fixed top-k, which is "
             f"chosen in hindsight. {runs}",
-            _panels(tasks, curves.draw_shorter, results),
+            _panels(tasks, panel_plots.draw_shorter, results),
             ylabel="candidates shown",
             width=4.9,
             height=3.6,
@@ -235,7 +235,7 @@ def _of_ours(results: Results) -> Iterator[Picture]:
     yield Picture(
         "thresholds",
         "Thresholds of all runs (thin) and their mean, from the first cut on; the dashed line is the optimum.",
-        _panels(spec.task_names, curves.draw_thresholds, results, _learners(results)),
+        _panels(spec.task_names, panel_plots.draw_thresholds, results, _learners(results)),
         ylabel="threshold",
     )
     with_revenue = [name for name in spec.task_names if "revenue" in results.optimal.get((name, 0), {})]
@@ -246,7 +246,7 @@ def _of_ours(results: Results) -> Iterator[Picture]:
             "revenue",
             "Revenue per round so far, in excess of that without a reserve price; "
             f"the dashed line is the optimal reserve price for this coverage. {runs}",
-            _panels(with_revenue, curves.draw_revenue, results, sellers),
+            _panels(with_revenue, panel_plots.draw_revenue, results, sellers),
             ylabel="extra revenue per round",
             width=6.0,
         )
@@ -254,7 +254,7 @@ def _of_ours(results: Results) -> Iterator[Picture]:
             "revenue_regret",
             "Cumulative regret for another reward, price times probability of sale, "
             f"relative to the optimal reserve price for this coverage. {runs}",
-            _panels(with_revenue, curves.draw_curves, results, sellers, "revenue_regret"),
+            _panels(with_revenue, panel_plots.draw_curves, results, sellers, "revenue_regret"),
             ylabel="cumulative revenue regret",
             width=6.0,
         )
@@ -263,7 +263,7 @@ def _of_ours(results: Results) -> Iterator[Picture]:
             "regret_vs_horizon",
             "Regret against the horizon T at delta = 2/T, uniform scores, coverage 0.9, mean "
             f"and 95 % band of {sweeps.RUNS} runs, with the slope fitted from 10,000 rounds on.",
-            (Panel("horizon", partial(_draw, curves.draw_horizons, results)),),
+            (Panel("horizon", partial(_draw, panel_plots.draw_horizons, results)),),
             width=5.6,
             apart=2.3,
         )
@@ -273,7 +273,7 @@ def _of_ours(results: Results) -> Iterator[Picture]:
             f"Regret and the round of the first cut against coverage, at {spec.rounds:,} "
             f"rounds and delta = 2/T, uniform scores, mean and 95 % band of {sweeps.RUNS} runs.",
             tuple(
-                Panel(column, partial(_draw, curves.draw_coverages, results, column, title))
+                Panel(column, partial(_draw, panel_plots.draw_coverages, results, column, title))
                 for column, title in (
                     ("regret", f"Regret after {spec.rounds:,} rounds"),
                     ("first_cut", "Round of the first cut"),

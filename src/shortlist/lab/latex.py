@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from shortlist.lab.drawing import label_of
-from shortlist.lab.printing import COLUMN, PAGE, Printed, print_figures
+from shortlist.lab.figure_style import label_of
+from shortlist.lab.print_figures import COLUMN, PAGE, Printed, print_figures
 from shortlist.lab.run import Results
 from shortlist.lab.statistics import half_width
 from shortlist.lab.verdicts import Verdict, totals

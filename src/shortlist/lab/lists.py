@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist import metrics
-from shortlist.lab.comparison import VARIANTS, Way, compare
+from shortlist.lab.list_baselines import VARIANTS, Way, compare
 from shortlist.lab.scored_lists import Lists, score_lists
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import ScoredTask, Task

@@ -8,8 +8,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from shortlist import metrics
-from shortlist.lab.comparison import label_of_variant
-from shortlist.lab.drawing import (
+from shortlist.lab.figure_style import (
     GRAY,
     Ends,
     finish,
@@ -23,6 +22,7 @@ from shortlist.lab.drawing import (
     save,
     style,
 )
+from shortlist.lab.list_baselines import label_of_variant
 
 __all__ = ["draw_lists", "draw_replay"]
 

@@ -10,7 +10,7 @@ from shortlist import metrics
 from shortlist._replay import replay
 from shortlist.errors import InvalidParameter
 from shortlist.lab.executors import Progress, Submit, Unit, finish
-from shortlist.lab.own_logs import LogFiles
+from shortlist.lab.round_log import LogFiles
 from shortlist.policies import make_policy, policy_name
 
 __all__ = ["ReplayRow", "replay_files", "replay_stream"]

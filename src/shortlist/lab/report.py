@@ -10,8 +10,8 @@ import numpy as np
 
 import shortlist
 from shortlist.lab.claims import Claim
-from shortlist.lab.comparison import label_of_variant
-from shortlist.lab.drawing import label_of
+from shortlist.lab.figure_style import label_of
+from shortlist.lab.list_baselines import label_of_variant
 from shortlist.lab.lists import lists_of
 from shortlist.lab.run import Results
 from shortlist.lab.spec import PAPER_TASKS

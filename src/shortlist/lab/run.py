@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist import metrics
-from shortlist._records import Rows
 from shortlist._replay import replay
+from shortlist._result_tables import Rows
 from shortlist.lab import lists, sweeps
-from shortlist.lab.comparison import VARIANTS
 from shortlist.lab.executors import Progress, Submit, Unit, finish, workplace
+from shortlist.lab.list_baselines import VARIANTS
 from shortlist.lab.readings import reading_specs
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import Task

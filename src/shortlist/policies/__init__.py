@@ -12,8 +12,8 @@ from shortlist.policies.order_statistic import OrderStatistic, OrderStatisticSta
 
 if TYPE_CHECKING:
     from shortlist.policies import registry
-    from shortlist.policies.loading import load_policy_class
     from shortlist.policies.naming import make_policy, policy_entry, policy_from_dict, policy_label, policy_name
+    from shortlist.policies.policy_files import load_policy_class
     from shortlist.policies.registry import *  # noqa: F403 - a new policy is named in one file, the registry
 
     __all__ = [

@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 
 from shortlist._validation import check_count, miss_rate
 from shortlist.policies.base import MISS, State
-from shortlist.policies.misses import BEYOND, DROPPED, RangePolicy
+from shortlist.policies.imputation import BEYOND, DROPPED, RangePolicy
 
 __all__ = ["DtACI"]
 
@@ -111,7 +111,7 @@ class DtACI(RangePolicy):
     interval
         The length of the intervals that eta and sigma are tuned for.
     miss
-        What a miss means: see `shortlist.policies.misses`.
+        What a miss means: see `shortlist.policies.imputation`.
 
     Examples
     --------

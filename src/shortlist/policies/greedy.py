@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from shortlist._validation import check_probability, miss_rate
 from shortlist.boundaries import Quantile
-from shortlist.boundaries.quantile import quantile
+from shortlist.boundaries.empirical_quantile import quantile
 from shortlist.policies.base import Policy, State
 from shortlist.policies.order_statistic import Constants, Tally, count, keep
 

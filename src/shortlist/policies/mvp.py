@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 
 from shortlist._validation import check_count, check_number, miss_rate
 from shortlist.policies.base import State
-from shortlist.policies.misses import RangePolicy, judge
+from shortlist.policies.imputation import RangePolicy, judge
 
 __all__ = ["MVP"]
 
@@ -93,7 +93,7 @@ class MVP(RangePolicy):
     seed
         The seed of the draws: an integer above 0.
     miss
-        What a miss means: see `shortlist.policies.misses`.
+        What a miss means: see `shortlist.policies.imputation`.
 
     Examples
     --------

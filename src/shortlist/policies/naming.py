@@ -15,7 +15,7 @@ from shortlist import boundaries
 from shortlist._validation import check_number
 from shortlist.errors import InvalidParameter, ShortlistError
 from shortlist.policies.base import Policy, State
-from shortlist.policies.loading import is_reference, load_policy_class
+from shortlist.policies.policy_files import is_reference, load_policy_class
 from shortlist.policies.registry import PAPER, POLICIES, REGISTRY, Entry, share_of
 
 __all__ = ["make_policy", "policy_entry", "policy_from_dict", "policy_label", "policy_name"]

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from shortlist._validation import check_number, miss_rate
 from shortlist.policies.base import State
-from shortlist.policies.misses import RangePolicy, judge
+from shortlist.policies.imputation import RangePolicy, judge
 
 __all__ = ["ConformalPID"]
 
@@ -69,7 +69,7 @@ class ConformalPID(RangePolicy):
     saturation
         C: the larger, the later the integrator takes hold.
     miss
-        What a miss means: see `shortlist.policies.misses`.
+        What a miss means: see `shortlist.policies.imputation`.
 
     Examples
     --------

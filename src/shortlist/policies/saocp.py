@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 
 from shortlist._validation import check_count
 from shortlist.policies.base import MISS, State
-from shortlist.policies.misses import BEYOND, DROPPED, RangePolicy
+from shortlist.policies.imputation import BEYOND, DROPPED, RangePolicy
 from shortlist.policies.scale_free import gradient
 
 __all__ = ["SAOCP"]
@@ -134,7 +134,7 @@ class SAOCP(RangePolicy):
     lifetime
         g, the shortest lifetime of a learner.
     miss
-        What a miss means: see `shortlist.policies.misses`.
+        What a miss means: see `shortlist.policies.imputation`.
 
     Examples
     --------

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from shortlist._validation import miss_rate
 from shortlist.policies.base import MISS, State
-from shortlist.policies.misses import BEYOND, DROPPED, RangePolicy
+from shortlist.policies.imputation import BEYOND, DROPPED, RangePolicy
 
 __all__ = ["ScaleFreeOGD"]
 
@@ -60,7 +60,7 @@ class ScaleFreeOGD(RangePolicy):
     scale
         D, the length of the range of scores below it.
     miss
-        What a miss means: see `shortlist.policies.misses`.
+        What a miss means: see `shortlist.policies.imputation`.
 
     Examples
     --------

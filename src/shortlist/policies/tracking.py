@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from shortlist._validation import check_number, miss_rate
 from shortlist.policies.base import State
-from shortlist.policies.misses import FullFeedbackPolicy, judge
+from shortlist.policies.imputation import FullFeedbackPolicy, judge
 
 __all__ = ["ThresholdTracking"]
 
@@ -41,7 +41,7 @@ class ThresholdTracking(FullFeedbackPolicy):
     start
         The first threshold.
     miss
-        What a miss means: see `shortlist.policies.misses`.
+        What a miss means: see `shortlist.policies.imputation`.
 
     Examples
     --------

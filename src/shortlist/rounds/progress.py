@@ -5,8 +5,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final
 
-from shortlist._shares import wilson
 from shortlist._validation import UNNAMED, miss_rate
+from shortlist._wilson import wilson
 from shortlist.boundaries.base import Advance, Constants
 from shortlist.policies import MISS, OrderStatistic, OrderStatisticState
 from shortlist.rounds.learning import PATIENCE, Learning

@@ -35,7 +35,7 @@ from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import RoundName
 from shortlist.rounds.tracker import ExploringTracker, TrackerState, make_tracker
 from shortlist.scores import Learned, Raw, Score, name_of
-from shortlist.scores.comparing import comparable, highest_missing, true_comparable
+from shortlist.scores.comparable import comparable, highest_missing, true_comparable
 from shortlist.scores.learned import Example
 
 __all__ = ["Stream", "StreamState", "Tally"]

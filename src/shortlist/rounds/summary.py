@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from shortlist._records import Record
+from shortlist._result_tables import Record
 from shortlist.rounds.shown import MinusInfinityIsNull
 
 __all__ = ["Counts", "Drift", "ErrorBudget", "GroupedSummary", "Summary"]

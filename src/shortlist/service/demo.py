@@ -34,7 +34,7 @@ from shortlist.scores import Learned, learn
 from shortlist.service.engine import Engine, StreamSettings
 from shortlist.service.web import create_app
 from shortlist.service.web.pages import STATIC, add_page
-from shortlist.service.web.views import answerable_view, as_json
+from shortlist.service.web.serializers import answerable_view, as_json
 
 __all__ = ["ASKED", "SIMULATED", "Corpus", "SearchResults", "create_demo"]
 

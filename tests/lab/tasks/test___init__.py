@@ -7,8 +7,8 @@ import pytest
 
 from shortlist import AnytimeSPS, metrics
 from shortlist.errors import InvalidParameter
-from shortlist.lab.comparison import ReciprocalRankFusion
-from shortlist.lab.lister import learn
+from shortlist.lab.list_baselines import ReciprocalRankFusion
+from shortlist.lab.lister_replay import learn
 from shortlist.lab.lists import lists_of
 from shortlist.lab.run import law_of
 from shortlist.lab.scored_lists import Lists, score_lists

@@ -22,8 +22,8 @@ from shortlist.rounds.events import Answer, Expired, Listed, kind_of
 from shortlist.service.engine import Engine, StreamSettings
 from shortlist.service.engine.batch import Batch
 from shortlist.service.engine.commands import Close, Expand, Propose
-from shortlist.service.engine.logged_rounds import Round
 from shortlist.service.engine.logged_stream import LoggedStream
+from shortlist.service.engine.round_cache import Round
 from shortlist.service.store import LogEntry, StreamRow
 from tests.service.playing import refused
 

@@ -9,7 +9,7 @@ import pytest
 
 from shortlist import AnytimeSPS, replay
 from shortlist.errors import UnknownStream
-from shortlist.lab.own_logs import LogFiles
+from shortlist.lab.round_log import LogFiles
 from shortlist.rounds.events import Listed
 from shortlist.service.engine import Engine, StreamSettings, export_stream, verify
 from tests.service.playing import play, play_tables

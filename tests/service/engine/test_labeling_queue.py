@@ -16,7 +16,7 @@ from shortlist.errors import (
 )
 from shortlist.service.engine import Engine, StreamSettings, verify
 from shortlist.service.engine.commands import Author
-from shortlist.service.engine.item_drawing import Item
+from shortlist.service.engine.item_opening import Item
 from shortlist.service.engine.labeling_queue import REST
 from shortlist.service.store import Store
 from tests.service.tampering import alter

@@ -11,7 +11,7 @@ import pytest
 from shortlist.errors import UnknownStream
 from shortlist.service.engine import Engine, StreamSettings, write_labels
 from shortlist.service.engine.commands import Author
-from shortlist.service.engine.item_drawing import Item
+from shortlist.service.engine.item_opening import Item
 from shortlist.service.engine.training_set import COLUMNS, ClassCounts
 from shortlist.service.store import Store
 

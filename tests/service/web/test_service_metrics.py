@@ -268,7 +268,7 @@ def test_a_retention_that_fails_is_no_success(sqlite, monkeypatch):
 
     with running(sqlite) as service:
         service.make()
-    monkeypatch.setattr("shortlist.service.engine.expiry.Retention.expire", fail)
+    monkeypatch.setattr("shortlist.service.engine.retention.Retention.expire", fail)
     with running(sqlite, expire_after=3600) as service:
         figures = scraped_until(service, lambda now: now["shortlist_retention_failures_total"] > 0)
         assert figures["shortlist_last_retention_timestamp_seconds"] == 0

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.lab.scoring.job import digest_of_files
+from shortlist.lab.scoring.checkpoints import digest_of_files
 from shortlist.lab.scoring.models import import_torch, load, packaged_file, pick_device, resolve, versions
 
 __all__ = ["DEFAULT", "LITE", "Classifier", "load_classifier"]

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import InvalidParameter, InvalidScores
-from shortlist.lab.scoring.job import Vectors, digest_of_files
+from shortlist.lab.scoring.checkpoints import Vectors, digest_of_files
 from shortlist.lab.scoring.models import Model, import_torch, load, packaged_file, pick_device, resolve, versions
-from shortlist.lab.scoring.questions import Passage
+from shortlist.lab.scoring.question_datasets import Passage
 
 __all__ = ["MINILM", "Encoder", "EncoderCommand", "load_dpr", "load_minilm"]
 

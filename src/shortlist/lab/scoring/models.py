@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from shortlist.errors import InvalidParameter, MissingExtra, needs_extra
-from shortlist.lab.scoring.job import digest_of_files
+from shortlist.lab.scoring.checkpoints import digest_of_files
 
 __all__ = ["Model", "import_torch", "load", "packaged_file", "pick_device", "resolve", "versions"]
 

@@ -9,8 +9,8 @@ from typing import Final, Literal, overload
 from shortlist.errors import InvalidParameter
 from shortlist.lab.tasks.auctions import AuctionTask, BidTable, read_bids
 from shortlist.lab.tasks.base import Task, TaskStream
+from shortlist.lab.tasks.score_file import ScoreSet, read_scores, write_scores
 from shortlist.lab.tasks.scored import ScoredTask
-from shortlist.lab.tasks.scorefile import ScoreSet, read_scores, write_scores
 from shortlist.lab.tasks.synthetic import UniformTask
 
 __all__ = [

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.lab.tasks.base import Array, TaskStream
-from shortlist.lab.tasks.scorefile import ScoreSet
+from shortlist.lab.tasks.score_file import ScoreSet
 
 __all__ = ["ScoredTask"]
 

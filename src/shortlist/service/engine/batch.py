@@ -29,9 +29,9 @@ from shortlist.rounds.admission import Given, admit, is_same_answer
 from shortlist.rounds.events import Answer, Configured, Event, Expired, Fitted, Listed, Restarted
 from shortlist.service.engine.commands import Close, Command, Configure, Expand, Propose
 from shortlist.service.engine.examples import WarmStart, check_warm_start
-from shortlist.service.engine.logged_rounds import Key, Round, scorers_of, table_of
 from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.engine.restarting import Restart
+from shortlist.service.engine.round_cache import Key, Round, scorers_of, table_of
 from shortlist.service.engine.stream_settings import StreamSettings
 from shortlist.service.store import AnswerAuthor, Lease, LogEntry, Text
 

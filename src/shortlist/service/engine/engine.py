@@ -28,15 +28,15 @@ from shortlist.rounds.stream_summary import StreamSummary
 from shortlist.service.engine.change_feed import Change, ChangeFeed, summary_of
 from shortlist.service.engine.commands import UNBOUND, Author, Close, Command, Configure, Expand, Propose
 from shortlist.service.engine.examples import WarmStart, check_warm_start, labeled, warm_start_events
-from shortlist.service.engine.expiry import Retention
 from shortlist.service.engine.history import History
 from shortlist.service.engine.labeling_queue import LabelingQueue
-from shortlist.service.engine.logged_rounds import Round
 from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.engine.memory import Memory, damage
 from shortlist.service.engine.overview import Overview, Overviewed
 from shortlist.service.engine.paging import parts_of, settled
 from shortlist.service.engine.restarting import Restart
+from shortlist.service.engine.retention import Retention
+from shortlist.service.engine.round_cache import Round
 from shortlist.service.engine.stream_loader import StreamLoader
 from shortlist.service.engine.stream_settings import OWN, StreamSettings
 from shortlist.service.engine.writer import Writer

@@ -9,9 +9,9 @@ from weakref import WeakKeyDictionary
 
 from shortlist.errors import UnknownRound
 from shortlist.service.engine.export import export_extent, export_page
-from shortlist.service.engine.logged_rounds import Round, Seen, comparing, with_texts
 from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.engine.paging import Asked, Page, open_numbers, read_page
+from shortlist.service.engine.round_cache import Round, Seen, comparing, with_texts
 from shortlist.service.engine.stream_loader import StreamLoader
 from shortlist.service.engine.training_set import ClassCounts, labels_page, labels_text
 from shortlist.service.store import Reader, Text

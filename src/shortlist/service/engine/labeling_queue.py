@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple
 from shortlist.errors import ConflictingRound, LeaseLost, RoundClosed, ShortlistError, UnknownRound, UnknownStream
 from shortlist.service.engine.batch import Batch
 from shortlist.service.engine.commands import Take
-from shortlist.service.engine.item_drawing import Item
-from shortlist.service.engine.logged_rounds import Key, Round
+from shortlist.service.engine.item_opening import Item
 from shortlist.service.engine.logged_stream import LoggedStream
+from shortlist.service.engine.round_cache import Key, Round
 from shortlist.service.engine.stream_loader import StreamLoader
 from shortlist.service.engine.writer import Writer
 from shortlist.service.store import Lease, QueueCounts, Reader, Store, Text

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from shortlist.errors import DamagedLog, UnknownStream
 from shortlist.service.engine.commands import Command, Propose
-from shortlist.service.engine.logged_rounds import Key, Round
 from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.engine.memory import Memory
+from shortlist.service.engine.round_cache import Key, Round
 from shortlist.service.store import LogEntry, Store, Text, View
 
 __all__ = ["BatchContext", "Busy", "Lookup"]

@@ -7,8 +7,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
 from shortlist.errors import DamagedLog, ServiceUnavailable
-from shortlist.service.engine.logged_rounds import RoundCache
 from shortlist.service.engine.logged_stream import STATE_VERSION, LoggedStream
+from shortlist.service.engine.round_cache import RoundCache
 from shortlist.service.store import LogEntry, Reader, StreamRow
 
 __all__ = ["Memory", "damage", "load"]

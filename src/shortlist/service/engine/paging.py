@@ -6,8 +6,8 @@ from typing import Final, NamedTuple, TypeVar
 
 from shortlist.errors import ShortlistError
 from shortlist.rounds.events import LISTED
-from shortlist.service.engine.logged_rounds import Round, Seen, with_texts
 from shortlist.service.engine.logged_stream import LoggedStream
+from shortlist.service.engine.round_cache import Round, Seen, with_texts
 from shortlist.service.store import Reader, Text
 
 __all__ = ["Asked", "Page", "open_numbers", "parts_of", "read_page", "settled"]

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, Final
 
-from shortlist._shares import wilson
+from shortlist._wilson import wilson
 from shortlist.errors import UnknownStream, needs_extra
 from shortlist.rounds.codec import to_json
 from shortlist.rounds.events import LISTED, Absent, Hit, Listed, Miss, Skip
 from shortlist.service.engine.csv_tables import safe
-from shortlist.service.engine.logged_rounds import Round, with_texts
+from shortlist.service.engine.round_cache import Round, with_texts
 from shortlist.service.store import LogEntry, Reader, Store
 
 __all__ = ["COLUMNS", "ClassCounts", "label_rows", "labels_page", "labels_text", "write_labels"]

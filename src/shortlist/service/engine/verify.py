@@ -15,9 +15,9 @@ from shortlist.errors import DamagedLog, ShortlistError, StoreUnavailable
 from shortlist.rounds.admission import admit, answer_of
 from shortlist.rounds.events import Configured, Event, Expanded, Fitted, Hit, Listed, Restarted, WarmStarted
 from shortlist.scores import Learned
-from shortlist.service.engine.item_drawing import drawn_position
-from shortlist.service.engine.logged_rounds import scorers_of, table_of
+from shortlist.service.engine.item_opening import drawn_position
 from shortlist.service.engine.logged_stream import STATE_VERSION, LoggedStream
+from shortlist.service.engine.round_cache import scorers_of, table_of
 from shortlist.service.store import LogEntry, Reader, Snapshot, Store, StreamRow
 
 __all__ = ["Finding", "verify"]

@@ -28,12 +28,12 @@ from typing import Any, Final, TypeVar
 from shortlist.errors import LeaseLost, ServiceUnavailable, ShortlistError, UnknownStream
 from shortlist.service.engine.batch import Batch
 from shortlist.service.engine.commands import Close, Command, Configure, Expand, Take
-from shortlist.service.engine.item_drawing import drawn_position, proposed
-from shortlist.service.engine.logged_rounds import Round
+from shortlist.service.engine.item_opening import drawn_position, proposed
 from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.engine.lookup import BatchContext, Busy, Lookup
 from shortlist.service.engine.memory import Memory
 from shortlist.service.engine.restarting import Restart
+from shortlist.service.engine.round_cache import Round
 from shortlist.service.store import Lease, LogEntry, Store
 
 __all__ = ["Writer"]

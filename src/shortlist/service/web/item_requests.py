@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from shortlist._validation import check_ids, check_number, check_table
-from shortlist.service.engine.item_drawing import Item
+from shortlist.service.engine.item_opening import Item
 from shortlist.service.web.fields import LONGEST_LEASE, MOST_ROUNDS, Annotator, Body, RoundId
 from shortlist.service.web.requests import Listing
 

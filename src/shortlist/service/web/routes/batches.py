@@ -7,15 +7,15 @@ from fastapi import APIRouter, Response
 
 from shortlist.errors import ShortlistError
 from shortlist.service.engine import Engine
-from shortlist.service.engine.logged_rounds import Round
 from shortlist.service.engine.paging import settled
+from shortlist.service.engine.round_cache import Round
 from shortlist.service.keys import Key
 from shortlist.service.web import replies, requests
 from shortlist.service.web.body_route import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine, CurrentKey, author_of, unnamed
 from shortlist.service.web.fields import StreamPath
 from shortlist.service.web.problems import EVERYWHERE, problem, responses
-from shortlist.service.web.views import as_json, shown_view
+from shortlist.service.web.serializers import as_json, shown_view
 
 __all__ = ["propose_one", "refused", "router"]
 

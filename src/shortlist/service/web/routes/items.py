@@ -7,14 +7,14 @@ from fastapi import APIRouter, Query, Response
 
 from shortlist.errors import ShortlistError
 from shortlist.service.engine import Engine
-from shortlist.service.engine.item_drawing import Item
+from shortlist.service.engine.item_opening import Item
 from shortlist.service.web import item_replies, item_requests
 from shortlist.service.web.body_route import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine, CurrentKey, annotator_of, only_answers
 from shortlist.service.web.fields import ANNOTATOR, RoundPath, StreamPath
 from shortlist.service.web.problems import EVERYWHERE, responses
 from shortlist.service.web.routes.batches import refused
-from shortlist.service.web.views import as_json, next_view
+from shortlist.service.web.serializers import as_json, next_view
 
 __all__ = ["router"]
 

@@ -15,7 +15,7 @@ from shortlist.service.web import item_replies
 from shortlist.service.web.dependencies import CurrentEngine
 from shortlist.service.web.fields import MOST_CANDIDATES, StreamPath
 from shortlist.service.web.problems import EVERYWHERE, responses
-from shortlist.service.web.views import as_json
+from shortlist.service.web.serializers import as_json
 
 __all__ = ["router"]
 

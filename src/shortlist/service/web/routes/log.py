@@ -8,13 +8,13 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
 from shortlist.rounds.codec import to_json
-from shortlist.service.engine.logged_rounds import Seen
 from shortlist.service.engine.paging import Asked
+from shortlist.service.engine.round_cache import Seen
 from shortlist.service.web import replies, stream_replies
 from shortlist.service.web.dependencies import CurrentEngine
 from shortlist.service.web.fields import MOST_CANDIDATES, PageLimit, RoundPath, StreamPath
 from shortlist.service.web.problems import EVERYWHERE, responses
-from shortlist.service.web.views import as_json, round_json, round_view
+from shortlist.service.web.serializers import as_json, round_json, round_view
 
 __all__ = ["router"]
 

@@ -6,7 +6,7 @@ from fastapi.responses import PlainTextResponse
 import shortlist
 from shortlist.service.web.dependencies import CurrentEngine, CurrentMetrics
 from shortlist.service.web.problems import EVERYWHERE
-from shortlist.service.web.views import as_json
+from shortlist.service.web.serializers import as_json
 
 __all__ = ["router"]
 

@@ -10,7 +10,7 @@ from shortlist.service.web.body_route import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine
 from shortlist.service.web.fields import RoundPath, StreamPath
 from shortlist.service.web.problems import EVERYWHERE, responses
-from shortlist.service.web.views import as_json
+from shortlist.service.web.serializers import as_json
 
 __all__ = ["router"]
 

@@ -12,7 +12,7 @@ from shortlist.service.web.dependencies import CurrentEngine, CurrentKey, author
 from shortlist.service.web.fields import RoundPath, StreamPath
 from shortlist.service.web.problems import EVERYWHERE, responses
 from shortlist.service.web.routes.batches import propose_one
-from shortlist.service.web.views import as_json, more_view, shown_view
+from shortlist.service.web.serializers import as_json, more_view, shown_view
 
 __all__ = ["router"]
 

@@ -14,8 +14,8 @@ from shortlist.service.web.body_route import BodyRoute
 from shortlist.service.web.dependencies import CurrentEngine, CurrentMetrics, KeyCheck
 from shortlist.service.web.fields import AFTER_NAME, PageLimit, StreamPath
 from shortlist.service.web.problems import EVERYWHERE, responses
+from shortlist.service.web.serializers import as_json
 from shortlist.service.web.service_metrics import Metrics
-from shortlist.service.web.views import as_json
 
 __all__ = ["router"]
 
