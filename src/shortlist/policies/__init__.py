@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name.startswith("__") and name != "__all__":
         raise AttributeError(name)
-    loading, naming, registry = (
-        importlib.import_module(f"shortlist.policies.{module}") for module in ("loading", "naming", "registry")
+    policy_files, naming, registry = (
+        importlib.import_module(f"shortlist.policies.{module}") for module in ("policy_files", "naming", "registry")
     )
     if name == "__all__":
         own = ["MISS", "OrderStatisticState", "Policy", "State", "load_policy_class"]
         return sorted({*own, *naming.__all__, *registry.__all__})
-    for module in (registry, naming, loading):
+    for module in (registry, naming, policy_files):
         if name in module.__all__:
             value = globals()[name] = getattr(module, name)
             return value
