@@ -37,9 +37,7 @@ Every message states the value, the rule and the remedy.
 """
 
 import importlib.util
-import json
 import re
-from pathlib import Path
 
 __all__ = [
     "ConflictingAnswer",
@@ -235,7 +233,9 @@ def needs_extra(what: str, extra: str, *modules: str) -> None:
 
 def _install_command(extra: str) -> str:
     """Return the command that installs an extra of this package from where the package came from."""
-    from importlib import metadata  # noqa: PLC0415 - slow, and only where something is missing
+    import json  # noqa: PLC0415 - slow, and only where something is missing
+    from importlib import metadata  # noqa: PLC0415
+    from pathlib import Path  # noqa: PLC0415
     from urllib.parse import urlparse  # noqa: PLC0415
     from urllib.request import url2pathname  # noqa: PLC0415
 

@@ -12,7 +12,7 @@ from shortlist.errors import InvalidParameter
 from shortlist.listers._rounds import shown_values
 from shortlist.listers.shortlister import Shortlister
 from shortlist.policies import AnytimeSPS, Policy
-from shortlist.rounds.progress import count, summarize
+from shortlist.rounds.progress import count
 from shortlist.rounds.settings import Settings, with_settings
 from shortlist.rounds.shown import Shown
 from shortlist.rounds.summary import GroupedSummary, Summary
@@ -203,7 +203,7 @@ class GroupedShortlister(Shortlister):
                 if group not in self._streams:
                     raise InvalidParameter(f"group {group!r} has had no round yet")
                 waiting = sum(listed.group == group for listed in self._rounds.open.values())
-                return Summary(**summarize(self._streams[group], waiting, self._rounds.id_of))
+                return self._summarize(self._streams[group], waiting)
             tallies = [stream.tally for stream in self._streams.values()]
             return GroupedSummary(
                 **count(*tallies, open_rounds=len(self._rounds.open)),

@@ -10,7 +10,7 @@ import dataclasses
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,12 +47,13 @@ from shortlist.rounds.events import (
     WarmStarted,
 )
 from shortlist.rounds.learning import LearningState, make_learning
-from shortlist.rounds.progress import summarize
 from shortlist.rounds.settings import Settings, with_settings
 from shortlist.rounds.shown import More, Shown
 from shortlist.rounds.stream import Stream, StreamState
-from shortlist.rounds.summary import Summary
 from shortlist.scores import Learned, Score
+
+if TYPE_CHECKING:
+    from shortlist.rounds.summary import Summary
 
 __all__ = ["Shortlister"]
 
@@ -638,7 +639,7 @@ class Shortlister:
             values, scorers = check_table(scores, self._expected)
             return tuple(self._stream(key).decide(self._rounds.next_number, values, scorers=scorers).positions)
 
-    def summary(self) -> Summary:
+    def summary(self) -> "Summary":
         """Return a summary of all rounds so far.
 
         Returns
@@ -647,7 +648,13 @@ class Shortlister:
             Counts, coverage, threshold, and what is needed next; see `shortlist.Summary`.
         """
         with self._lock:
-            return Summary(**summarize(self._streams[None], len(self._rounds.open), self._rounds.id_of))
+            return self._summarize(self._streams[None], len(self._rounds.open))
+
+    def _summarize(self, stream: Stream, open_rounds: int) -> "Summary":
+        from shortlist.rounds.progress import summarize  # noqa: PLC0415 - not needed to show lists
+        from shortlist.rounds.summary import Summary  # noqa: PLC0415
+
+        return Summary(**summarize(stream, open_rounds, self._rounds.id_of))
 
     # Files.
 
