@@ -9,9 +9,16 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
+from shortlist.service.engine import Engine
 from shortlist.service.keys import SCOPES, KeyFile
 from shortlist.service.store import Store, database
 from tests.service.running import running
+
+
+@pytest.fixture(autouse=True)
+def patient_fits(monkeypatch):
+    """On a busy machine a fit may take long, and what is shown next depends on it: the answer before it waits."""
+    monkeypatch.setitem(Engine.__init__.__kwdefaults__, "fit_patience", 60.0)
 
 
 def start_postgresql(folder):

@@ -98,7 +98,8 @@ def bound(port):
 @contextlib.contextmanager
 def running(address, port=None, app=None, **settings):
     """Run an app in a thread: the one given, or a new one."""
-    app = app or create_app(address, **settings)
+    # On a busy machine a fit may take long, and what is shown next depends on it.
+    app = app or create_app(address, **{"fit_patience": 60.0, **settings})
     listening = bound(port)
     port = listening.getsockname()[1]
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5))

@@ -251,6 +251,8 @@ class Fitted(NamedTuple):
 
     number: int
     score: Learned
+    #: The number of the last event that it was computed from, where others came in between; None if none did.
+    seen: int | None = None
 
 
 Event = (

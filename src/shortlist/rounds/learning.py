@@ -11,7 +11,9 @@ The result of the fit is an event, `Fitted`: floating-point optimization may dif
 so it is recorded, and never recomputed when a log or a file is read.
 """
 
+import functools
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -124,6 +126,8 @@ class Learning:
         values = state.open.pop(event.round_id, None)  # type: ignore[union-attr]
         if values is None or not isinstance(event, Hit) or event.position is None:
             return
+        if self.is_due:
+            return  # the examples of a fit that is due do not change until it is applied
         state.picks += 1
         state.examples.append(Example(values, event.position))
         while len(state.examples) > self.needed:
@@ -140,14 +144,22 @@ class Learning:
 
     def due(self) -> Fitted | None:
         """Return the fit, if it is due."""
-        state = self.state
-        if not state.fitting or not self.is_due or state.scorers is None:
-            return None
-        return self.fitted(list(state.examples), state.scorers)
+        return self.prepared()() if self.is_due else None
 
-    def fitted(self, examples: list[Example], scorers: Scorers) -> Fitted:
+    def prepared(self, stopping: Callable[[], bool] = bool) -> Callable[[], Fitted]:
+        """Return what computes the fit that is due; it may be called in any thread, whatever happens meanwhile."""
+        assert self.state.scorers is not None  # noqa: S101 - it is due
+        return functools.partial(self.fitted, list(self.state.examples), self.state.scorers, self.number + 1, stopping)
+
+    def fitted(
+        self,
+        examples: list[Example],
+        scorers: Scorers,
+        number: int | None = None,
+        stopping: Callable[[], bool] = bool,
+    ) -> Fitted:
         """Return the event of a fit on these examples."""
-        return Fitted(self.number + 1, fit(examples, scorers, self.coverage))
+        return Fitted(number or self.number + 1, fit(examples, scorers, self.coverage, stopping))
 
     def freeze(self, event: Fitted) -> None:
         """Use a score from now on."""

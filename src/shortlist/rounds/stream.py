@@ -288,8 +288,12 @@ class Stream:
     def due(self) -> Event | None:
         """Return the event that must follow before the next decision, or None; change nothing."""
         if self.tracker.state.must_restart:
-            return Restarted(self.tracker.epoch + 1)
+            return self.due_restart()
         return None if self.learning is None else self.learning.due()
+
+    def due_restart(self) -> Restarted | None:
+        """Return the restart that must follow, if one must; a fit may also be computed while others go on."""
+        return Restarted(self.tracker.epoch + 1) if self.tracker.state.must_restart else None
 
     def settle(self) -> None:
         """Apply all events that are due."""

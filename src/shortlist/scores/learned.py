@@ -19,7 +19,7 @@ all rounds that it was not fitted on.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal, NamedTuple
 
@@ -51,6 +51,10 @@ _NARROW: Final = 1e-200
 _STEEP: Final = 1e12
 #: By how many standard errors lists of the plain sum must be shorter.
 _CLEAR: Final = 2.0
+
+
+class FitStopped(Exception):
+    """A fit was given up: its result is not wanted any more."""
 
 
 class Example(NamedTuple):
@@ -276,7 +280,12 @@ def learn(lists: Any, right: Any, scorers: Sequence[str] | None = None, *, cover
     return fit(examples, names, coverage)
 
 
-def fit(examples: Sequence[Example], scorers: Sequence[str], coverage: float = 0.9) -> Learned:
+def fit(
+    examples: Sequence[Example],
+    scorers: Sequence[str],
+    coverage: float = 0.9,
+    stopping: Callable[[], bool] = bool,
+) -> Learned:
     """Return the score that fits the picks.
 
     Parameters
@@ -287,6 +296,8 @@ def fit(examples: Sequence[Example], scorers: Sequence[str], coverage: float = 0
         The scorers' names.
     coverage
         The coverage at which the lists of the two forms are compared.
+    stopping
+        Asked again and again; once it returns True, FitStopped is raised.
     """
     coverage, count = check_probability("coverage", coverage, 0.9), len(scorers)
     if not examples:
@@ -296,10 +307,10 @@ def fit(examples: Sequence[Example], scorers: Sequence[str], coverage: float = 0
     features = [_features(table, spread) for table in tables]
     target = np.repeat([_RELATIVE, _ABSOLUTE, 0.0], count) / math.sqrt(count)
     picked = [each.position for each in examples]
-    weights, gradient, steps = _newton(features, picked, target)
+    weights, gradient, steps = _newton(features, picked, target, stopping)
     # Of the plain sum: absolute and missing columns alone.
     own = np.arange(count, 3 * count)
-    alone, _, _ = _newton([each[:, own] for each in features], picked, target[own])
+    alone, _, _ = _newton([each[:, own] for each in features], picked, target[own], stopping)
     plain = np.concatenate([np.zeros(count), alone])
     common = {"scorers": tuple(scorers), "center": center, "spread": spread, "rounds": len(examples)}
     common |= {"gradient": gradient, "steps": steps}
@@ -348,10 +359,12 @@ def _features(table: Array, spread: list[float]) -> Array:
     return columns
 
 
-def _newton(features: list[Array], picked: list[int], target: Array) -> tuple[Array, float, int]:
+def _newton(
+    features: list[Array], picked: list[int], target: Array, stopping: Callable[[], bool] = bool
+) -> tuple[Array, float, int]:
     """Return the weights that maximize the objective, the norm of its gradient there, and the number of steps."""
     weights = target.copy()
-    value, gradient, curvature = _objective(features, picked, target, weights)
+    value, gradient, curvature = _objective(features, picked, target, weights, stopping)
     norm = float(np.linalg.norm(gradient))
     for steps in range(_STEPS):
         if norm < _GRADIENT:
@@ -359,7 +372,7 @@ def _newton(features: list[Array], picked: list[int], target: Array) -> tuple[Ar
         step, length = np.linalg.solve(curvature, gradient), 1.0
         while length > 1e-6:
             tried = weights + length * step
-            higher, slope, bend = _objective(features, picked, target, tried)
+            higher, slope, bend = _objective(features, picked, target, tried, stopping)
             flatter = float(np.linalg.norm(slope))
             # Near the top the objective is flat to the last bit, and the gradient says which way is up.
             if higher > value or (higher > value - 1e-12 * abs(value) and flatter < norm):
@@ -373,12 +386,16 @@ def _newton(features: list[Array], picked: list[int], target: Array) -> tuple[Ar
     return weights, norm, steps
 
 
-def _objective(features: list[Array], picked: list[int], target: Array, weights: Array) -> tuple[float, Array, Array]:
+def _objective(
+    features: list[Array], picked: list[int], target: Array, weights: Array, stopping: Callable[[], bool]
+) -> tuple[float, Array, Array]:
     """Return log-likelihood less ridge, its gradient, and minus its second derivative."""
     away = weights - target
     value, gradient = -_RIDGE * float(away @ away), -2 * _RIDGE * away
     curvature = 2 * _RIDGE * np.eye(weights.size)
     for columns, position in zip(features, picked, strict=True):
+        if stopping():
+            raise FitStopped
         linear = columns @ weights
         linear -= linear.max()
         mass = np.exp(linear)

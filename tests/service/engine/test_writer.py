@@ -10,11 +10,11 @@ import httpx
 import pytest
 
 from shortlist.errors import ConflictingAnswer, StoreUnavailable
-from shortlist.rounds.events import Fitted, kind_of
+from shortlist.rounds.events import kind_of
 from shortlist.service.engine import Engine, StreamSettings, verify
 from shortlist.service.engine.writer import Writer
 from shortlist.service.store import Store
-from tests.service.playing import play, play_tables, refused, tables
+from tests.service.playing import play, refused
 from tests.service.running import running
 
 
@@ -112,68 +112,6 @@ def test_what_is_due_is_written_before_the_next_list(address, monkeypatch, dies,
     store.close()
     assert kinds[-3:] == ["miss", "restarted", "listed"]
     assert kinds.count("restarted") == 1
-
-
-@pytest.mark.parametrize("dies", [False, True])
-def test_a_fit_is_written_once_before_the_next_list(address, monkeypatch, dies):
-    """Right after the last pick it needs; if the process dies in between, the next one writes it."""
-
-    async def first():
-        async with Engine.open(address, snapshot_every=7) as engine:
-            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
-            await play_tables(engine, 99)
-            if dies:
-                monkeypatch.setattr(Writer, "_settle", lambda *_: asyncio.sleep(0))
-            await play_tables(engine, 1, seed=1)
-            return await engine.summary("a")
-
-    async def second():
-        async with Engine.open(address) as engine:
-            scores, _ = next(tables(1, seed=2))
-            shown, _ = await engine.propose("a", list(range(12)), scores, round_id="next")
-            return shown.listed.fit, (await engine.summary("a"))["learned"]
-
-    summary = asyncio.run(first())
-    assert (summary["learned"] is None, summary["fit_picks"]) == ((True, 100) if dies else (False, None))
-    monkeypatch.undo()
-    fit, learned = asyncio.run(second())
-    assert fit == 1
-    assert learned == summary["learned"] or dies
-    store = Store(address, read_only=True)
-    (found,) = verify(store)
-    assert found.problems == []
-    with store.reading() as reader:
-        kinds = [kind_of(entry.event) for entry in reader.events(reader.stream("a").id)]
-    store.close()
-    assert kinds[-3:] == ["hit", "fitted", "listed"]
-    assert kinds.count("fitted") == 1
-
-
-def test_a_fit_that_cannot_be_written_is_still_due(sqlite, monkeypatch, caplog):
-    async def main():
-        async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
-            await play(engine, 29)
-            append = Store.append
-
-            def fail(store, entries, *more):
-                if any(isinstance(entry.event, Fitted) for entry in entries):
-                    raise StoreUnavailable("the disk is full")
-                append(store, entries, *more)
-
-            monkeypatch.setattr(Store, "append", fail)
-            await play(engine, 1, seed=1)  # its answer is stored, and nobody hears of the rest
-            assert (await engine.summary("a"))["fit_picks"] == 30
-            await refused(StoreUnavailable, engine.propose("a", [0, 1], [0.1, 0.2]))
-            monkeypatch.undo()
-            shown, _ = await engine.propose("a", [0, 1], [0.1, 0.2])
-            assert shown.listed.fit == 1
-
-    asyncio.run(main())
-    assert "what is due is written later: the disk is full" in caplog.text
-    store = Store(sqlite, read_only=True)
-    assert [found.problems for found in verify(store)] == [[]]
-    store.close()
 
 
 def test_lists_and_answers_of_one_batch_around_a_fit(sqlite):

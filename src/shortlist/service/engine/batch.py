@@ -27,6 +27,7 @@ from shortlist.errors import (
 )
 from shortlist.rounds.admission import Given, admit, is_same_answer
 from shortlist.rounds.events import Answer, Configured, Event, Expired, Fitted, Listed, Restarted
+from shortlist.service.engine.background_fits import CommitFit
 from shortlist.service.engine.commands import Close, Command, Configure, Expand, Propose
 from shortlist.service.engine.examples import WarmStart, check_warm_start
 from shortlist.service.engine.logged_stream import LoggedStream
@@ -86,6 +87,8 @@ class Batch:
                 return None, self._warm_start(command)
             if isinstance(command, Restart):
                 return None, self._restart(command)
+            if isinstance(command, CommitFit):
+                return None, self._commit_fit(command)
             assert isinstance(command, (Close, Expand))  # noqa: S101 - what is taken is drawn by the writer
             return self._close(command) if isinstance(command, Close) else self._expand(command)
         except ShortlistError as error:
@@ -302,6 +305,16 @@ class Batch:
             return False
         self._epochs[stream.id] = now + 1
         self._add(stream, Restarted(now + 1, new.refit))
+        return True
+
+    def _commit_fit(self, new: CommitFit) -> bool:
+        """Add a fit that was computed in the meantime, unless a restart or another fit has overtaken it."""
+        learning = new.stream.stream.learning
+        if learning is None or not learning.is_due or new.stream.id in self._epochs:
+            return False
+        if new.event.number != learning.number + 1 or new.picks != learning.state.picks:
+            return False
+        self._add(new.stream, new.event)
         return True
 
     def _add(self, stream: LoggedStream, event: Event) -> LogEntry:

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from shortlist._validation import UNNAMED, Array, Member, Scorers, align_table, check_below
 from shortlist.rounds.admission import Given
+from shortlist.service.engine.background_fits import CommitFit
 from shortlist.service.engine.examples import WarmStart
 from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.engine.restarting import Restart
@@ -114,4 +115,4 @@ class Take:
     until: float = 0.0
 
 
-Command = Propose | Close | Expand | Configure | WarmStart | Restart | Take
+Command = Propose | Close | Expand | Configure | WarmStart | Restart | Take | CommitFit

@@ -64,6 +64,10 @@ class Engine:
         Called after each commit with the number of requests and of events in it, and the seconds it took.
     notice
         Called with the name of what else is counted: "commit failed", "snapshot kept", "snapshot failed".
+    observe_fit
+        Called after the fit of a learned score with the seconds it took.
+    fit_patience
+        For how many seconds, at the most, the answer that makes a fit due waits for it.
     stream_limit
         How many streams are in memory at the most; those that were not used for the longest time leave it.
     open_reader
@@ -80,6 +84,8 @@ class Engine:
         stream_limit: int = 1_000,
         observe: Callable[[int, int, float], None] | None = None,
         notice: Callable[[str], None] | None = None,
+        observe_fit: Callable[[float], None] | None = None,
+        fit_patience: float = 1.0,
         open_reader: Callable[[], Store],
     ) -> None:
         self.store = store
@@ -95,6 +101,7 @@ class Engine:
             observe=observe,
             notice=notice or (lambda _: None),
             find=lambda name: self._loader.find(name),  # noqa: PLW0108 - each needs the other
+            observe_fit=observe_fit,
         )
         keep, make_room = self._writer.keep_snapshot, self._writer.make_room
         self._loader = StreamLoader(store, self._memory, self._writer.lock, open_reader, keep, make_room)
@@ -106,6 +113,7 @@ class Engine:
         #: What waits for annotators, and who is answering which.
         self.labeling = LabelingQueue(store, self._loader, self._writer)
         self._last_try = -1.0
+        self._fit_patience = fit_patience
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -188,6 +196,11 @@ class Engine:
         return list(self._memory.by_name)
 
     @property
+    def fits_waiting(self) -> int:
+        """How many fits of learned scores are being computed, or wait for their turn."""
+        return self._writer.fits.waiting
+
+    @property
     def waiting(self) -> int:
         """How many requests wait to be written."""
         return self._writer.waiting
@@ -262,7 +275,12 @@ class Engine:
     ) -> tuple[Round, bool]:
         """Take a round's answer (hit, miss, skip or absent); return the round and whether it is new."""
         given: Given = Answer(kind) if kind != "hit" or member is None else needed(member)
-        return await self._submit(name, lambda stream: Close(stream, round_id, given, author))
+        began = time.monotonic()
+        outcome = await self._submit(name, lambda stream: Close(stream, round_id, given, author))
+        stream = self._memory.by_name.get(name)
+        if self._writer.fits.waiting and stream is not None:
+            await self._writer.fits.wait(stream, began, self._fit_patience)
+        return outcome
 
     async def answer_all(
         self, name: str, answers: Sequence[tuple[str, tuple[Any, ...]]]

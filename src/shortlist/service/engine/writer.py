@@ -5,9 +5,9 @@ events in one transaction, and only when that is on disk folds them into memory 
 transaction is being synced the next batch gathers, so that requests that arrive together share a sync.
 Requests that have arrived but were not read yet join it: a transaction costs as much as reading several.
 
-What must follow an event (a restart after an alarm, the fit of a learned score) is written before the next list of
-its stream is cut: right after the event, or, if the process dies in between, before anything else when the stream is
-next used.
+A restart that must follow an alarm is written before the next list of its stream is cut: right after the event, or, if
+the process dies in between, before anything else when the stream is next used. The fit of a learned score is computed
+in the meantime (`background_fits.py`), and written when it is done.
 
 Requests that have to wait for one stream, because another process holds it or because it has yet to be read from the
 log, are deferred and tried again; those of other streams go on.
@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from shortlist.errors import LeaseLost, ServiceUnavailable, ShortlistError, UnknownStream
+from shortlist.service.engine.background_fits import BackgroundFits, CommitFit
 from shortlist.service.engine.batch import Batch
 from shortlist.service.engine.commands import Close, Command, Configure, Expand, Take
 from shortlist.service.engine.item_opening import drawn_position, proposed
@@ -76,6 +77,7 @@ class Writer:
         observe: Callable[[int, int, float], None] | None,
         notice: Callable[[str], None],
         find: Callable[[str], Awaitable[LoggedStream | None]],
+        observe_fit: Callable[[float], None] | None = None,
     ) -> None:
         self._store, self._memory = store, memory
         self._snapshot_every, self._open_limit, self._batch_limit = snapshot_every, open_limit, batch_limit
@@ -93,6 +95,7 @@ class Writer:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="shortlist-writer")
         self._shutting_down = self._closing = False
         self._task: asyncio.Task[None] | None = None
+        self.fits = BackgroundFits(self.submit, observe_fit)
 
     def start(self) -> None:
         """Begin to write what is asked, in the running event loop."""
@@ -123,10 +126,12 @@ class Writer:
     def prepare_shutdown(self) -> None:
         """Wait for streams no longer: refuse what cannot be written now."""
         self._shutting_down = True
+        self.fits.stop()
         self._wake.set()
 
     async def close(self) -> None:
         """Take nothing new, write what is there, keep snapshots, and close the database."""
+        await self.fits.close()
         self._closing = True
         self.prepare_shutdown()
         if self._task is not None:
@@ -230,10 +235,17 @@ class Writer:
         if self._observe is not None:
             self._observe(len(batch), written, time.perf_counter() - started)
         for stream in streams.values():
-            if stream.number - self._memory.snapshots.get(stream.id, stream.number) >= self._snapshot_every:
-                await self.keep_snapshot(stream)
+            await self._follow_up(stream)
         if len(self._memory.by_name) > self._memory.limit:
             await self.make_room()
+
+    async def _follow_up(self, stream: LoggedStream) -> None:
+        """Begin the fit that is due in a stream, and keep a snapshot of it, if it is time."""
+        learning = stream.stream.learning
+        if learning is not None and learning.is_due and self._memory.by_id.get(stream.id) is stream:
+            self.fits.start(stream)
+        if stream.number - self._memory.snapshots.get(stream.id, stream.number) >= self._snapshot_every:
+            await self.keep_snapshot(stream)
 
     def _failed(self, error: ShortlistError, requests: int) -> None:
         """Remember, count and log that a transaction failed: the response says less."""
@@ -259,8 +271,8 @@ class Writer:
         if bound:
             await self._look_up_authors(draft, bound)
         judged = dict[int, Outcome | ShortlistError]()
-        # Settings and epochs change after the lists of a batch are cut.
-        for i in sorted(range(len(commands)), key=lambda i: isinstance(commands[i], (Configure, Restart))):
+        # Settings, epochs and scores change after the lists of a batch are cut.
+        for i in sorted(range(len(commands)), key=lambda i: isinstance(commands[i], (Configure, Restart, CommitFit))):
             command = commands[i]
             judged[i] = await self._take(draft, command) if isinstance(command, Take) else self._judge(draft, command)
         outcomes = [judged[i] for i in range(len(commands))]
@@ -268,7 +280,7 @@ class Writer:
             await self.do(self._store.append, draft.entries, draft.texts, draft.authors)
             failed = self._memory.fold(draft.entries)
             outcomes = [failed.get(command.stream.id, out) for command, out in zip(commands, outcomes, strict=True)]
-            if any(stream.stream.settles and stream.stream.is_due for stream in streams.values()):
+            if any(stream.stream.settles and stream.stream.tracker.state.must_restart for stream in streams.values()):
                 await self._settle(commands, streams)
         else:
             await self.do(self._store.release)
@@ -281,13 +293,11 @@ class Writer:
         answers = {key: logged.closed.number for key in keys if (logged := draft.rounds.get(key)) and logged.closed}
         draft.signers |= await self.do(queue.signers_of, answers) if answers else {}
 
-    async def _due(self, streams: Streams) -> list[LogEntry]:
-        """Return what must be written before anything else of these streams is decided."""
+    def _due(self, streams: Streams) -> list[LogEntry]:
+        """Return the restarts that must be written before anything else of these streams is decided."""
         due = []
         for stream in streams.values():
-            # A fit takes a while, and nothing changes meanwhile, because the writer holds the lock.
-            is_due = self._memory.by_id.get(stream.id) is stream and stream.stream.is_due
-            event = await self.do(stream.stream.due) if is_due else None
+            event = stream.stream.due_restart() if self._memory.by_id.get(stream.id) is stream else None
             if event is not None:
                 due.append(LogEntry(stream.id, stream.number + 1, time.time(), event))
         return due
@@ -295,7 +305,7 @@ class Writer:
     async def _settled(self, commands: list[Command], streams: Streams) -> BatchContext:
         """Write what is due, and return what the commands are about; `streams` are those that they may write to."""
         context = await self._lookup.look(commands, streams)
-        while any(stream.stream.settles for stream in streams.values()) and (due := await self._due(streams)):
+        while any(stream.stream.settles for stream in streams.values()) and (due := self._due(streams)):
             await self.do(self._store.append, due)
             self._memory.fold(due)
             context = await self._lookup.look(commands, streams)

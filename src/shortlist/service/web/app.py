@@ -69,7 +69,9 @@ def create_app(
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with Engine.open(address, observe=metrics.commit, notice=metrics.notice, **settings) as engine:
+        async with Engine.open(
+            address, observe=metrics.commit, notice=metrics.notice, observe_fit=metrics.fit, **settings
+        ) as engine:
             app.state.engine = engine
             hourly = asyncio.create_task(_retain(engine, metrics, expire_after, erase_texts_after))
             with before_shutdown(engine.prepare_shutdown):

@@ -34,6 +34,7 @@ __all__ = ["Metrics", "share_counts"]
 _TRIES: Final = 40
 _PAUSE: Final = 0.05
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+_FIT_SECONDS: Final = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 _SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 #: Where the library looks for the folder that processes share.
 _FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
@@ -83,6 +84,13 @@ class Metrics:
                 "retention_failures", "Streams in which retention failed; it is tried again in an hour."
             ),
         }
+        self._fit = Histogram(
+            "shortlist_fit_seconds",
+            "Seconds that the fit of a learned score took; no request waits for it.",
+            buckets=_FIT_SECONDS,
+            registry=self._registry,
+        )
+        self._fits = self._gauge("fits_waiting", "Fits of learned scores that are being computed.", "livesum")
         self._queue = self._gauge("write_queue_length", "Requests that wait for the next commit.", "livesum")
         #: How many live streams are open.
         self.listeners = self._gauge("listeners", "Live event streams that are open.", "livesum")
@@ -120,6 +128,10 @@ class Metrics:
             self._batch.observe(requests)
             self._commit.observe(seconds)
 
+    def fit(self, seconds: float) -> None:
+        """Count a fit of a learned score."""
+        self._fit.observe(seconds)
+
     def notice(self, what: str) -> None:
         """Count what else has happened, as the engine calls it."""
         if what == "snapshot kept":
@@ -137,6 +149,7 @@ class Metrics:
     async def page(self, engine: Engine) -> bytes:
         """Return everything as Prometheus reads it; most of the work is done in a thread."""
         self._queue.set(engine.waiting)
+        self._fits.set(engine.fits_waiting)
         more = []
         if self._keys is not None and self._unread is not None:
             help_ = "Seconds since the keys in use were last checked against their file."

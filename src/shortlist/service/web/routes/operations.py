@@ -21,11 +21,11 @@ async def healthz() -> Response:
 
 
 @router.head("/readyz", include_in_schema=False)
-@router.get("/readyz", operation_id="readyz", response_model=dict[str, str])
+@router.get("/readyz", operation_id="readyz", response_model=dict[str, str | int])
 async def readyz(engine: CurrentEngine) -> Response:
-    """Say whether requests can be served: the database answers and takes writes."""
+    """Say whether requests can be served: the database answers and takes writes; and how many fits are computed."""
     await engine.check()
-    return as_json({"status": "ready"})
+    return as_json({"status": "ready", "fits_waiting": engine.fits_waiting})
 
 
 @router.get(

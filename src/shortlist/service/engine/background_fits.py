@@ -1,0 +1,120 @@
+"""Fits of learned scores, computed off the writer's lock: no other request waits for one.
+
+A fit is due once a stream has the picks it needs (`shortlist.rounds.learning`). From then on its examples do not
+change, so it can be computed in a thread of its own while rounds and answers of the stream go on, cut as before. The
+result is committed like any request, as the event `Fitted`, at whatever event the stream has reached by then; only a
+restart, another fit or the end of the stream overtakes it, and then it is dropped. Replicas that share a database may
+each compute it: the first to lock the stream's row commits it.
+
+The answer that makes a fit due waits for it, but not for long (`Engine`'s `fit_patience`): so the next list of a client
+that does one thing after the other is usually cut with it. Nothing else waits.
+
+A fit that was not committed when the process ended is begun again when the stream is next used.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from shortlist.errors import ShortlistError
+from shortlist.rounds.events import Fitted
+from shortlist.scores.learned import FitStopped
+from shortlist.service.engine.logged_stream import LoggedStream
+
+__all__ = ["BackgroundFits", "CommitFit"]
+
+_log = logging.getLogger("shortlist.service")
+
+
+@dataclass(slots=True)
+class CommitFit:
+    """A fit to be committed, unless something has overtaken it."""
+
+    stream: LoggedStream
+    event: Fitted
+    #: How many picks the stream had collected for it.
+    picks: int
+    #: It is about no round.
+    round_id: str = ""
+
+
+class BackgroundFits:
+    """The fits that are being computed, one after the other, at most one per stream.
+
+    Parameters
+    ----------
+    submit
+        Has a command written.
+    observe
+        Called with the seconds that a fit took.
+    """
+
+    def __init__(
+        self, submit: Callable[[CommitFit], Coroutine[Any, Any, Any]], observe: Callable[[float], None] | None = None
+    ) -> None:
+        self._submit, self._observe = submit, observe
+        #: By stream: when it was begun, and the task.
+        self._tasks: dict[int, tuple[float, asyncio.Task[None]]] = {}
+        #: Streams whose fit failed, and how many picks it had: it would fail again.
+        self._failed: set[tuple[int, int]] = set()
+        self._thread: ThreadPoolExecutor | None = None
+        self._stopping = False
+
+    @property
+    def waiting(self) -> int:
+        """How many fits are being computed, or wait for their turn."""
+        return len(self._tasks)
+
+    def start(self, stream: LoggedStream) -> None:
+        """Begin the fit that is due in a stream, unless it is already being computed."""
+        assert stream.stream.learning is not None  # noqa: S101 - a fit is due
+        if (
+            self._stopping
+            or stream.id in self._tasks
+            or (stream.id, stream.stream.learning.state.picks) in self._failed
+        ):
+            return
+        task = asyncio.create_task(self._run(stream), name=f"shortlist-fit-{stream.name}")
+        self._tasks[stream.id] = time.monotonic(), task
+        task.add_done_callback(lambda _: self._tasks.pop(stream.id, None))
+
+    async def wait(self, stream: LoggedStream, since: float, seconds: float) -> None:
+        """Wait for the fit of a stream, for so many seconds at the most, if it was begun since a moment."""
+        began, task = self._tasks.get(stream.id, (-1.0, None))
+        if task is not None and began >= since:
+            await asyncio.wait({task}, timeout=seconds)
+
+    def stop(self) -> None:
+        """Give up all fits, within a second or so: none is begun any more."""
+        self._stopping = True
+
+    async def close(self) -> None:
+        """Give up all fits, and wait until that is done."""
+        self.stop()
+        if self._tasks:
+            await asyncio.wait([task for _, task in self._tasks.values()])
+        if self._thread is not None:
+            self._thread.shutdown()
+
+    async def _run(self, stream: LoggedStream) -> None:
+        learning = stream.stream.learning
+        assert learning is not None  # noqa: S101 - a fit is due
+        picks, seen, began = learning.state.picks, stream.number, time.perf_counter()
+        self._thread = self._thread or ThreadPoolExecutor(1, thread_name_prefix="shortlist-fit")
+        fit = learning.prepared(lambda: self._stopping)
+        try:
+            event = await asyncio.get_running_loop().run_in_executor(self._thread, fit)
+            if self._observe is not None:
+                self._observe(time.perf_counter() - began)
+            await self._submit(CommitFit(stream, event._replace(seen=seen), picks))
+        except FitStopped:
+            pass  # it is begun again when the stream is next used
+        except ShortlistError as error:
+            _log.warning("the fit of stream %s is computed again later: %s", stream.name, error)
+        except Exception:  # noqa: BLE001 - the stream goes on without it
+            self._failed.add((stream.id, picks))
+            _log.exception("the fit of stream %s failed: its lists stay complete", stream.name)
