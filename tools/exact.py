@@ -2,7 +2,7 @@
 
 ``make measure NAME=exact``, ten minutes on two cores. The mean regret of a boundary is the mean, over a uniform u,
 of what the
-first crossing of the walk of scores at or below u costs (`shortlist.boundaries.expected_regret`). Under a uniform u
+first crossing of the walk of scores at or below u costs (`shortlist.boundaries.exact_regret`). Under a uniform u
 that walk is Polya's urn, a Markov chain on (n, N_n), so the best boundary with a given crossing probability solves an
 optimal-stopping problem on it, backwards, with a price per unit of crossing probability.
 """
@@ -22,7 +22,7 @@ import shortlist
 from shortlist._validation import miss_rate
 from shortlist.boundaries import expected_regret
 from shortlist.boundaries.crossing import crossing
-from shortlist.boundaries.expected_regret import regret_of_limits
+from shortlist.boundaries.exact_regret import regret_of_limits
 from shortlist.metrics import Uniform, regret
 
 ROOT: Final = Path(__file__).parents[1]

@@ -11,7 +11,7 @@ from shortlist.boundaries import expected_regret
 from shortlist.boundaries.base import as_array, walk_limits
 from shortlist.boundaries.binomial import binomial
 from shortlist.boundaries.crossing import crossing
-from shortlist.boundaries.expected_regret import regret_of_limits
+from shortlist.boundaries.exact_regret import regret_of_limits
 from shortlist.errors import InvalidParameter
 from tests.policies import brute_force
 

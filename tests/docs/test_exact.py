@@ -9,7 +9,7 @@ import pytest
 
 from shortlist.boundaries import expected_regret
 from shortlist.boundaries.crossing import crossing
-from shortlist.boundaries.expected_regret import regret_of_limits
+from shortlist.boundaries.exact_regret import regret_of_limits
 from tests.docs.pages import ROOT
 
 FIGURES = json.loads(exact.FILE.read_text())

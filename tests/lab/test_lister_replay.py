@@ -13,7 +13,7 @@ from shortlist.lab.tasks import load_task
 from shortlist.rounds.budget import Budget
 from shortlist.rounds.settings import Settings
 from shortlist.scores import Raw
-from tests.lab.test_comparison import ragged, shown_by
+from tests.lab.test_list_baselines import ragged, shown_by
 
 POLICY = AnytimeSPS(0.9, 0.05)
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from shortlist.lab.scored_lists import lengths_at, score_lists
 from shortlist.scores import Relative
-from tests.lab.test_comparison import ragged
+from tests.lab.test_list_baselines import ragged
 
 
 def test_one_scorer_alone_has_its_own_candidates_only():

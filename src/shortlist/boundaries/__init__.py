@@ -30,7 +30,7 @@ from shortlist.boundaries.binomial import Binomial, Calibrated
 from shortlist.boundaries.crossing import crossing_probability
 from shortlist.boundaries.dkw import DKW
 from shortlist.boundaries.empirical_quantile import Quantile
-from shortlist.boundaries.expected_regret import expected_regret
+from shortlist.boundaries.exact_regret import expected_regret
 from shortlist.boundaries.held import Held
 
 __all__ = [

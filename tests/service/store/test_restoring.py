@@ -194,7 +194,7 @@ def test_what_cannot_be_restored(crashed, tmp_path, monkeypatch):
     address, backup = crashed
     with pytest.raises(InvalidParameter, match="pg_restore"):
         restore("postgresql://me@nowhere/log", backup)
-    with pytest.raises(MissingFile, match="is not there"):
+    with pytest.raises(MissingFile, match="does not exist"):
         restore(address, tmp_path / "nothing.db")
     with pytest.raises(InvalidParameter, match="is the database itself"):
         restore(address, tmp_path / "crashed" / "log.db")

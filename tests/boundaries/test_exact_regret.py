@@ -13,7 +13,7 @@ from scipy import integrate, stats
 from shortlist import DKW, SPS, AnytimeSPS, BetaBinomial, Calibrated, OrderStatistic, metrics, replay
 from shortlist.boundaries import Held, Quantile, expected_regret
 from shortlist.boundaries.crossing import crossing
-from shortlist.boundaries.expected_regret import first_crossings, regret_of_limits
+from shortlist.boundaries.exact_regret import first_crossings, regret_of_limits
 from shortlist.errors import InvalidParameter
 
 UNIFORM = metrics.Uniform()
