@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from shortlist.errors import InvalidParameter, InvalidScores
 from shortlist.rounds.codec import decode, encode
 from shortlist.scores import Learned, Score, learn
-from shortlist.scores.learned import Example, fit, lengths_without, prior
+from shortlist.scores.kept_lists import Example
+from shortlist.scores.learned import fit, lengths_without, prior
 
 LARGEST = sys.float_info.max
 

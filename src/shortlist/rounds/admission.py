@@ -4,8 +4,11 @@ A round's first answer counts and is final. The same answer again changes nothin
 refused. So is a member that was not shown. Each has its own error, raised before anything has changed.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from shortlist._validation import Member, check_ids, plain_members
 from shortlist.errors import ConflictingAnswer, InvalidIds, NotShown, RoundClosed
@@ -23,6 +26,7 @@ from shortlist.rounds.events import (
     kind_of,
 )
 from shortlist.rounds.shown import RoundName
+from shortlist.scores.kept_lists import MOST_KEPT
 
 __all__ = ["Given", "admit", "answer_of", "is_same_answer", "needed"]
 
@@ -98,7 +102,14 @@ def _hit(listed: Listed, answer: Member | All) -> Hit:
     position = None if listed.fit is None else listed.positions[rank]
     score, missed = _score(listed, rank), not listed.has(last)
     after_more = listed.first is not None and last >= listed.first
-    return Hit(listed.round_id, shown[rank], score, missed, listed.complete, position, after_more, several)
+    row = None if position is None or len(listed.scores) <= MOST_KEPT else _row(listed.scores[position])
+    return Hit(listed.round_id, shown[rank], score, missed, listed.complete, position, after_more, several, row)
+
+
+def _row(scores: Any) -> list[float | None]:
+    """Return the scores of a candidate as plain data."""
+    row = np.atleast_1d(np.asarray(scores, dtype=np.float64)).tolist()
+    return [None if math.isnan(score) else score for score in row]
 
 
 def _score(listed: Listed, rank: int) -> float:

@@ -111,7 +111,7 @@ def fields_of(record: Any) -> dict[str, Any]:
     return {
         name: item
         for (name, default), item in zip(fields, items, strict=True)
-        if item is not default and (default is dataclasses.MISSING or item != default)
+        if item is not default and (default is dataclasses.MISSING or isinstance(item, np.ndarray) or item != default)
     }
 
 

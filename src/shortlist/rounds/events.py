@@ -166,6 +166,9 @@ class Hit(NamedTuple):
     after_more: bool = False
     #: All that were needed, if several: `member` is the one with the lowest score.
     members: list[Member] | None = None
+    #: Its scores as passed, None for a scorer that has none, if the score is learned from picks and the list is so long
+    #: that only a part of it is kept for that.
+    row: list[float | None] | None = None
 
 
 class Expanded(NamedTuple):

@@ -15,16 +15,18 @@ import functools
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from shortlist._validation import UNNAMED, Array, Scorers
 from shortlist.rounds.events import Event, Fitted, Hit, Listed
+from shortlist.rounds.exploring import shuffled
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import RoundName
 from shortlist.scores import Learned
-from shortlist.scores.learned import Example, fit, lengths_without, prior
+from shortlist.scores.kept_lists import MOST_KEPT, Example, KeptList, keep
+from shortlist.scores.learned import fit, lengths_without, prior
 
 __all__ = ["PATIENCE", "Learning", "LearningState", "make_learning", "picks_needed"]
 
@@ -49,10 +51,12 @@ class LearningState:
     fitting: bool = True
     #: Rounds shown since it has been pending.
     rounds: int = 0
+    #: Whether only a part of a list was ever kept, because it is long.
+    sampled: bool = False
     #: Picks so far that were, or are, examples.
     picks: int = 0
     #: Lists that may become examples when they are answered, oldest first.
-    open: dict[RoundName, Array] = field(default_factory=dict)
+    open: dict[RoundName, KeptList] = field(default_factory=dict)
     #: The last lists in which something was picked.
     examples: deque[Example] = field(default_factory=deque)
 
@@ -107,14 +111,22 @@ class Learning:
 
     # What happens.
 
-    def show(self, listed: Listed) -> None:
-        """Record a list that was shown."""
+    def show(self, listed: Listed, seed: str = "") -> None:
+        """Record a list that was shown; the seed is for what is kept of a long one."""
         state = self.state
         if state.scorers is None and len(listed.scores):  # an empty search does not name its scorers
             state.scorers = UNNAMED if listed.scorers is None else tuple(listed.scorers)
             self.needed = picks_needed(state.scorers)
         state.rounds += state.fitting
-        state.open[listed.round_id] = np.asarray(listed.scores, dtype=np.float64)
+        values = np.asarray(listed.scores, dtype=np.float64)
+        if len(values) <= MOST_KEPT:
+            state.open[listed.round_id] = KeptList(values)
+        else:
+            state.sampled = True
+            best = [] if listed.explored else listed.positions
+            state.open[listed.round_id] = keep(
+                values, best, lambda count: shuffled(seed, f"{listed.round_id}\0fit", count)
+            )
         if len(state.open) > self.needed:
             most = PATIENCE * self.needed if state.fitting else self.needed
             while len(state.open) > most:
@@ -123,13 +135,13 @@ class Learning:
     def answer(self, event: Event) -> None:
         """Take a round's answer: only a pick is an example."""
         state = self.state
-        values = state.open.pop(event.round_id, None)  # type: ignore[union-attr]
-        if values is None or not isinstance(event, Hit) or event.position is None:
+        kept = state.open.pop(event.round_id, None)  # type: ignore[union-attr]
+        if kept is None or not isinstance(event, Hit) or event.position is None:
             return
         if self.is_due:
             return  # the examples of a fit that is due do not change until it is applied
         state.picks += 1
-        state.examples.append(Example(values, event.position))
+        state.examples.append(kept.example(event.position, _row(kept, event)))
         while len(state.examples) > self.needed:
             state.examples.popleft()
 
@@ -150,6 +162,14 @@ class Learning:
         """Return what computes the fit that is due; it may be called in any thread, whatever happens meanwhile."""
         assert self.state.scorers is not None  # noqa: S101 - it is due
         return functools.partial(self.fitted, list(self.state.examples), self.state.scorers, self.number + 1, stopping)
+
+    def example(self, values: Array, position: int, number: int, scorers: Scorers) -> Example:
+        """Return a labeled list as an example; the number is its own, among those of a warm start."""
+        best = self.score(scorers)(values) if len(values) > MOST_KEPT else np.empty(0)
+        kept = keep(
+            values, np.argsort(-best, kind="stable").tolist(), lambda count: shuffled("", f"warm\0{number}", count)
+        )
+        return kept.example(position, values[position])
 
     def fitted(
         self,
@@ -207,6 +227,13 @@ class Learning:
             now += float(lengths_without(score, half, self.coverage).sum())
             fresh += float(lengths_without(again, half, self.coverage).sum())
         return now / len(examples), fresh / len(examples)
+
+
+def _row(kept: KeptList, event: Hit) -> Any:
+    """Return the scores of a pick, in the shape of the list's: one number, or one of each scorer."""
+    if event.row is None:
+        return None
+    return event.row if kept.values.ndim > 1 else event.row[0]
 
 
 def picks_needed(scorers: Scorers) -> int:

@@ -15,6 +15,7 @@ from shortlist.rounds.stream import Stream, Tally
 from shortlist.rounds.summary import Drift, ErrorBudget
 from shortlist.rounds.tracker import Tracker
 from shortlist.scores import Learned
+from shortlist.scores.kept_lists import MOST_KEPT
 
 __all__ = ["count", "rounds_needed", "summarize", "waiting_for"]
 
@@ -108,6 +109,8 @@ def _why(learned: Learned | None, learning: Learning | None) -> str:
     if learned is None:
         return "as set" if learning is None else "not learned yet: all scorers count the same"
     rounds = f"learned from {learned.rounds:,} picks" if learned.rounds else "not learned: nothing was picked"
+    if learned.rounds and learning is not None and learning.state.sampled:
+        rounds += f" and {MOST_KEPT} candidates of each list"
     if len(learned.scorers) == 1:
         return rounds
     shares = zip(learned.influence, learned.scorers, strict=True)

@@ -36,7 +36,6 @@ from shortlist.rounds.shown import RoundName
 from shortlist.rounds.tracker import ExploringTracker, TrackerState, make_tracker
 from shortlist.scores import Learned, Raw, Score, name_of
 from shortlist.scores.comparable import comparable, highest_missing, true_comparable
-from shortlist.scores.learned import Example
 
 __all__ = ["Stream", "StreamState", "Tally"]
 
@@ -321,7 +320,7 @@ class Stream:
                 self._scorers = UNNAMED if event.scorers is None else tuple(event.scorers)
         else:
             counts = learning.counts(event)
-            learning.show(event)
+            learning.show(event, self.seed)
             if not counts:
                 return  # it was used to learn the score, and is never used for the threshold
         if isinstance(self.tracker, ExploringTracker):
@@ -445,7 +444,9 @@ class Stream:
                     "give more, or pass as score= what shortlist.scores.learn returns"
                 )
             end = usable[needed - 1] + 1
-            fitted = learning.fitted([Example(tables[i], right[i][0]) for i in usable[:needed]], scorers)
+            fitted = learning.fitted(
+                [learning.example(tables[i], right[i][0], i, scorers) for i in usable[:needed]], scorers
+            )
             score, tables, right = fitted.score, tables[end:], right[end:]
             events.append(fitted)
         rows = zip(tables, right, strict=True)

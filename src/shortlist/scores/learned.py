@@ -21,16 +21,16 @@ all rounds that it was not fitted on.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Literal, NamedTuple
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist._validation import check_lists, check_probability, check_scorers, miss_rate
 from shortlist.errors import InvalidParameter
 from shortlist.scores.fixed import Array, spread_out
+from shortlist.scores.kept_lists import Example, fill
 
-__all__ = ["MOST_WEIGHT", "Example", "Learned", "fit", "learn", "lengths_without", "prior"]
+__all__ = ["MOST_WEIGHT", "Learned", "features_of", "fit", "learn", "lengths_without", "prior"]
 
 
 #: How strongly weights are pulled toward `_RELATIVE` and `_ABSOLUTE` (per scorer, over the root of their number).
@@ -55,14 +55,6 @@ _CLEAR: Final = 2.0
 
 class FitStopped(Exception):
     """A fit was given up: its result is not wanted any more."""
-
-
-class Example(NamedTuple):
-    """A list, and the position of the pick."""
-
-    #: One number per candidate, or one row of numbers, NaN where a scorer has none.
-    values: Array
-    position: int
 
 
 @dataclass(frozen=True)
@@ -203,15 +195,6 @@ def prior(scorers: Sequence[str]) -> Learned:
     return Learned(tuple(scorers), relative=(weight,) * count, absolute=(0.0,) * count)
 
 
-def fill(column: Array) -> tuple[Array, NDArray[np.bool_] | None]:
-    """Return a scorer's values with gaps filled by the list's lowest (0 if all are missing), and where the gaps are."""
-    if not np.isnan(np.maximum.reduce(column, axis=None)):  # it passes NaN on
-        return column, None
-    gaps = np.isnan(column)
-    lowest = np.minimum.reduce(np.where(gaps, np.inf, column), axis=-1, keepdims=True)
-    return np.where(gaps, np.where(np.isfinite(lowest), lowest, 0.0), column), gaps
-
-
 def _sum(score: Learned, columns: list[Array]) -> Array:
     """Return the weighted sum of the absolute columns."""
     total: Any = 0.0
@@ -303,14 +286,15 @@ def fit(
     if not examples:
         return prior(scorers)
     tables = [each.values[:, None] if each.values.ndim == 1 else each.values for each in examples]
-    center, spread = _pooled(tables)
-    features = [_features(table, spread) for table in tables]
+    weighted = [each.weights for each in examples]
+    center, spread = _pooled(tables, weighted)
+    features = [features_of(table, spread, each.scale) for table, each in zip(tables, examples, strict=True)]
     target = np.repeat([_RELATIVE, _ABSOLUTE, 0.0], count) / math.sqrt(count)
     picked = [each.position for each in examples]
-    weights, gradient, steps = _newton(features, picked, target, stopping)
+    weights, gradient, steps = _newton(features, picked, weighted, target, stopping)
     # Of the plain sum: absolute and missing columns alone.
     own = np.arange(count, 3 * count)
-    alone, _, _ = _newton([each[:, own] for each in features], picked, target[own], stopping)
+    alone, _, _ = _newton([each[:, own] for each in features], picked, weighted, target[own], stopping)
     plain = np.concatenate([np.zeros(count), alone])
     common = {"scorers": tuple(scorers), "center": center, "spread": spread, "rounds": len(examples)}
     common |= {"gradient": gradient, "steps": steps}
@@ -320,7 +304,7 @@ def fit(
             absolute=each[count : 2 * count],
             missing=each[2 * count :],
             form=form,  # type: ignore[arg-type]
-            influence=tuple(_influence(features, each)),
+            influence=tuple(_influence(features, weighted, each)),
             **common,  # type: ignore[arg-type]
         )
         for form, each in (("softmax", weights.tolist()), ("sum", plain.tolist()))
@@ -332,26 +316,43 @@ def fit(
     return chosen
 
 
-def _pooled(tables: list[Array]) -> tuple[list[float], list[float]]:
+def _pooled(tables: list[Array], weighted: list[Array | None]) -> tuple[list[float], list[float]]:
     """Return the mean and the standard deviation of each scorer's values in all lists; 0 and 1 if it has none."""
     center, spread = [], []
+    if any(each is not None for each in weighted):
+        standing = np.concatenate(
+            [np.ones(len(table)) if each is None else each for table, each in zip(tables, weighted, strict=True)]
+        )
+    else:
+        standing = None
     for column in np.concatenate(tables).T:
-        values = column[~np.isnan(column)]
+        given = ~np.isnan(column)
+        values = column[given]
         largest = float(np.abs(values).max()) if values.size else 0.0
         unit = values / largest if largest > 0 else values  # nothing overflows on the way
-        deviation = float(unit.std()) * largest if values.size else 0.0
-        center.append(float(unit.mean()) * largest if largest > 0 else 0.0)
+        if standing is None or not values.size:
+            mean, deviation = float(unit.mean()) if values.size else 0.0, float(unit.std()) if values.size else 0.0
+        else:
+            mean = float(np.average(unit, weights=standing[given]))
+            deviation = math.sqrt(np.average((unit - mean) ** 2, weights=standing[given]))
+        deviation *= largest
+        center.append(mean * largest if largest > 0 else 0.0)
         spread.append(deviation if 0 < deviation < math.inf else max(largest, 1.0))
     return center, spread
 
 
-def _features(table: Array, spread: list[float]) -> Array:
+def features_of(table: Array, spread: Sequence[float], scale: Array | None = None) -> Array:
     """Return the columns of one list: relative, absolute and missing, each for all scorers."""
     count = table.shape[1]
     columns = np.zeros((len(table), 3 * count))
     for j in range(count):
-        filled, gaps = fill(table[:, j])
-        centered, deviation, half = spread_out(filled)
+        if scale is None:
+            filled, gaps = fill(table[:, j])
+            centered, deviation, half = spread_out(filled)
+        else:  # of the whole list, of which these are a part
+            low, half, mean, deviation = scale[j]
+            filled, gaps = _filled(table[:, j], low)
+            centered = (filled / 2 - low) / (half or 1.0) - mean
         columns[:, j] = centered / np.where(deviation > 0, deviation, 1.0)
         columns[:, count + j] = centered * (np.minimum(half, _LARGEST * spread[j]) / spread[j]) * 2
         if gaps is not None:
@@ -360,11 +361,15 @@ def _features(table: Array, spread: list[float]) -> Array:
 
 
 def _newton(
-    features: list[Array], picked: list[int], target: Array, stopping: Callable[[], bool] = bool
+    features: list[Array],
+    picked: list[int],
+    weighted: list[Array | None],
+    target: Array,
+    stopping: Callable[[], bool] = bool,
 ) -> tuple[Array, float, int]:
     """Return the weights that maximize the objective, the norm of its gradient there, and the number of steps."""
     weights = target.copy()
-    value, gradient, curvature = _objective(features, picked, target, weights, stopping)
+    value, gradient, curvature = _objective(features, picked, weighted, target, weights, stopping)
     norm = float(np.linalg.norm(gradient))
     for steps in range(_STEPS):
         if norm < _GRADIENT:
@@ -372,7 +377,7 @@ def _newton(
         step, length = np.linalg.solve(curvature, gradient), 1.0
         while length > 1e-6:
             tried = weights + length * step
-            higher, slope, bend = _objective(features, picked, target, tried, stopping)
+            higher, slope, bend = _objective(features, picked, weighted, target, tried, stopping)
             flatter = float(np.linalg.norm(slope))
             # Near the top the objective is flat to the last bit, and the gradient says which way is up.
             if higher > value or (higher > value - 1e-12 * abs(value) and flatter < norm):
@@ -387,18 +392,25 @@ def _newton(
 
 
 def _objective(
-    features: list[Array], picked: list[int], target: Array, weights: Array, stopping: Callable[[], bool]
+    features: list[Array],
+    picked: list[int],
+    weighted: list[Array | None],
+    target: Array,
+    weights: Array,
+    stopping: Callable[[], bool],
 ) -> tuple[float, Array, Array]:
     """Return log-likelihood less ridge, its gradient, and minus its second derivative."""
     away = weights - target
     value, gradient = -_RIDGE * float(away @ away), -2 * _RIDGE * away
     curvature = 2 * _RIDGE * np.eye(weights.size)
-    for columns, position in zip(features, picked, strict=True):
+    for columns, position, standing in zip(features, picked, weighted, strict=True):
         if stopping():
             raise FitStopped
         linear = columns @ weights
         linear -= linear.max()
         mass = np.exp(linear)
+        if standing is not None:
+            mass *= standing
         total = mass.sum()
         mass /= total
         mean = mass @ columns
@@ -408,21 +420,43 @@ def _objective(
     return value, gradient, curvature
 
 
-def _influence(features: list[Array], weights: list[float]) -> list[float]:
+def _influence(features: list[Array], weighted: list[Array | None], weights: list[float]) -> list[float]:
     """Return how much each scorer moves candidates within a list, as shares that sum to 1."""
     count = len(weights) // 3
     moved = np.zeros(count)
-    for columns in features:
+    for columns, standing in zip(features, weighted, strict=True):
         for j in range(count):
             own = columns[:, j::count] @ np.asarray(weights[j::count])
-            moved[j] += own.std()
+            moved[j] += own.std() if standing is None else math.sqrt(np.cov(own, aweights=standing, ddof=0))
     total = float(moved.sum())
     return [1.0 / count] * count if total <= 0 else (moved / total).tolist()
 
 
+def _filled(column: Array, low: float) -> tuple[Array, Any]:
+    """Return a scorer's values with gaps filled by the list's lowest, given half of it, and where the gaps are."""
+    gaps = np.isnan(column)
+    return (np.where(gaps, 2 * low, column), gaps) if gaps.any() else (column, None)
+
+
+def _scores(score: Learned, example: Example) -> Array:
+    """Return the comparable scores of the candidates that are kept of a list."""
+    if example.weights is None or example.scale is None:
+        return score(example.values)
+    table = example.values[:, None] if example.values.ndim == 1 else example.values
+    if score.form == "sum":
+        columns = [_filled(table[:, j], low)[0] for j, (low, *_) in enumerate(example.scale)]
+        total: Array = _sum(score, columns) + np.isnan(table) @ np.asarray(score.missing)
+        return total
+    weights = np.concatenate([score.relative, score.absolute, score.missing])
+    linear = features_of(table, score.spread, example.scale) @ weights
+    mass = np.exp(linear - linear.max())
+    shares: Array = mass / (example.weights @ mass)
+    return shares
+
+
 def lengths_without(score: Learned, examples: Sequence[Example], coverage: float) -> Array:
     """Return how long each list would be at the quantile of the picks in the other lists."""
-    scores = [score(each.values) for each in examples]
+    scores = [_scores(score, each) for each in examples]
     picked = np.array([each[example.position] for each, example in zip(scores, examples, strict=True)])
     others = len(picked) - 1
     low = math.floor(others * miss_rate(coverage))
@@ -431,7 +465,9 @@ def lengths_without(score: Learned, examples: Sequence[Example], coverage: float
     for i, each in enumerate(scores):
         # Without its own pick: the next one, if its own is among those below.
         position = low + (picked[i] <= ordered[min(low, others)])
-        lengths[i] = len(each) if others == 0 else np.count_nonzero(each >= ordered[min(position, others)])
+        reached = each >= (-math.inf if others == 0 else ordered[min(position, others)])
+        standing = examples[i].weights
+        lengths[i] = np.count_nonzero(reached) if standing is None else standing[reached].sum()
     return lengths
 
 

@@ -164,6 +164,24 @@ def test_the_library_learns_the_same_weights(sqlite):
     assert encode(lister.learned) == asyncio.run(main())
 
 
+def test_long_lists_too(sqlite):
+    """Of which only a part is kept: the draw is a function of the seed, and the log has what is needed of the pick."""
+    rows = list(tables(PICKS, candidates=300, seed=3))
+
+    async def main():
+        async with Engine.open(sqlite, snapshot_every=13) as engine:
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
+            for i, (scores, right) in enumerate(rows):
+                await engine.propose("a", list(range(300)), scores, round_id=str(i))
+                await engine.answer("a", str(i), "hit", (right + 150) % 300)
+            return await engine.summary("a")
+
+    summary = asyncio.run(main())
+    assert summary.score_why.startswith("learned from 100 picks and 128 candidates of each list")
+    (fitted,) = [entry.event for entry in events(sqlite) if isinstance(entry.event, Fitted)]  # and the log is sound
+    assert encode(fitted.score) == summary.learned
+
+
 @pytest.mark.parametrize("stop", ["close", "prepare_shutdown"])
 def test_a_fit_ends_when_the_service_stops_and_is_begun_again(address, monkeypatch, stop):
     held = HeldFit(monkeypatch)
