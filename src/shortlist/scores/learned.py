@@ -342,22 +342,25 @@ def _pooled(tables: list[Array], weighted: list[Array | None]) -> tuple[list[flo
 
 
 def features_of(table: Array, spread: Sequence[float], scale: Array | None = None) -> Array:
-    """Return the columns of one list: relative, absolute and missing, each for all scorers."""
-    count = table.shape[1]
-    columns = np.zeros((len(table), 3 * count))
-    for j in range(count):
-        if scale is None:
-            filled, gaps = fill(table[:, j])
-            centered, deviation, half = spread_out(filled)
-        else:  # of the whole list, of which these are a part
-            low, half, mean, deviation = scale[j]
-            filled, gaps = _filled(table[:, j], low)
-            centered = (filled / 2 - low) / (half or 1.0) - mean
-        columns[:, j] = centered / np.where(deviation > 0, deviation, 1.0)
-        columns[:, count + j] = centered * (np.minimum(half, _LARGEST * spread[j]) / spread[j]) * 2
-        if gaps is not None:
-            columns[:, 2 * count + j] = gaps
-    return columns
+    """Return the columns of one list: relative, absolute and missing, each for all scorers.
+
+    All scorers at once: one by one, a fit of many would keep other threads from the interpreter.
+    """
+    columns = np.ascontiguousarray(table.T)
+    if scale is None:
+        filled, gaps = fill(columns)
+        centered, deviation, half = spread_out(filled)
+    else:  # of the whole list, of which these are a part
+        low, half, mean, deviation = (scale[:, i : i + 1] for i in range(4))
+        filled, gaps = _filled(columns, low)
+        centered = (filled / 2 - low) / np.where(half > 0, half, 1.0) - mean
+    spreads = np.asarray(spread)[:, None]
+    relative = centered / np.where(deviation > 0, deviation, 1.0)
+    with np.errstate(over="ignore"):  # a spread of 1e300 has no such limit
+        largest = _LARGEST * spreads
+    absolute = centered * (np.minimum(half, largest) / spreads) * 2
+    missing = np.zeros_like(filled) if gaps is None else gaps
+    return np.ascontiguousarray(np.concatenate([relative, absolute, missing]).T)
 
 
 def _newton(
@@ -423,19 +426,19 @@ def _objective(
 def _influence(features: list[Array], weighted: list[Array | None], weights: list[float]) -> list[float]:
     """Return how much each scorer moves candidates within a list, as shares that sum to 1."""
     count = len(weights) // 3
-    moved = np.zeros(count)
+    shape, moved = np.asarray(weights).reshape(3, count), np.zeros(count)
     for columns, standing in zip(features, weighted, strict=True):
-        for j in range(count):
-            own = columns[:, j::count] @ np.asarray(weights[j::count])
-            moved[j] += own.std() if standing is None else math.sqrt(np.cov(own, aweights=standing, ddof=0))
+        own = (columns.reshape(-1, 3, count) * shape).sum(axis=1)
+        away = own - np.average(own, axis=0, weights=standing)
+        moved += np.sqrt(np.average(away * away, axis=0, weights=standing))
     total = float(moved.sum())
     return [1.0 / count] * count if total <= 0 else (moved / total).tolist()
 
 
-def _filled(column: Array, low: float) -> tuple[Array, Any]:
-    """Return a scorer's values with gaps filled by the list's lowest, given half of it, and where the gaps are."""
-    gaps = np.isnan(column)
-    return (np.where(gaps, 2 * low, column), gaps) if gaps.any() else (column, None)
+def _filled(columns: Array, low: Array) -> tuple[Array, Any]:
+    """Return scorers' values with gaps filled by the list's lowest, given half of each, and where the gaps are."""
+    gaps = np.isnan(columns)
+    return (np.where(gaps, 2 * low, columns), gaps) if gaps.any() else (columns, None)
 
 
 def _scores(score: Learned, example: Example) -> Array:
@@ -444,8 +447,10 @@ def _scores(score: Learned, example: Example) -> Array:
         return score(example.values)
     table = example.values[:, None] if example.values.ndim == 1 else example.values
     if score.form == "sum":
-        columns = [_filled(table[:, j], low)[0] for j, (low, *_) in enumerate(example.scale)]
-        total: Array = _sum(score, columns) + np.isnan(table) @ np.asarray(score.missing)
+        filled, _ = _filled(np.ascontiguousarray(table.T), example.scale[:, :1])
+        center, spread = np.asarray(score.center)[:, None], np.asarray(score.spread)[:, None]
+        values = np.clip((filled / 2 - center / 2) / spread * 2, -_LARGEST, _LARGEST)
+        total: Array = np.asarray(score.absolute) @ values + np.isnan(table) @ np.asarray(score.missing)
         return total
     weights = np.concatenate([score.relative, score.absolute, score.missing])
     linear = features_of(table, score.spread, example.scale) @ weights

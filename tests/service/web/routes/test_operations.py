@@ -7,7 +7,7 @@ from tests.service.running import running
 
 def test_it_is_alive_and_ready(service):
     assert service.http.get("/healthz").json()["status"] == "ok"
-    assert service.http.get("/readyz").json() == {"status": "ready"}
+    assert service.http.get("/readyz").json() == {"status": "ready", "fits_waiting": 0}
 
 
 def test_ready_means_that_writes_are_taken(sqlite, set_writer):
