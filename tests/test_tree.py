@@ -41,6 +41,7 @@ CROSSING = (
     "service/test_damaged_streams.py",  # one damaged stream and the others
     "service/test_disk.py",
     "service/test_fallback.py",  # the client and a service that hangs
+    "service/test_fit_crash.py",  # ended in the middle of a fit
     "service/test_flipped_bytes.py",  # every byte of a database, and `verify`
     "service/test_fuzz.py",
     "service/test_labeling.py",  # a sorted file, drawn from and in order
