@@ -6,7 +6,7 @@ import httpx
 import numpy as np
 import pytest
 
-from shortlist import errors
+from shortlist import SPS, errors
 from shortlist.client._exchange import Request
 from shortlist.client._protocol import Calls
 from shortlist.scores import Learned, Raw, Relative
@@ -252,6 +252,19 @@ def test_more_of_a_list_that_is_not_open(dry, status, kind, error):
     with pytest.raises(error):
         dry.more("x", None, 0, problem(status, kind))
     assert len(dry.did) == 1
+
+
+def test_a_policy_that_is_an_object_is_sent_as_a_stream_takes_it(dry):
+    dry.create(httpx.Response(201, json={}), policy=SPS(0.9, horizon=500))
+    assert dry.requests[-1].json["policy"] == {"kind": "sps", "horizon": 500}
+    with pytest.raises(errors.InvalidParameter, match="give both the same coverage"):
+        dry.create(policy=SPS(0.8, horizon=500))
+
+
+def test_a_list_is_not_a_round_id(dry):
+    listed = dry.propose([0.5], shown("x", [0]))
+    with pytest.raises(errors.UnknownRound, match="pass its round_id"):
+        dry.answer(listed, {"miss": True})
 
 
 def test_settings_are_changed(dry):

@@ -397,3 +397,10 @@ def test_names_that_look_the_same_are_two():
         lister.hit(shown.round_id, ["1", "a"])
     lister.hit(shown.round_id, ["a", 1])
     assert everything(lister)["rounds"]["answers"][0]["members"] == [1, "a"]
+
+
+def test_messages_name_the_round_by_its_id():
+    lister = Shortlister(0.9, score="raw")
+    shown = lister.propose([0.5, 0.6])
+    with pytest.raises(NotShown, match=f"of round {shown.round_id};"):
+        lister.hit(shown.round_id, 7)

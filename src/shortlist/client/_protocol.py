@@ -126,6 +126,8 @@ class Calls:
         body = {"name": self.stream, "coverage": coverage, **settings}
         if "score" in body:
             body["score"] = _plain_score(body["score"])
+        if hasattr(body.get("policy"), "to_dict"):
+            body["policy"] = _plain_policy(body["policy"], coverage)
         if self._scorer_version is not None:
             body.setdefault("scorer_version", self._scorer_version)
         return StreamSummary.from_json((yield from self._send(Request("POST", "/v1/streams", body))))
@@ -321,8 +323,19 @@ def _right(positions: tuple[int, ...]) -> int | list[int]:
 
 
 def _check_round(round_id: Any) -> None:
+    if isinstance(round_id, Shown):
+        raise errors.UnknownRound("round id is a list that was shown; pass its round_id: shown.round_id")
     if not isinstance(round_id, str) or not round_id.strip("."):
         raise errors.UnknownRound(f"round id is {round_id!r}; it must be the round_id of a list that was shown")
+
+
+def _plain_policy(policy: Any, coverage: float) -> dict[str, Any]:
+    """Return a policy as a stream takes it: kind and parameters, without the coverage, which must be the stream's."""
+    plain: dict[str, Any] = policy.to_dict()
+    if plain.pop("coverage", coverage) != coverage:
+        raise InvalidParameter(f"coverage is {coverage}, and policy is {policy!r}: give both the same coverage")
+    plain.pop("window", None)
+    return plain
 
 
 def _plain_score(score: Any) -> Any:

@@ -88,8 +88,8 @@ class Client(Calls):
         coverage
             The share of rounds in which the right answer must be in the list.
         settings
-            The other settings of a stream: policy, score, miss_budget, patience, on_drift, ... A score may be a name,
-            or an object of `shortlist.scores`, such as a learned one.
+            The other settings of a stream: delta or policy, score, miss_budget, patience, on_drift, ... A policy may be
+            `AnytimeSPS` or `SPS`, a score a name, or an object of `shortlist.scores`, such as a learned one.
 
         Returns
         -------

@@ -53,7 +53,7 @@ def admit(
     given
         The answer that the round already has, if any.
     name
-        The round's name, if there is no list.
+        The round's name in messages; by default as in the list.
 
     Raises
     ------
@@ -64,12 +64,14 @@ def admit(
     NotShown
         If the member was not in the list.
     """
+    if name == "" and listed is not None:
+        name = listed.round_id
     if given is not None:
-        _check_again(name if listed is None else listed.round_id, answer, given)
+        _check_again(name, answer, given)
         return None
     assert listed is not None  # noqa: S101 - a round without an answer has its list
     if type(answer) is not Answer:
-        return _hit(listed, answer)  # type: ignore[arg-type]
+        return _hit(listed, answer, name)  # type: ignore[arg-type]
     if answer is Answer.MISS:
         return Miss(listed.round_id, *listed.as_missed)
     if answer is Answer.ABSENT:
@@ -90,14 +92,14 @@ def needed(member: Any) -> Member | All:
     return members[0] if len(members) == 1 else All(members)
 
 
-def _hit(listed: Listed, answer: Member | All) -> Hit:
+def _hit(listed: Listed, answer: Member | All, name: RoundName) -> Hit:
     """Return the event of a pick; if several are needed, that of the one with the lowest score."""
     shown = listed.positions if listed.ids is None else listed.members
     if isinstance(answer, All):
-        ranks = [_rank(listed, shown, one) for one in answer.members]
+        ranks = [_rank(name, shown, one) for one in answer.members]
         rank, last, several = min(ranks, key=lambda one: (_score(listed, one), -one)), max(ranks), answer.members
     else:
-        rank = last = _rank(listed, shown, answer)
+        rank = last = _rank(name, shown, answer)
         several = None
     position = None if listed.fit is None else listed.positions[rank]
     score, missed = _score(listed, rank), not listed.has(last)
@@ -117,11 +119,11 @@ def _score(listed: Listed, rank: int) -> float:
     return float(listed.scores[listed.positions[rank]]) if listed.comparable is None else listed.comparable[rank]
 
 
-def _rank(listed: Listed, shown: Sequence[Member], member: Any) -> int:
+def _rank(name: RoundName, shown: Sequence[Member], member: Any) -> int:
     """Return the index of a member in a list, or raise."""
     if type(member) not in (int, str) or member not in shown:
         raise NotShown(
-            f"candidate {member!r} was not in the list of round {listed.round_id}; if the right one was not "
+            f"candidate {member!r} was not in the list of round {name}; if the right one was not "
             "shown, the answer is a miss, or ask for `more` first"
         )
     return shown.index(member)

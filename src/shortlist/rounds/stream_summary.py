@@ -50,6 +50,8 @@ class StreamSummary(Summary):
         for name, kind in (("drift", Drift), ("error_budget", ErrorBudget)):
             if values.get(name) is not None:
                 values[name] = kind(**values[name])
+        if values.get("coverage_interval") is not None:
+            values["coverage_interval"] = tuple(values["coverage_interval"])
         values["threshold"] = from_null(values.get("threshold"))
         values["spark"] = [from_null(each) for each in values.get("spark", ())]
         return cls(**values)

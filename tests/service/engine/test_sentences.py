@@ -65,6 +65,7 @@ def test_a_new_stream():
     )
     assert said["progress"] == "Everything is shown so far. Lists can become shorter once 65 more rounds count."
     assert said["coverage"] == "No answer yet."
+    assert said["drift"] is None
     assert said["fixed"] == (
         "Fixed when the stream was created: coverage 90.0 %, delta 0.01, score raw, silence counts as a miss, "
         "no drift alarm, exploring is off."

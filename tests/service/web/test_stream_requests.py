@@ -11,7 +11,9 @@ from shortlist.service.web.stream_requests import NewStream
 def test_defaults_are_those_of_the_settings():
     plain = NewStream(name="docs", coverage=0.9).model_dump()
     assert plain.pop("name") == "docs"
-    auto = {"unanswered": "miss", "miss_budget": 20}  # what these defaults stand for depends on `explore_share`
+    assert plain.pop("delta") is None
+    # What these defaults stand for depends on other settings.
+    auto = {"unanswered": "miss", "miss_budget": 20, "policy": {"kind": "anytime", "delta": 0.01}}
     assert plain | auto == StreamSettings.of(coverage=0.9).to_dict()
     assert StreamSettings.of(**plain).to_dict() == StreamSettings.of(coverage=0.9).to_dict()
 
@@ -31,3 +33,11 @@ def test_error_budgets_that_can_be(size):
 def test_error_budgets_that_cannot_be(size):
     with pytest.raises(ValidationError, match="miss_budget"):
         NewStream(name="a", coverage=0.9, miss_budget=size)
+
+
+def test_delta_alone_is_enough(sqlite_service):
+    made = sqlite_service.http.post("/v1/streams", json={"name": "a", "coverage": 0.9, "delta": 0.05})
+    assert made.json()["settings"]["policy"] == {"kind": "anytime", "delta": 0.05}
+    both = {"name": "b", "coverage": 0.9, "delta": 0.05, "policy": {"kind": "anytime"}}
+    refused = sqlite_service.http.post("/v1/streams", json=both)
+    assert (refused.status_code, "not both" in refused.json()["detail"]) == (422, True)

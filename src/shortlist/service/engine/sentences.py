@@ -33,7 +33,9 @@ def with_sentences(summary: StreamSummary) -> StreamSummary:
         "threshold": say.threshold(),
         "length": say.length(),
         "chosen": say.chosen(),
-        "drift": "An alarm is raised at level 1: lists missed more often than allowed.",
+        "drift": None
+        if summary.drift is None
+        else "An alarm is raised at level 1: lists missed more often than allowed.",
     }
     return dataclasses.replace(summary, sentences=words)
 

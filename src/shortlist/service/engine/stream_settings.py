@@ -46,8 +46,14 @@ class StreamSettings:
     record_annotators: bool = False
 
     @classmethod
-    def of(cls, *, coverage: float, policy: dict[str, Any] | None = None, **values: Any) -> Self:
+    def of(
+        cls, *, coverage: float, delta: float | None = None, policy: dict[str, Any] | None = None, **values: Any
+    ) -> Self:
         """Return the settings that plain data describes: a request, or what `to_dict` returned."""
+        if delta is not None and policy is not None:
+            raise InvalidParameter("delta belongs to the policy: give either of them, not both")
+        if delta is not None:
+            policy = {"kind": AnytimeSPS.key, "delta": delta}
         own = {name: values.pop(name) for name in ("scorer_version", *OWN) if name in values}
         if "keep" in values:
             raise InvalidParameter("keep is for listers in memory: a stream keeps all rounds")

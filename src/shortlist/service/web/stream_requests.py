@@ -143,8 +143,10 @@ class _OwnSettings(Body):
 class _Created(_OwnSettings):
     name: Name
     coverage: Annotated[float, Field(gt=0, lt=1, description="The share of rounds with the right answer in the list.")]
-    policy: Annotated[Anytime | Sps, Field(discriminator="kind")] = Anytime(kind="anytime")
-    """How the threshold is learned."""
+    delta: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """The probability that the threshold ever passes the optimal one is at most this; 0.01 if left out."""
+    policy: Annotated[Anytime | Sps, Field(discriminator="kind")] | None = None
+    """How the threshold is learned, instead of `delta`; `anytime` if both are left out."""
     scorer_version: Version | None = None
     """The model behind the scores; rounds that name another are refused."""
 
