@@ -130,3 +130,16 @@ def test_versions_agree():
     assert f'version = "{shortlist.__version__}"' in (ROOT / "pyproject.toml").read_text()
     assert f"version: {shortlist.__version__}" in (ROOT / "CITATION.cff").read_text()
     assert f"## {shortlist.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["boundaries", "drift", "errors", "logs", "metrics", "policies", "scores"])
+def test_public_modules_are_there_without_importing_them(name):
+    program = f"import shortlist; print(shortlist.{name}.__name__)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"shortlist.{name}"
+
+
+def test_policies_are_listed_and_found_before_they_are_imported():
+    program = "import shortlist.policies as p; print(p.sps.__name__, 'SPS' in dir(p), p.SPS.__name__)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["shortlist.policies.sps", "True", "SPS"]

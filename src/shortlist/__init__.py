@@ -61,11 +61,11 @@ _HOMES: Final = {
         ("DKW", "BetaBinomial", "Binomial", "Boundary", "Calibrated", "crossing_probability"), "boundaries"
     ),
 }
-_MODULES: Final = ("errors", "metrics", "scores")
+_MODULES: Final = ("boundaries", "drift", "errors", "listers", "logs", "metrics", "policies", "rounds", "scores")
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in __all__ and name not in _MODULES:
         raise AttributeError(f"module 'shortlist' has no attribute {name!r}")
     home = _HOMES.get(name, "policies")
     if home == "client":

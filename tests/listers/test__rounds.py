@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import json
 import multiprocessing
 import pickle
 
@@ -75,3 +76,17 @@ def test_what_cannot_have_been_a_candidate_is_refused():
         check_right(a_list(0), 2)
     with pytest.raises(InvalidIds, match="ids are like 'a'"):
         check_right(a_list(0, ["a", "b"]), 1)
+
+
+def test_random_parts_of_rounds_long_gone_are_forgotten(monkeypatch, tmp_path):
+    """A lister that is copied, or loaded from its file, again and again does not grow."""
+    monkeypatch.setattr("shortlist.listers._rounds._OLD", 5)
+    lister = Shortlister(0.9, score="raw", keep=3)
+    for _ in range(50):
+        last = lister.propose([0.1])
+        lister.hit(last.round_id, 0)
+        lister = copy.copy(lister)
+    lister.save(tmp_path / "lister.json")
+    content = json.loads((tmp_path / "lister.json").read_text())["content"]
+    assert len(content["rounds"]["parts"]) < 15
+    lister.hit(last.round_id, 0)  # it was answered: the same again changes nothing

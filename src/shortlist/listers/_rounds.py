@@ -15,6 +15,9 @@ __all__ = ["Rounds", "check_right", "scores_of", "shown_values"]
 
 _ID: Final = re.compile(r"[0-9a-f]{10}-(0|[1-9][0-9]{0,17})")
 
+#: For how many rounds before the oldest that is kept ids are still known: an answer to one comes too late.
+_OLD: Final = 1_000
+
 
 @dataclass(slots=True)
 class Rounds:
@@ -41,6 +44,8 @@ class Rounds:
     def draw_part(self) -> None:
         """Draw a random part for the ids of all further rounds."""
         used = [part for part in self.parts if part[0] < self.next_number]
+        while len(used) > 1 and used[1][0] <= self.oldest - _OLD:
+            del used[0]
         self.parts = [*used, (self.next_number, os.urandom(5).hex())]
 
     def id_of(self, number: RoundName) -> str:
@@ -48,7 +53,7 @@ class Rounds:
         assert isinstance(number, int)  # noqa: S101 - for the type checker
         part = self.parts[-1]
         if part[0] > number:
-            part = next(part for part in reversed(self.parts) if part[0] <= number)
+            part = next((part for part in reversed(self.parts) if part[0] <= number), self.parts[0])
         return f"{part[1]}-{number}"
 
     def number_of(self, round_id: str, keep: int) -> int:

@@ -4,6 +4,7 @@ What most programs do not need is imported when it is first used.
 """
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 from shortlist.policies.anytime import AnytimeSPS
@@ -46,4 +47,10 @@ def __getattr__(name: str) -> Any:
         if name in module.__all__:
             value = globals()[name] = getattr(module, name)
             return value
+    if f"shortlist.policies.{name}" in sys.modules:  # the registry imports the modules of all policies
+        return sys.modules[f"shortlist.policies.{name}"]
     raise AttributeError(f"module 'shortlist.policies' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})

@@ -124,7 +124,7 @@ def _fit_first(stream: Stream) -> str | None:
         return None
     state, needed = learning.state, learning.needed
     if learning.is_due:
-        return "the fit of the score, which is being computed: everything is shown until it is done"
+        return "the fit of the score, from the picks that there are: everything is shown until it is done"
     return (
         f"the score: it is learned from {needed} picks, of which there are {len(state.examples)}; everything is shown "
         f"until then, or for {PATIENCE * needed:,} rounds at the most"

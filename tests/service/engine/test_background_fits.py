@@ -81,7 +81,7 @@ def test_a_fit_is_written_once(address, monkeypatch, dies):
 
     summary = asyncio.run(first())
     assert (summary.learned is None, summary.fit_picks) == ((True, PICKS) if dies else (False, None))
-    assert ("being computed" in summary.waiting_for) is dies
+    assert ("the fit of the score" in summary.waiting_for) is dies
     monkeypatch.undo()
     fit, learned = asyncio.run(second())
     assert fit == 1
@@ -262,12 +262,15 @@ def test_a_fit_that_fails_is_not_tried_for_ever(sqlite, monkeypatch, caplog):
 
     monkeypatch.setattr(learning, "fit", fail)
 
-    async def main():
+    async def main(count=PICKS + 5):
         async with Engine.open(sqlite) as engine:
             await engine.create_stream("a", StreamSettings.of(coverage=0.9))
-            await play_tables(engine, PICKS + 5)
+            await play_tables(engine, count, seed=count)
             await landed(engine)
 
     asyncio.run(main())
     assert len(calls) == 1
-    assert "the fit of stream a failed: its lists stay complete" in caplog.text
+    assert "the fit of stream a failed, and is tried again in a minute: lists stay complete" in caplog.text
+    monkeypatch.setattr("shortlist.service.engine.background_fits._PAUSE", 0.0)
+    asyncio.run(main(5))
+    assert len(calls) > 1

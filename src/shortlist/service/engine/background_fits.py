@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 
-from shortlist.errors import ShortlistError
+from shortlist.errors import ShortlistError, UnknownStream
 from shortlist.rounds.events import Fitted
 from shortlist.scores.learned import FitStopped
 from shortlist.service.engine.logged_stream import LoggedStream
@@ -32,6 +32,8 @@ _log = logging.getLogger("shortlist.service")
 
 #: After how many seconds of Python the thread of a fit lets others go on that wait for the interpreter.
 _SWITCH: Final = 0.0002
+#: How many seconds lie between two tries of a fit that fails.
+_PAUSE: Final = 60.0
 
 
 @dataclass(slots=True)
@@ -63,8 +65,8 @@ class BackgroundFits:
         self._submit, self._observe = submit, observe
         #: By stream: when it was begun, and the task.
         self._tasks: dict[int, tuple[float, asyncio.Task[None]]] = {}
-        #: Streams whose fit failed, and how many picks it had: it would fail again.
-        self._failed: set[tuple[int, int]] = set()
+        #: Streams whose fit failed, and when it may be tried again.
+        self._failed: dict[int, float] = {}
         self._thread: ThreadPoolExecutor | None = None
         self._stopping = False
 
@@ -75,12 +77,7 @@ class BackgroundFits:
 
     def start(self, stream: LoggedStream) -> None:
         """Begin the fit that is due in a stream, unless it is already being computed."""
-        assert stream.stream.learning is not None  # noqa: S101 - a fit is due
-        if (
-            self._stopping
-            or stream.id in self._tasks
-            or (stream.id, stream.stream.learning.state.picks) in self._failed
-        ):
+        if self._stopping or stream.id in self._tasks or self._failed.get(stream.id, 0.0) > time.monotonic():
             return
         task = asyncio.create_task(self._run(stream), name=f"shortlist-fit-{stream.name}")
         self._tasks[stream.id] = time.monotonic(), task
@@ -117,11 +114,15 @@ class BackgroundFits:
             await self._submit(CommitFit(stream, event._replace(seen=seen), picks))
         except FitStopped:
             pass  # it is begun again when the stream is next used
+        except UnknownStream:
+            pass  # it was deleted
         except ShortlistError as error:
             _log.warning("the fit of stream %s is computed again later: %s", stream.name, error)
         except Exception:  # noqa: BLE001 - the stream goes on without it
-            self._failed.add((stream.id, picks))
-            _log.exception("the fit of stream %s failed: its lists stay complete", stream.name)
+            self._failed[stream.id] = time.monotonic() + _PAUSE
+            _log.exception(
+                "the fit of stream %s failed, and is tried again in a minute: lists stay complete", stream.name
+            )
 
 
 def _yielding(fit: Callable[[], Fitted]) -> Fitted:

@@ -129,7 +129,7 @@ class Gate:
             if not key.may(needed):
                 return Refusal(document("not-allowed", 403, f"this key may not do that: it needs the scope {needed}"))
         length = headers.get(b"content-length", b"0")
-        if length.isdigit() and int(length) > self._body_limit:
+        if length.isdigit() and (len(length) > 18 or int(length) > self._body_limit):
             return Refusal(document("content-too-large", 413, self._too_large), {"Connection": "close"})
         return None
 
