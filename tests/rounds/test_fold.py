@@ -25,7 +25,7 @@ from hypothesis.stateful import (
 from shortlist.errors import ShortlistError
 from shortlist.policies.order_statistic import OrderStatisticState
 from shortlist.rounds.codec import to_json
-from shortlist.rounds.events import EVENTS, Answer, Restarted, kind_of, round_of
+from shortlist.rounds.events import EVENTS, Answer, Restarted, kind_of
 from shortlist.rounds.progress import summarize
 from shortlist.service.engine.batch import Batch
 from shortlist.service.engine.commands import Close, Configure, Expand, Propose
@@ -161,7 +161,7 @@ class Fold(RuleBasedStateMachine):
             self.apply(event)
 
     def apply(self, event):
-        self.log.append((kind_of(event), round_of(event), body_of(event)))
+        self.log.append((kind_of(event), getattr(event, "round_id", None), body_of(event)))
         self.live.apply(self.read(len(self.log)))
 
     def read(self, number):

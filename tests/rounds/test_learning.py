@@ -251,7 +251,7 @@ def test_what_takes_a_while_is_known_before_it_is_done(monkeypatch, constants):
     real = learning.fit
     monkeypatch.setattr(learning, "fit", lambda *examples: made.append(1) or real(*examples))
     for i, (table, position) in enumerate(lists(45, scorers=1)):
-        assert stream.is_due == (i == 20)
+        assert stream.learning.is_due == (i == 20)
         stream.settle()
         assert stream.learning.gain_is_due == (i >= 40)
         shown = stream.decide(i, table)

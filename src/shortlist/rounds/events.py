@@ -38,7 +38,6 @@ __all__ = [
     "Withdrawn",
     "counted_as",
     "kind_of",
-    "round_of",
 ]
 
 
@@ -289,8 +288,3 @@ def counted_as(event: Event) -> str:
     """Return the kind that an event counts as: a pick that was not in the list shown is a miss."""
     unbelieved = isinstance(event, Absent) and not event.believed
     return "miss" if unbelieved or (isinstance(event, Hit) and event.after_more) else kind_of(event)
-
-
-def round_of(event: Event) -> RoundName | None:
-    """Return the name of an event's round, if it has one."""
-    return getattr(event, "round_id", None)

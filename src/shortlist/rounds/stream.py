@@ -279,11 +279,6 @@ class Stream:
         """Apply an event."""
         getattr(self, _MOVES[type(event)])(event)
 
-    @property
-    def is_due(self) -> bool:
-        """Whether an event must follow; `due` computes it, which takes a while if it is a fit."""
-        return self.tracker.state.must_restart or (self.learning is not None and self.learning.is_due)
-
     def due(self) -> Event | None:
         """Return the event that must follow before the next decision, or None; change nothing."""
         if self.tracker.state.must_restart:

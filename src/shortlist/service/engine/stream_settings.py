@@ -95,7 +95,7 @@ def _policy(coverage: float, given: dict[str, Any]) -> Any:
     kind = given.get("kind")
     if kind not in POLICIES:
         raise InvalidParameter(f"policy kind is {kind!r}; it must be one of {', '.join(POLICIES)}")
-    parameters = [name for name in REGISTRY[kind].parameters if name]
+    parameters = list(REGISTRY[kind].parameters)
     unknown = given.keys() - {*parameters, "kind"}
     if unknown:
         raise InvalidParameter(f"policy {kind} has no setting {min(unknown)!r}; it has {', '.join(parameters)}")
