@@ -111,11 +111,21 @@ def picked(lists: np.ndarray, seed: int = 0) -> np.ndarray:
 
 
 def learned_lister(candidates: int) -> Shortlister:
-    """Return a lister that has learned its score, and a threshold for it, from lists of so many candidates."""
+    """Return a lister that has learned from 1,200 rounds with lists of so many candidates: its window is full."""
     lister = Shortlister(COVERAGE)
-    lists = np.random.default_rng(0).normal(size=(1_000, candidates))
-    lister.warm_start(lists, picked(lists))
+    lists = np.random.default_rng(0).normal(size=(1_200, candidates))
+    play(lister, list(lists), picked(lists).tolist())
     return lister
+
+
+def play(lister: Shortlister, lists: list[np.ndarray], right: list[int]) -> None:
+    """Show lists and answer them."""
+    for values, member in zip(lists, right, strict=True):
+        shown = lister.propose(values)
+        if member in shown.members:
+            lister.hit(shown.round_id, member)
+        else:
+            lister.miss(shown.round_id)
 
 
 def learned_round(candidates: int) -> Timed:
@@ -127,12 +137,7 @@ def learned_round(candidates: int) -> Timed:
     def timed() -> tuple[float, int]:
         lister = copy.deepcopy(base)
         start = pyperf.perf_counter()
-        for values, member in zip(lists, right, strict=True):
-            shown = lister.propose(values)
-            if member in shown.members:
-                lister.hit(shown.round_id, member)
-            else:
-                lister.miss(shown.round_id)
+        play(lister, lists, right)
         return pyperf.perf_counter() - start, len(lists)
 
     return timed

@@ -65,7 +65,7 @@ def test_a_summary_is_a_table_in_a_notebook():
     assert cells["rounds"] == "200"
     assert cells["coverage_seen"] == f"{summary.coverage_seen:.4g}"
     assert cells["error_budget.size"] == "20"
-    assert cells["policy.kind"] == "anytime"
+    assert cells["policy.kind"] == "product-limit"
     assert cells["shadow"] == "no"
     assert "drift" not in cells  # there is none
     assert {"scope": "row", "style": "text-align: left"} in [attrs for tag, attrs in found.kinds if tag == "th"]

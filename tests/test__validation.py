@@ -12,7 +12,7 @@ from shortlist.errors import InvalidParameter, InvalidScores, NoCandidates
 
 
 def test_float32_coverage_is_the_decimal_that_was_written():
-    assert Shortlister(coverage=np.float32(0.9)).policy == AnytimeSPS(0.9)
+    assert Shortlister(coverage=np.float32(0.9), delta=0.01).policy == AnytimeSPS(0.9)
 
 
 def test_a_miss_rate_is_that_of_the_decimal():

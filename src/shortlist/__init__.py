@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Oracle,
         OrderStatistic,
         Policy,
+        ProductLimit,
         ScaleFreeOGD,
         ThresholdTracking,
     )
@@ -109,6 +110,7 @@ __all__ = [
     "Oracle",
     "OrderStatistic",
     "Policy",
+    "ProductLimit",
     "ScaleFreeOGD",
     "ShortlistError",
     "Shortlister",

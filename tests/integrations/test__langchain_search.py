@@ -86,7 +86,7 @@ def test_it_learns_which_search_to_trust():
         noise["number"] += 1
         return [(each, math.sin(7919 * noise["number"] + 31 * i)) for i, each in enumerate(documents())]
 
-    lister = Shortlister()
+    lister = Shortlister(delta=0.01)
     retriever = ShortlistRetriever(searches={"dense": dense(), "noise": useless}, lister=lister, fetch_k=6)
     names = list(TEXTS)
     for i in range(200):

@@ -169,7 +169,7 @@ def test_what_a_lister_hears():
 def test_all_that_is_cited_counts_with_its_lowest_score():
     thresholds = {}
     for several in ("all", "any"):
-        lister = Shortlister(score="raw")
+        lister = Shortlister(delta=0.01, score="raw")
         for _ in range(120):
             shown = lister.propose([0.9, 0.8, 0.7], ["a", "b", "c"])
             answer_round(lister, shown.round_id, read_citations("[1, 3]", shown.members), several=several)
@@ -190,7 +190,7 @@ def two_needed(tells, rounds=2_000, seed=0, **settings):
     optimum at 0.9 is 1 - sqrt(0.9). The model cites those of the two that it sees.
     """
     rng = np.random.default_rng(seed)
-    lister = Shortlister(score="raw", **settings)
+    lister = Shortlister(delta=0.01, score="raw", **settings)
     for _ in range(rounds):
         shown = lister.propose(rng.random(20))
         seen = tuple(needed for needed in (0, 1) if needed in shown.members)

@@ -90,7 +90,7 @@ def llama_index(lister, table):
 
 def same(lister):
     """Return the settings that a component compares with those of its file."""
-    return lister.policy.coverage, lister.policy.delta, lister.settings.score
+    return lister.policy.coverage, getattr(lister.policy, "delta", None), lister.settings.score
 
 
 def haystack(lister, table):
@@ -183,6 +183,8 @@ def run(make, lister, table):
             adapter.hit(right[0])
         else:
             adapter.miss(adapter.last_round_id)
+    if getattr(adapter.lister.policy, "delta", None) is None:
+        return np.array(hits), np.array(marked), adapter
     recall = adapter.summary()["candidate_recall"]
     assert recall == pytest.approx(np.mean(hits[:before]))  # from the rounds before the first cut, all of them
     return np.array(hits), np.array(marked), adapter
@@ -217,6 +219,38 @@ def test_coverage_with_several_searches(make):
     print(f"{make.__name__}: coverage {late.mean():.3f} of the last 800 rounds; {adapter.summary().score_why}")
     assert late.sum() >= fewest_hits(800)
     assert adapter.summary()["threshold"] > -math.inf
+
+
+def excess(hits):
+    """Return the most misses, beyond those that coverage allows, of any rounds in a row."""
+    walk = np.concatenate([[0.0], np.cumsum(~hits - (1 - COVERAGE))])
+    return (walk - np.minimum.accumulate(walk)).max()
+
+
+@pytest.mark.parametrize("make", [*ADAPTERS, *SEVERAL])
+def test_as_shipped_lists_are_short_at_once_and_the_budget_holds_under_a_shift(make):
+    """Every round has its right document among the candidates; after 300 rounds it is much lower in the list."""
+    width = FEW if make in SEVERAL else FETCH_K
+    dense, bm25 = (
+        np.concatenate([world(strength, 300, seed)[:, :width], world(0.3, 400, seed + 2)[:, :width]])
+        for strength, seed in ((3.0, 0), (2.0, 1))
+    )
+    lengths, hits = [], []
+    adapter, ask = make(Shortlister(COVERAGE), (dense, bm25) if make in SEVERAL else dense)
+    for i in range(len(dense)):
+        shown = ask(i)
+        right = [item for name, item, _ in shown if name == "p0"]
+        lengths.append(len(shown))
+        hits.append(bool(right))
+        if right:
+            adapter.hit(right[0])
+        else:
+            adapter.miss(adapter.last_round_id)
+    most, before, after = excess(np.array(hits)), np.mean(lengths[:300]), np.mean(lengths[300:])
+    print(f"{make.__name__}: {before:.1f} of {width} shown, then {after:.1f}; excess {most:.1f}")
+    assert max(lengths[:10]) <= 10
+    assert before < width / 3
+    assert 5 < most <= adapter.summary().error_budget.size == 20
 
 
 def test_a_search_that_is_left_out_once_lists_are_cut_is_noticed():
@@ -302,7 +336,7 @@ def test_langchain_asks_once_and_for_the_same_number_in_every_round():
 @pytest.mark.parametrize("score", ["raw", "relative", "auto"])
 def test_a_search_that_finds_nothing_is_a_round_of_its_own(make, score):
     """Its miss is its own: the question before it can still be answered, and the miss counts."""
-    adapter, ask = make(Shortlister(COVERAGE, score=score), world(3.5, 2))
+    adapter, ask = make(Shortlister(COVERAGE, delta=0.01, score=score), world(3.5, 2))
     first = ask(0)[0][1]
     before = adapter.last_round_id
     for empty in (empty_search(adapter), empty_search(adapter)):

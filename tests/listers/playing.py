@@ -5,6 +5,8 @@ import pytest
 
 #: For what holds of any lister: raw scores, and a score that is learned first.
 both_scores = pytest.mark.parametrize("score", ["raw", "auto"])
+#: For what holds with either guarantee: of many rounds, by default, and with a delta of every list, too.
+both_guarantees = pytest.mark.parametrize("delta", [None, 0.01])
 
 
 def answer(lister, shown, right=0):

@@ -10,7 +10,7 @@ import pytest
 from shortlist import AnytimeSPS, GroupedShortlister, crossing_probability
 from shortlist.errors import InvalidIds, InvalidParameter, InvalidScores, NotShown
 from tests.listers.inside import everything
-from tests.listers.playing import both_scores
+from tests.listers.playing import both_guarantees, both_scores
 
 
 def teach(lister, rounds, groups, seed=0):
@@ -102,7 +102,7 @@ def test_ten_thousand_groups_at_length():
 
 def test_alarms_and_open_rounds_of_a_group_are_named_by_their_own_ids(constants):
     constants(alarm=1000)
-    lister = GroupedShortlister(0.9, score="raw", on_drift="report")
+    lister = GroupedShortlister(0.9, delta=0.01, score="raw", on_drift="report")
     for _ in range(150):
         lister.hit(lister.propose([0.5], group="b").round_id, 0)
     assert lister.threshold("b") == 0.5  # from here on a miss is a miss of the threshold
@@ -122,15 +122,27 @@ def test_alarms_and_open_rounds_of_a_group_are_named_by_their_own_ids(constants)
 
 @both_scores
 def test_small_groups_show_everything(score):
-    lister = teach(GroupedShortlister(0.9, score=score), 500, groups=list(range(50)))
+    lister = teach(GroupedShortlister(0.9, delta=0.01, score=score), 500, groups=list(range(50)))
     for group in range(50):
         assert lister.threshold(group) == -np.inf
         assert len(lister.propose([0.1, 0.2, 0.3], group=group).members) == 3
 
 
 @both_scores
-def test_save_and_load(score, tmp_path):
-    lister = teach(GroupedShortlister(0.8, score=score, on_drift="restart"), 800, groups=["x", "y", 3])
+def test_without_delta_small_groups_are_shown_the_best_ten(score):
+    lister = teach(GroupedShortlister(0.9, score=score), 40, groups=list(range(50)))
+    scores = np.linspace(0, 1, 30)
+    for group in range(50):
+        shown = lister.propose(scores, group=group)
+        assert (shown.threshold, shown.truncated) == (-np.inf, False)
+        assert list(shown.members) == list(range(29, 19, -1))
+
+
+@both_guarantees
+@both_scores
+def test_save_and_load(score, delta, tmp_path):
+    on_drift = "restart" if delta else None
+    lister = teach(GroupedShortlister(0.8, delta=delta, score=score, on_drift=on_drift), 800, groups=["x", "y", 3])
     pending = lister.propose([0.9, 0.8], ids=["p", "q"], group="y")
     lister.save(tmp_path / "groups.json")
     loaded = GroupedShortlister.load(tmp_path / "groups.json")
@@ -169,7 +181,7 @@ def test_a_list_that_is_refused_spends_nothing_of_delta():
     def broken(values):
         return values * np.nan if values[0] > 1 else values
 
-    lister = GroupedShortlister(0.9, score=broken)
+    lister = GroupedShortlister(0.9, delta=0.01, score=broken)
     for group in range(5):
         with pytest.raises(InvalidScores):
             lister.propose([2.0, 0.1], group=group)

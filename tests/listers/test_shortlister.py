@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from shortlist import AnytimeSPS, Shortlister, ShortlistError, metrics
+from shortlist import AnytimeSPS, ProductLimit, Shortlister, ShortlistError, metrics
 from shortlist.errors import (
     DuplicateIds,
     InvalidIds,
@@ -14,12 +14,14 @@ from shortlist.errors import (
     NoCandidates,
 )
 from tests.listers.inside import everything, policy_state
-from tests.listers.playing import answer, both_scores, teach
+from tests.listers.playing import answer, both_guarantees, both_scores, teach
 
 
-def test_the_contracts_example():
-    lister = Shortlister(coverage=0.9)
-    assert lister.policy == AnytimeSPS(coverage=0.9, delta=0.01)
+@both_guarantees
+def test_the_contracts_example(delta):
+    lister = Shortlister(coverage=0.9, delta=delta)
+    assert lister.policy == (AnytimeSPS(coverage=0.9, delta=delta) if delta else ProductLimit(coverage=0.9))
+    assert lister.settings.miss_budget == 20
     shown = lister.propose([0.2, 0.9, 0.4])
     assert re.fullmatch("[0-9a-f]{10}-0", shown.round_id)
     assert (shown.threshold, shown.members) == (-math.inf, (1, 2, 0))
@@ -33,7 +35,7 @@ def test_the_contracts_example():
 @both_scores
 def test_it_learns_what_its_policy_learns(score):
     """Raw from the first round on; with auto from the fit on, of the frozen score, and of no earlier round."""
-    lister, policy = Shortlister(0.9, score=score), AnytimeSPS(0.9)
+    lister, policy = Shortlister(0.9, delta=0.01, score=score), AnytimeSPS(0.9)
     state = policy.init()
     rng = np.random.default_rng(3)
     frozen = np.asarray if score == "raw" else None

@@ -91,7 +91,7 @@ def test_how_often_it_passes_the_optimum():
 
 def test_the_same_examples_start_a_lister():
     scores = np.random.default_rng(1).random(500)
-    lister = Shortlister(coverage=0.9, score="raw")
+    lister = Shortlister(coverage=0.9, delta=0.01, score="raw")
     lister.warm_start(scores)
     assert -math.inf < lister.threshold <= threshold_from_labels(scores).threshold  # it may be looked at for good
 

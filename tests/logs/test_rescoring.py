@@ -40,9 +40,10 @@ def logged(lister, lists, rows, *, look=True):
 def test_measured_misses_give_the_threshold_of_a_run_with_the_new_scorer():
     _, old, (new,) = population()
     rows = np.random.default_rng(1).integers(len(old), size=1_000)
-    log = logged(Shortlister(0.8, score="raw"), old, rows)
-    lister = rescore(log, lambda each: new[rows[int(each.round_id.partition("-")[2])]], coverage=0.8, score="raw")
-    fresh = Shortlister(0.8, score="raw")
+    log = logged(Shortlister(0.8, delta=0.01, score="raw"), old, rows)
+    scores = {each["round_id"]: new[row] for each, row in zip(log, rows, strict=True)}
+    lister = rescore(log, scores, coverage=0.8, delta=0.01, score="raw")
+    fresh = Shortlister(0.8, delta=0.01, score="raw")
     for row in rows:
         fresh.reveal(fresh.propose(new[row]).round_id, 0)
     assert lister.threshold == fresh.threshold > -np.inf
@@ -53,10 +54,10 @@ def test_measured_misses_give_the_threshold_of_a_run_with_the_new_scorer():
 def test_a_miss_that_nobody_looked_into_is_low_for_the_new_scorer_too():
     _, old, (new,) = population()
     rows = np.random.default_rng(1).integers(len(old), size=1_000)
-    log = logged(Shortlister(0.8, score="raw"), old, rows, look=False)
+    log = logged(Shortlister(0.8, delta=0.01, score="raw"), old, rows, look=False)
     scores = {each["round_id"]: new[row] for each, row in zip(log, rows, strict=True)}
-    lister = rescore(log, scores, coverage=0.8, score="raw")
-    measured = Shortlister(0.8, score="raw")
+    lister = rescore(log, scores, coverage=0.8, delta=0.01, score="raw")
+    measured = Shortlister(0.8, delta=0.01, score="raw")
     measured.warm_start([-np.inf if "miss" in each["answer"] else scores[each["round_id"]][0] for each in log])
     assert lister.threshold == measured.threshold
     assert lister.threshold <= optimal_threshold(new[:, 0], 0.8)

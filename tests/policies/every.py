@@ -22,6 +22,7 @@ from shortlist import (
     Greedy,
     Oracle,
     OrderStatistic,
+    ProductLimit,
     ScaleFreeOGD,
     ThresholdTracking,
 )
@@ -44,6 +45,7 @@ _CHOSEN = [
     OrderStatistic(coverage=0.8, boundary=Calibrated(0.3, horizon=200)),
     OrderStatistic(coverage=0.5, boundary=Held(DKW(100), rounds=70)),
     OrderStatistic(coverage=0.8, boundary=Quantile()),
+    ProductLimit(coverage=0.8, window=60),
     *(
         policy
         for miss in ("dropped", "threshold", "beyond")

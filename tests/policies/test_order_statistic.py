@@ -281,12 +281,12 @@ def test_a_round_shown_from_an_older_copy_of_the_state():
         policy.update(state, i / 300)
     now = state.threshold
     assert now > 0
-    policy.show(state, "late", threshold=-math.inf, epoch=0)
+    policy.show(state, "late", bound=-math.inf, epoch=0)
     low = state.low
     policy.answer(state, "late", now / 2)  # above its own threshold, below today's: low, and not a miss
     assert (state.rounds, state.low) == (301, low + 1)
     policy.restart(state, 0.5)
-    policy.show(state, "old world", threshold=now, epoch=0)
+    policy.show(state, "old world", bound=now, epoch=0)
     policy.show(state, "new world")
     policy.answer(state, "old world", 0.9)
     assert (state.shown, state.rounds, state.low) == (1, 0, 0)

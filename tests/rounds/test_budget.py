@@ -108,7 +108,7 @@ def climbed(lister, rounds=400, **options):
 
 
 def test_lists_get_longer_and_short_again():
-    lister = climbed(Shortlister(0.9, score="raw"))
+    lister = climbed(Shortlister(0.9, delta=0.01, score="raw"))
     short = len(lister.propose(np.linspace(0, 1, 50)).members)
     shown = spend(lister, 23)
     assert shown.complete
@@ -121,11 +121,11 @@ def test_lists_get_longer_and_short_again():
     while lister.summary().error_budget.spent > 10:
         lister.hit(lister.propose(np.linspace(0, 1, 50)).round_id, 49)
     assert len(lister.propose(np.linspace(0, 1, 50)).members) == short
-    assert Shortlister(miss_budget=None).summary().error_budget is None
+    assert Shortlister(delta=0.01, miss_budget=None).summary().error_budget is None
 
 
 def test_it_outlives_a_restart_a_file_and_a_change_of_its_size(tmp_path):
-    lister = climbed(Shortlister(0.9, score="raw"))
+    lister = climbed(Shortlister(0.9, delta=0.01, score="raw"))
     spend(lister, 12)
     spent = lister.summary().error_budget.spent
     assert spent > 10

@@ -13,6 +13,7 @@ from shortlist.rounds.admission import admit
 from shortlist.rounds.codec import from_json, to_json
 from shortlist.rounds.events import Fitted, Miss
 from shortlist.rounds.progress import summarize
+from shortlist.rounds.repeated_fits import make_learning
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.stream import Stream
 from shortlist.scores import Learned, Margin, learn
@@ -42,9 +43,9 @@ def test_after_the_fit_it_is_a_lister_with_that_score(scorers, unanswered):
     """Bit for bit: the rounds of the fit have left no trace but the score."""
     rounds = list(lists(700, scorers))
     fitted = 30 if scorers == 1 else 100
-    auto = teach(Shortlister(0.8, unanswered=unanswered), rounds[:fitted])
+    auto = teach(Shortlister(0.8, 0.01, unanswered=unanswered), rounds[:fitted])
     assert auto.learned == learn(*zip(*rounds[:fitted], strict=True), coverage=0.8)
-    other = Shortlister(0.8, score=auto.learned, unanswered=unanswered)
+    other = Shortlister(0.8, 0.01, score=auto.learned, unanswered=unanswered)
     for table, right in rounds[fitted:]:
         shown, alone = auto.propose(table), other.propose(table)
         assert (shown.members, shown.threshold, shown.truncated) == (alone.members, alone.threshold, alone.truncated)
@@ -56,7 +57,7 @@ def test_after_the_fit_it_is_a_lister_with_that_score(scorers, unanswered):
 
 def test_everything_is_shown_best_first_until_then(constants):
     constants(picks=10)
-    lister = Shortlister(0.9)
+    lister = Shortlister(0.9, 0.01)
     for i, (table, right) in enumerate(lists(10)):
         shown = lister.propose({"a": table[:, 0], "b": table[:, 1]})
         assert len(shown.members) == 8
@@ -74,7 +75,7 @@ def test_everything_is_shown_best_first_until_then(constants):
 def test_rounds_of_the_fit_never_count_however_late_their_answers_come(constants):
     constants(picks=20)
     rounds = list(lists(400))
-    lister = Shortlister(0.8)
+    lister = Shortlister(0.8, 0.01)
     early = [lister.propose(table) for table, _ in rounds[:30]]
     for shown, (_, right) in zip(early[:20], rounds[:20], strict=True):
         lister.hit(shown.round_id, right)
@@ -91,7 +92,7 @@ def test_rounds_of_the_fit_never_count_however_late_their_answers_come(constants
 @pytest.mark.parametrize("answer", ["miss", "skip", "absent", None])
 def test_after_ten_times_as_many_rounds_it_is_frozen_all_the_same(answer, constants):
     constants(picks=5)
-    lister = Shortlister(0.9)
+    lister = Shortlister(0.9, 0.01)
     for i, (table, right) in enumerate(lists(50)):
         assert lister.learned is None
         shown = lister.propose(table)
@@ -105,7 +106,7 @@ def test_after_ten_times_as_many_rounds_it_is_frozen_all_the_same(answer, consta
 
 def test_nothing_picked_at_all_is_the_prior(constants):
     constants(picks=2)
-    lister = Shortlister(0.9)
+    lister = Shortlister(0.9, 0.01)
     for table, _ in lists(20):
         lister.miss(lister.propose({"a": table[:, 0], "b": table[:, 1]}).round_id)
     assert lister.learned == prior(("a", "b"))
@@ -126,7 +127,7 @@ def test_one_candidate_per_list():
 
 
 def test_a_right_one_that_is_always_on_top_makes_lists_of_one():
-    rng, lister = np.random.default_rng(0), Shortlister(0.9)
+    rng, lister = np.random.default_rng(0), Shortlister(0.9, 0.01)
     for _ in range(600):
         scores = rng.random(20) * 0.8
         scores[3] = 1.0 + rng.random() / 10
@@ -158,28 +159,28 @@ def test_a_warm_start_is_split():
     rounds = list(lists(500, scorers=1))
     rounds[3] = (rounds[3][0], -1)  # it is not among its candidates: no example for the score
     tables, right = zip(*rounds, strict=True)
-    lister = Shortlister(0.8)
+    lister = Shortlister(0.8, 0.01)
     lister.warm_start(tables, right)
     score = learn(tables[:31], right[:31], coverage=0.8)
     assert lister.learned == score
-    other = Shortlister(0.8, score=score)
+    other = Shortlister(0.8, 0.01, score=score)
     other.warm_start(tables[31:], right[31:])
     assert lister.threshold == other.threshold > 0
     assert lister.summary().counted == other.summary().counted == 469
     with pytest.raises(
         InvalidParameter, match="there are 20 lists with a right candidate, and learning the score takes 30"
     ):
-        Shortlister().warm_start(tables[:20], [0] * 20)
+        Shortlister(delta=0.01).warm_start(tables[:20], [0] * 20)
     with pytest.raises(InvalidParameter, match="right is missing"):
-        Shortlister().warm_start([0.5] * 40)
+        Shortlister(delta=0.01).warm_start([0.5] * 40)
     with pytest.raises(InvalidParameter, match="examples have no group"):
-        GroupedShortlister().warm_start(tables, right)
+        GroupedShortlister(delta=0.01).warm_start(tables, right)
 
 
 @pytest.mark.parametrize("at", [7, 99, 100, 101, 300])
 def test_a_file_goes_on_with_the_same_bits_and_fits_nothing_again(at, tmp_path, monkeypatch):
     rounds = list(lists(400))
-    lister = teach(Shortlister(0.8), rounds[:at])
+    lister = teach(Shortlister(0.8, 0.01), rounds[:at])
     open_round = lister.propose(rounds[at][0]).round_id
     lister.save(tmp_path / "lister.json")
     json.loads((tmp_path / "lister.json").read_text(), parse_constant=pytest.fail)
@@ -196,7 +197,7 @@ def test_a_file_goes_on_with_the_same_bits_and_fits_nothing_again(at, tmp_path, 
 
 
 def test_a_fit_is_written_down_bit_for_bit():
-    lister = teach(Shortlister(0.8), lists(100))
+    lister = teach(Shortlister(0.8, 0.01), lists(100))
     event = Fitted(1, lister.learned)
     again = from_json(Fitted, to_json(event))
     assert again == event
@@ -205,7 +206,7 @@ def test_a_fit_is_written_down_bit_for_bit():
 
 def test_a_restart_keeps_the_score_and_a_refit_does_not():
     rounds = list(lists(800))
-    lister = teach(Shortlister(0.8, on_drift="restart"), rounds[:400])
+    lister = teach(Shortlister(0.8, 0.01, on_drift="restart"), rounds[:400])
     first, late = lister.learned, lister.propose(rounds[0][0])
     lister.restart()
     assert lister.learned is first
@@ -221,14 +222,14 @@ def test_a_restart_keeps_the_score_and_a_refit_does_not():
     with pytest.raises(InvalidParameter, match='True needs score="auto"'):
         Shortlister(score="raw").restart(refit=True)
     with pytest.raises(InvalidParameter, match='needs unanswered="miss"'):
-        Shortlister(unanswered="ignore").restart()
+        Shortlister(unanswered="ignore", delta=0.01).restart()
 
 
 def test_what_a_fresh_fit_would_change():
     """Where the scorers swap their roles after the fit, a fresh one would shorten lists a lot; else hardly."""
     rng = np.random.default_rng(0)
     for swap, least, most in ((False, -0.2, 0.2), (True, 0.4, 1.0)):
-        lister = Shortlister(0.8)
+        lister = Shortlister(0.8, 0.01)
         for i in range(400):
             table = rng.normal(size=(12, 2))
             weights = np.array([4.0, 0.0] if i < 100 or not swap else [0.0, 4.0])
@@ -246,7 +247,7 @@ def test_what_takes_a_while_is_known_before_it_is_done(monkeypatch, constants):
     """A service asks first, and does it where nobody waits: the fit, and what a fresh one would gain."""
     constants(picks=20)
     settings = Settings(policy=AnytimeSPS(0.9))
-    stream = Stream(settings, learning=learning.make_learning(settings))
+    stream = Stream(settings, learning=make_learning(settings))
     made = []
     real = learning.fit
     monkeypatch.setattr(learning, "fit", lambda *examples: made.append(1) or real(*examples))

@@ -3,7 +3,8 @@
 A pair is refused with the sentence of the table, or: the library and the service show the same lists at the same
 thresholds; nothing that reaches a threshold is hidden without saying so; counts add up; the threshold stays at or
 below the optimal one; a file that is loaded, and a log that is read again, go on with the same bits. The error budget
-holds in every stretch of rounds, and thresholds and alarms are those of a twin without it, bit for bit.
+holds in every stretch of rounds, and thresholds and alarms are those of a twin without it, bit for bit (with the
+product limit, which needs it, of a twin with it).
 
 A new setting's values go into `VALUES`, and its rows into `shortlist.rounds.settings.PAIRS`, first. Every combination
 of values is walked once, each with the next schedule; `make soak` walks all of them with every schedule.
@@ -22,7 +23,7 @@ import math
 import numpy as np
 import pytest
 
-from shortlist import SPS, AnytimeSPS, Greedy, GroupedShortlister, Shortlister, ShortlistError
+from shortlist import SPS, AnytimeSPS, Greedy, GroupedShortlister, ProductLimit, Shortlister, ShortlistError
 from shortlist.boundaries import DKW, crossing_probability
 from shortlist.errors import ConflictingAnswer, InvalidParameter, RoundClosed
 from shortlist.lab.lister_replay import run_lister
@@ -30,7 +31,7 @@ from shortlist.lab.scored_lists import Lists
 from shortlist.metrics import optimal_threshold
 from shortlist.rounds.codec import from_json, to_json
 from shortlist.rounds.events import EVENTS, Answer, kind_of
-from shortlist.rounds.settings import CONFIGURABLE, DEFAULT_BUDGET, PAIRS, SETTINGS, Settings
+from shortlist.rounds.settings import CONFIGURABLE, PAIRS, SETTINGS, Settings, default_budget
 from shortlist.scores import Raw, to_score
 from shortlist.service.engine.batch import Batch
 from shortlist.service.engine.commands import Close, Expand, Propose
@@ -49,7 +50,7 @@ SCHEDULES = ("prompt", "late", "silent", "again", "shift", "file", "more")
 
 #: Every setting, and what is tried besides its default.
 VALUES = {
-    "policy": ["sps"],
+    "policy": ["sps", "product-limit"],
     "lister": ["grouped shortlister"],
     "score": ["raw", "relative"],
     "miss_budget": [None, 3],
@@ -65,6 +66,12 @@ VALUES = {
 POLICIES = {
     "anytime": AnytimeSPS(COVERAGE, DELTA),
     "sps": SPS(COVERAGE, HORIZON),
+    "product-limit": ProductLimit(COVERAGE),
+}
+DESCRIBED = {
+    "anytime": {"kind": "anytime", "delta": DELTA},
+    "sps": {"kind": "sps", "horizon": HORIZON},
+    "product-limit": {"kind": "product-limit"},
 }
 
 
@@ -105,9 +112,11 @@ def refusal(chosen):
     given["unanswered"] = given["unanswered"] or ("miss" if reported else "ignore")
     if not reported and "miss_budget" not in options:
         given["miss_budget"] = None
-    given["miss_budget"] = DEFAULT_BUDGET if given["miss_budget"] == "auto" else given["miss_budget"]
+    given["miss_budget"] = default_budget(COVERAGE) if given["miss_budget"] == "auto" else given["miss_budget"]
     for name, value in (given | {"policy": policy}).items():
         object.__setattr__(bare, name, value)
+    if bare.at_most is not None and bare.at_least > bare.at_most:
+        return f"at_most is {bare.at_most}, but at_least is {bare.at_least}: drop one of the two"
     for pair in PAIRS:
         if pair.excludes(bare):
             return pair.reason.format(self=bare)
@@ -127,11 +136,7 @@ class Service:
 
     def __init__(self, chosen):
         options = {name: value for name, value in chosen.items() if name not in ("policy", "lister", "keep")}
-        policy = (
-            {"kind": "sps", "horizon": HORIZON}
-            if chosen.get("policy") == "sps"
-            else {"kind": "anytime", "delta": DELTA}
-        )
+        policy = DESCRIBED[chosen.get("policy", "anytime")]
         # Without a name its coins are those of the lister.
         self.row = StreamRow(1, "", StreamSettings.of(coverage=COVERAGE, policy=policy, **options).to_dict(), 0.0, 0)
         self.live, self.log, self.rounds = LoggedStream(self.row), [], {}
@@ -204,13 +209,13 @@ def check_list(chosen, shown, values, score):
     assert len(shown.members) == len(set(shown.members))
     if chosen.get("shadow"):
         assert len(shown.members) == values.size
-    if chosen.get("at_most") and not shown.explored:
+    if chosen.get("at_most") and not shown.explored and not chosen.get("shadow"):
         assert len(shown.members) <= chosen["at_most"]
     assert len(shown.members) >= min(chosen.get("at_least", 0), values.size)
     if not shown.truncated:
-        made = np.zeros(values.size) if score is None else score(values)
+        made = np.zeros(values.size) if score is None or shown.threshold == -math.inf else score(values)
         assert set(np.flatnonzero(made >= shown.threshold).tolist()) <= set(shown.members)
-    if score is None:  # everything is shown until it is learned
+    if score is None and "product-limit" not in chosen.values():  # everything is shown until it is learned
         assert shown.threshold == -math.inf
     assert shown.scores == tuple(values[list(shown.members)].tolist())
 
@@ -224,7 +229,7 @@ class Misses:
     """The misses of cut lists, in the order of answers, against the bound of the error budget."""
 
     def __init__(self, chosen):
-        self.budget = None if "explore_share" in chosen else chosen.get("miss_budget", 20)
+        self.budget = None if "explore_share" in chosen else chosen.get("miss_budget", default_budget(COVERAGE))
         self.chosen, self.out, self.most = chosen, {}, 0
         self.level = self.worst = 0.0
 
@@ -248,7 +253,9 @@ class Misses:
 def play(chosen, schedule, tmp_path):
     """Drive a lister, and a stream of the service where it can have these settings, through the same rounds."""
     lister = make(chosen)
-    twin, misses = make(chosen | {"miss_budget": None}), Misses(chosen)
+    # Its thresholds depend on what was shown, and it needs the budget.
+    is_product_limit = chosen.get("policy") == "product-limit"
+    twin, misses = make(chosen if is_product_limit else chosen | {"miss_budget": None}), Misses(chosen)
     with_service = "lister" not in chosen and "keep" not in chosen
     service = Service(chosen) if with_service else None
     extra = {"group": "g"} if isinstance(lister, GroupedShortlister) else {}
@@ -284,7 +291,7 @@ def play(chosen, schedule, tmp_path):
             continue
         now = summary_of(lister)
         same_bits(now, summary_of(twin))
-        if before is not None and now.epoch == before.epoch:
+        if before is not None and now.epoch == before.epoch and not is_product_limit:
             assert now.threshold >= before.threshold
         before = now
     misses.check()
@@ -372,7 +379,7 @@ def check_end(chosen, schedule, lister, service):
     answers = summary.hits + summary.misses + summary.skipped + summary.absent + summary.expired
     assert answers + summary.open == summary.rounds == ROUNDS
     score = score_in_use(lister, chosen)
-    if schedule != "shift" and score is not None:
+    if schedule != "shift" and score is not None and chosen.get("policy") != "product-limit":
         assert summary_of(lister).threshold <= optimum(score)
     if service is not None:
         assert to_json(service.rebuilt().stream.state) == to_json(service.live.stream.state)
@@ -420,7 +427,7 @@ def walk(first, schedules, tmp_path):
         with pytest.raises(InvalidParameter) as caught:
             make(chosen)
         assert str(caught.value) == reason
-        if not {"policy", "lister", "keep"} & set(chosen):
+        if not {"lister", "keep"} & set(chosen):
             with pytest.raises(InvalidParameter) as caught:
                 Service(chosen)
             assert str(caught.value) == reason

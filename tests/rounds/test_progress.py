@@ -13,7 +13,7 @@ from tests.listers.playing import answer, both_scores
 
 
 def test_too_much_silence_stops_the_threshold_safely_and_says_why():
-    lister = Shortlister(0.9, score="raw")
+    lister = Shortlister(0.9, delta=0.01, score="raw")
     rng = np.random.default_rng(1)
     for _ in range(3000):
         shown = lister.propose(rng.random(3))
@@ -30,7 +30,7 @@ def test_too_much_silence_stops_the_threshold_safely_and_says_why():
 
 def test_a_late_pick_may_move_the_threshold_before_any_new_round_does():
     """The summary says so."""
-    lister = Shortlister(0.9, score="raw", patience=0)
+    lister = Shortlister(0.9, delta=0.01, score="raw", patience=0)
     shown = [lister.propose([0.5 + i / 1000, 0.4]) for i in range(120)]
     for each in shown[:-12]:
         lister.hit(each.round_id, 0)
@@ -49,7 +49,7 @@ def test_a_late_pick_may_move_the_threshold_before_any_new_round_does():
 def test_a_miss_of_a_complete_list_says_nothing_of_the_threshold(score, constants):
     """Half of the right answers are not among the candidates, from the first round on: no alarm, and nothing is cut."""
     constants(alarm=1000)
-    lister = Shortlister(0.9, score=score, on_drift="restart")
+    lister = Shortlister(0.9, delta=0.01, score=score, on_drift="restart")
     for i in range(300):
         shown = lister.propose([0.5, 0.6])
         if i % 2:
@@ -64,7 +64,7 @@ def test_a_miss_of_a_complete_list_says_nothing_of_the_threshold(score, constant
 
 
 def test_the_summary_says_what_it_waits_for():
-    lister = Shortlister(0.9, score="raw")
+    lister = Shortlister(0.9, delta=0.01, score="raw", miss_budget=None)  # it would show complete lists, and say more
 
     def words():
         return lister.summary()["waiting_for"]
@@ -87,13 +87,13 @@ def test_the_summary_says_what_it_waits_for():
     for i in range(200):
         frozen.hit(frozen.propose([i / 200]).round_id, 0)
     assert "planned for 100 rounds" in frozen.summary()["waiting_for"]
-    far = Shortlister(0.9999, score="raw").summary()["waiting_for"]
+    far = Shortlister(0.9999, delta=0.01, score="raw").summary()["waiting_for"]
     assert far == "more than 10,000 more counted rounds before the threshold can move"
 
 
 def test_a_poor_search_is_told_from_silence_and_from_luck():
     """What is said of the candidates is so: by more than chance, in this epoch, and only where that is the reason."""
-    lister = Shortlister(0.9, score="raw")
+    lister = Shortlister(0.9, delta=0.01, score="raw")
     for i in range(100):
         shown = lister.propose([0.5, 0.6])
         if i < 13:
@@ -104,7 +104,7 @@ def test_a_poor_search_is_told_from_silence_and_from_luck():
             lister.skip(shown.round_id)
     assert lister.summary()["waiting_for"].startswith("fewer misses")
     assert "answer more rounds" in lister.summary()["waiting_for"]
-    early = Shortlister(0.9, score="raw")
+    early = Shortlister(0.9, delta=0.01, score="raw")
     for i in range(30):
         shown = early.propose([0.5, 0.6])
         if i % 3:
@@ -115,7 +115,7 @@ def test_a_poor_search_is_told_from_silence_and_from_luck():
 
 
 def test_at_most_that_is_too_small_is_named_as_the_remedy():
-    lister = Shortlister(0.9, score="raw", at_most=2)
+    lister = Shortlister(0.9, delta=0.01, score="raw", at_most=2)
     for i in range(300):
         shown = lister.propose([0.1, 0.2, 0.3])
         if i % 4:
@@ -152,13 +152,13 @@ def test_counts_of_streams_add_up():
 
 
 def test_rounds_needed_is_what_the_words_say():
-    summary = Shortlister(0.9, score="raw").summary()
+    summary = Shortlister(0.9, delta=0.01, score="raw").summary()
     assert summary.rounds_needed == 65
     assert "at least 65 more" in summary.waiting_for
 
 
 def test_the_first_cut_comes_65_rounds_after_the_score_is_learned():
-    lister = Shortlister(0.9)
+    lister = Shortlister(0.9, delta=0.01)
     for i in range(95):
         assert lister.threshold == -np.inf
         if i == 29:

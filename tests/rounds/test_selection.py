@@ -15,7 +15,7 @@ from tests.listers.playing import answer, both_scores
 @both_scores
 def test_shadow_mode_shows_everything_and_learns_the_same(score):
     rng = np.random.default_rng(5)
-    shadow, real = Shortlister(0.9, score=score, shadow=True), Shortlister(0.9, score=score)
+    shadow, real = Shortlister(0.9, delta=0.01, score=score, shadow=True), Shortlister(0.9, delta=0.01, score=score)
     hidden = missed = 0
     for _ in range(2000):
         scores = rng.random(10)

@@ -15,12 +15,16 @@ from shortlist.rounds.settings import CONFIGURABLE, PAIRS, SETTINGS, Settings
 
 def test_drift_settings_are_checked():
     for make, message in (
-        (lambda: Shortlister(on_drift="panic"), "on_drift is 'panic'"),
-        (lambda: Shortlister(on_drift="report", unanswered="ignore"), 'use unanswered="miss", and no explore_share'),
+        (lambda: Shortlister(delta=0.01, on_drift="panic"), "on_drift is 'panic'"),
+        (
+            lambda: Shortlister(delta=0.01, on_drift="report", unanswered="ignore"),
+            'use unanswered="miss", and no explore_share',
+        ),
         (lambda: Shortlister(on_drift="report", explore_share=0.1), 'use unanswered="miss", and no explore_share'),
-        (lambda: Shortlister(shadow=True, at_most=3), "shadow mode shows everything"),
-        (lambda: Shortlister(shadow="no"), "shadow is 'no'"),
-        (lambda: Shortlister(on_drift="report", patience=0), "no miss would ever be seen"),
+        (lambda: Shortlister(on_drift="report"), "which follows a shift by itself"),
+        (lambda: Shortlister(miss_budget=None), "whose guarantee is the error budget, and miss_budget is None"),
+        (lambda: Shortlister(delta=0.01, shadow="no"), "shadow is 'no'"),
+        (lambda: Shortlister(delta=0.01, on_drift="report", patience=0), "no miss would ever be seen"),
     ):
         with pytest.raises(InvalidParameter) as caught:
             make()
@@ -84,8 +88,6 @@ def test_only_some_settings_may_change():
     for name in ("score", "keep", "policy"):
         with pytest.raises(InvalidParameter, match=f"{name} is fixed when a lister is created; {CONFIGURABLE[0]}"):
             settings.changed(**{name: "raw"})
-    with pytest.raises(InvalidParameter, match="shadow mode shows everything"):
-        settings.changed(at_most=3, shadow=True)
     for name in ("coverage", "delta"):
         with pytest.raises(InvalidParameter, match=f"{name} is fixed"):
             settings.changed(**{name: 0.5})

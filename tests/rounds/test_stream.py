@@ -15,7 +15,8 @@ from shortlist.policies import State
 from shortlist.rounds.admission import admit
 from shortlist.rounds.codec import decode, encode, from_json, to_json
 from shortlist.rounds.events import Answer, Fitted, Miss, Restarted
-from shortlist.rounds.learning import LearningState, make_learning
+from shortlist.rounds.learning import LearningState
+from shortlist.rounds.repeated_fits import make_learning
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.stream import Stream, StreamState
 from tests.listers.inside import policy_state
@@ -24,7 +25,7 @@ from tests.listers.playing import answer, both_scores, teach
 
 def test_a_warm_start_is_as_good_as_rounds():
     scores = np.random.default_rng(6).random(3000)
-    warm = Shortlister(0.9, score="raw")
+    warm = Shortlister(0.9, delta=0.01, score="raw")
     warm.warm_start(scores[:2000])
     assert warm.threshold == replay(AnytimeSPS(0.9), scores[:2001])[-1] > 0.05
     assert warm.summary()["rounds"] == 0
@@ -35,13 +36,13 @@ def test_a_warm_start_is_as_good_as_rounds():
     with pytest.raises(InvalidParameter, match="1000 rounds have already been shown"):
         warm.warm_start(scores)
     with pytest.raises(InvalidScores, match=r"true_scores\[0\] is nan"):
-        Shortlister(score="raw").warm_start([math.nan])
+        Shortlister(delta=0.01, score="raw").warm_start([math.nan])
 
 
 @both_scores
 def test_a_hit_below_the_threshold_teaches_like_a_miss(score):
     """`at_least` shows more than the threshold allows; what lies below it must not count as seen."""
-    listers = [teach(Shortlister(0.8, score=score, at_least=at_least), 500) for at_least in (0, 8)]
+    listers = [teach(Shortlister(0.8, delta=0.01, score=score, at_least=at_least), 500) for at_least in (0, 8)]
     assert listers[0].threshold == listers[1].threshold > (0.5 if score == "raw" else 1 / 8)
     assert policy_state(listers[0]) == policy_state(listers[1])
     assert listers[1].summary()["misses"] == 0  # all were hits for the person
@@ -50,7 +51,7 @@ def test_a_hit_below_the_threshold_teaches_like_a_miss(score):
 @pytest.mark.parametrize("score", ["raw", "margin", "relative", "rank", "adaptive", "auto"])
 def test_what_a_search_left_out_may_tie_with_the_last_score_it_returned(score):
     """A list is truncated if its last candidate is shown: one that equals it may be missing."""
-    lister, rng = Shortlister(0.9, score=score), np.random.default_rng(0)
+    lister, rng = Shortlister(0.9, delta=0.01, score=score), np.random.default_rng(0)
     marked = []
     for _ in range(400):
         scores = np.round(rng.normal(size=12), 1)
@@ -79,7 +80,7 @@ def test_a_threshold_that_equals_the_last_score_is_not_above_it():
 
 @pytest.mark.parametrize("score", ["raw", "margin", "relative", "rank", "adaptive", "auto"])
 def test_a_search_that_found_nothing_is_a_round(score, tmp_path):
-    lister = Shortlister(0.9, score=score, at_least=1)
+    lister = Shortlister(0.9, delta=0.01, score=score, at_least=1)
     with pytest.raises(NoCandidates, match="allow_empty=True"):
         lister.propose([])
     shown = lister.propose([], ids=[], allow_empty=True)

@@ -67,7 +67,7 @@ def test_after_a_restart_coverage_returns_to_target(constants):
     constants(alarm=10**11)
     lister = Shortlister(0.9, 1e-7, score="raw", on_drift="restart")
     covered = drifting(lister, 9000, change=3000)
-    stubborn = drifting(Shortlister(0.9, score="raw", miss_budget=None), 9000, change=3000)
+    stubborn = drifting(Shortlister(0.9, delta=0.01, score="raw", miss_budget=None), 9000, change=3000)
     summary = lister.summary()
     assert summary["epoch"] == 1
     assert 3000 <= number_of(summary["drift"]["alarms"][0]["round"]) < 3400
@@ -78,8 +78,8 @@ def test_after_a_restart_coverage_returns_to_target(constants):
 
 def test_a_restart_spends_a_share_of_delta_and_forgets_older_answers(constants):
     constants(alarm=1000)
-    lister = Shortlister(0.9, score="raw", on_drift="restart")
-    plain = Shortlister(0.9, score="raw")
+    lister = Shortlister(0.9, delta=0.01, score="raw", on_drift="restart")
+    plain = Shortlister(0.9, delta=0.01, score="raw")
     assert policy_state(lister).share == 0.5
     assert policy_state(plain).share == 1.0
     lister.warm_start(np.full(300, 4.0))  # from here on a miss is a miss of the threshold
@@ -147,7 +147,7 @@ def test_silence_and_late_answers_raise_no_alarm(constants):
 
 def test_misses_of_lists_cut_short_are_silence(constants):
     constants(alarm=1000)
-    lister = Shortlister(0.9, score="raw", at_most=1, on_drift="report")
+    lister = Shortlister(0.9, delta=0.01, score="raw", at_most=1, on_drift="report")
     for _ in range(300):
         shown = lister.propose([0.5, 0.6])
         assert shown.truncated
@@ -159,7 +159,7 @@ def test_misses_of_lists_cut_short_are_silence(constants):
 
 def test_an_alarm_after_a_warm_start_names_the_right_round(constants):
     constants(alarm=1000)
-    lister = Shortlister(0.9, score="raw", on_drift="report")
+    lister = Shortlister(0.9, delta=0.01, score="raw", on_drift="report")
     lister.warm_start(np.random.default_rng(7).random(1000))
     while not lister.summary()["drift"]["alarm_count"]:
         lister.miss(lister.propose([0.001]).round_id)
@@ -182,7 +182,7 @@ def test_ignoring_silence_does_not_ignore_misses():
 
 
 def test_skip_counts_as_low_and_absent_leaves_the_count():
-    lister = Shortlister(score="raw")
+    lister = Shortlister(delta=0.01, score="raw")
     for verb in ("skip", "absent", "miss"):
         getattr(lister, verb)(lister.propose([0.5]).round_id)
     assert (policy_state(lister).rounds, policy_state(lister).low) == (2, 2)
@@ -191,7 +191,7 @@ def test_skip_counts_as_low_and_absent_leaves_the_count():
 
 
 def test_an_absent_round_that_was_counted_stays_low():
-    lister = Shortlister(score="raw", patience=0)
+    lister = Shortlister(delta=0.01, score="raw", patience=0)
     first = lister.propose([0.5])
     assert (policy_state(lister).rounds, policy_state(lister).low) == (1, 1)
     lister.absent(first.round_id)

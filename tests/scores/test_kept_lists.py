@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
@@ -102,17 +103,18 @@ def long_lists(count, seed=0):
         yield {"a": values[:, 0], "b": values[:, 1]}, int(rng.integers(200))
 
 
-def test_a_lister_keeps_a_part_and_says_so(tmp_path):
+@pytest.mark.parametrize("delta", [None, 0.01])
+def test_a_lister_keeps_a_part_and_says_so(delta, tmp_path):
     """Saved in the middle it goes on with the same bits; the file does not grow with the candidates."""
-    lister, loaded = Shortlister(0.9), None
+    lister, loaded = Shortlister(0.9, delta=delta), None
     for i, (scores, right) in enumerate(long_lists(120)):
         for each in [lister] if loaded is None else [lister, loaded]:
             shown = each.propose(scores)
-            each.hit(shown.round_id, right)
+            each.reveal(shown.round_id, right)
         if i == 60:
             lister.save(tmp_path / "lister.json")
             loaded = Shortlister.load(tmp_path / "lister.json")
     assert encode(lister.learned) == encode(loaded.learned)
-    assert lister.summary().score_why.startswith("learned from 100 picks and 128 candidates of each list: ")
+    assert re.match(r"learned from \d+ picks and 128 candidates of each list: ", lister.summary().score_why)
     assert not math.isnan(lister.learned.relative[0])
     assert (tmp_path / "lister.json").stat().st_size < 61 * 129 * 2 * 26

@@ -48,10 +48,10 @@ class Adversary:
 
     def make(self, **settings):
         name = self.path.rsplit("/", 1)[-1]
-        body = {"name": name, "coverage": 0.9, "score": "raw", **settings}
+        body = {"name": name, "coverage": 0.9, "delta": 0.01, "score": "raw", **settings}
         assert self.http.post("/v1/streams", json=body).status_code == 201
         self.play(120, kind=True)
-        assert self.summary()["threshold"] == 0.9
+        assert self.summary()["threshold"] == 0.9 or body["delta"] is None
         return self
 
     def summary(self):
@@ -99,6 +99,19 @@ def test_without_a_budget_the_same_adversary_has_no_bound(http):
     adversary.play(200)
     assert worst_excess(adversary.missed) == 200 * (1 - P0)
     assert adversary.summary()["error_budget"] is None
+
+
+@pytest.mark.parametrize("waiting", [1, 40])
+@pytest.mark.parametrize("score", ["raw", "auto"])
+def test_lists_that_are_short_from_the_first_on_stay_within_the_budget(http, score, waiting):
+    """As streams are by default: answers from the first round on, at once and with forty lists out at a time."""
+    adversary = Adversary(http).make(delta=None, score=score)
+    adversary.play(400, waiting=waiting)
+    adversary.play(200, waiting=waiting, kind=True)
+    adversary.play(400, waiting=waiting)
+    bound, excess = H + (waiting - 1) * (1 - P0), worst_excess(adversary.missed)
+    print(f"{waiting} lists out at a time: {float(excess)} beyond 0.1 W, and {float(bound)} are allowed")
+    assert H / 2 < excess <= bound
 
 
 @pytest.mark.parametrize("waiting", [5, 40])

@@ -13,7 +13,7 @@ from tests.service.tampering import alter
 def test_the_commands(sqlite, tmp_path):
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, delta=0.01))
             await play(engine, 200)
 
     asyncio.run(main())

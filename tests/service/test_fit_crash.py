@@ -25,7 +25,7 @@ PICKS, CANDIDATES, SCORERS = 100, 150, 8
 def fill(http, name):
     """Create a stream with all the lists of its fit, and all the picks but the last; return that one."""
     rng = np.random.default_rng(len(name))
-    http.post("/v1/streams", json={"name": name, "coverage": 0.9}).raise_for_status()
+    http.post("/v1/streams", json={"name": name, "coverage": 0.9, "delta": 0.01}).raise_for_status()
     rounds, answers = [], []
     for i in range(PICKS):
         scores = np.round(rng.normal(size=(CANDIDATES, SCORERS)), 3)

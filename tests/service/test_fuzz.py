@@ -134,7 +134,8 @@ def fuzz(service, count, seed):
     """Send bodies to every route that takes one; return how many were answered with what."""
     maker = Maker(seed)
     for score in SCORES:
-        service.make(score, score=score, on_drift="restart")
+        service.make(score, score=score, delta=0.01, on_drift="restart")
+    service.make("short", score="auto")  # as it is by default
     service.make("hybrid")
     columns = [{"id": name, "scores": {"dense": 0.5, "bm25": None}} for name in "ab"]
     service.http.post("/v1/streams/hybrid/rounds", json={"candidates": columns})
@@ -145,13 +146,13 @@ def fuzz(service, count, seed):
         method, path = maker.rng.choice(
             [
                 ("POST", "/v1/streams/docs/rounds"),
-                ("POST", f"/v1/streams/{maker.rng.choice(SCORES)}/rounds"),
+                ("POST", f"/v1/streams/{maker.rng.choice([*SCORES, 'short'])}/rounds"),
                 ("POST", "/v1/streams/hybrid/rounds"),
                 ("PUT", "/v1/streams/docs/rounds/r1/feedback"),
                 ("POST", "/v1/streams/docs/feedback"),
                 ("POST", "/v1/streams"),
                 ("POST", "/v1/streams/docs/rounds/r1/more"),
-                ("PATCH", f"/v1/streams/{maker.rng.choice(SCORES)}"),
+                ("PATCH", f"/v1/streams/{maker.rng.choice([*SCORES, 'short'])}"),
                 ("POST", "/v1/streams/docs/expire"),
             ]
         )

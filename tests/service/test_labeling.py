@@ -34,7 +34,7 @@ def longest_first(table, right):
 
 def play(table, right, order):
     """Return whether each list covered, in an order that is not random."""
-    lister = Shortlister(COVERAGE, score="raw", miss_budget=None)
+    lister = Shortlister(COVERAGE, delta=0.01, score="raw", miss_budget=None)
     covered = []
     for question in order:
         shown = lister.propose(table[question])
@@ -49,7 +49,9 @@ def label(address, table, right, count):
 
     async def main():
         async with Engine.open(address) as engine:
-            await engine.create_stream("squad", StreamSettings.of(coverage=COVERAGE, score="raw", miss_budget=None))
+            await engine.create_stream(
+                "squad", StreamSettings.of(coverage=COVERAGE, delta=0.01, score="raw", miss_budget=None)
+            )
             names = list(range(table.shape[1]))
             added = await engine.labeling.add(
                 "squad", [Item(str(question), names, table[question], ("",)) for question in order]

@@ -110,7 +110,7 @@ def test_a_pick_after_an_empty_list_was_missed_by_it(service):
 
 
 def test_settings_that_change(service):
-    service.make(score="raw")
+    service.make(score="raw", delta=0.01)
     changed = service.http.patch("/v1/streams/docs", json={"at_most": 2, "miss_budget": None})
     assert changed.status_code == 200
     assert changed.json()["settings"] == summary(service)["settings"]
@@ -129,16 +129,43 @@ def test_settings_that_change(service):
         ({"score": "auto"}, "invalid-request", "score"),
         ({"at_most": 0}, "invalid-request", "at_most"),
         ({"at_least": 7, "at_most": 5}, "invalid-parameter", "at_most is 5, but at_least is 7"),
-        ({"explore_share": "auto"}, "invalid-parameter", "not be turned on or off"),
-        ({"shadow": True, "at_most": 5}, "invalid-parameter", "shadow mode shows everything"),
+        ({"miss_budget": None}, "invalid-parameter", "whose guarantee is the error budget"),
+        ({"explore_share": "auto", "shadow": True}, "invalid-parameter", "shadow mode shows everything anyway"),
+        ({"explore_share": None}, None, None),
     ],
     ids=str,
 )
 def test_settings_that_cannot_change(service, body, kind, words):
     service.make(score="raw")
+    if kind is None:  # it is so already
+        assert service.http.patch("/v1/streams/docs", json=body).json()["events"] == 0
+        return
     assert words in problem(service.http.patch("/v1/streams/docs", json=body), 422, kind)["detail"]
     assert summary(service)["events"] == 0
     problem(service.http.patch("/v1/streams/other", json={"at_most": 5}), 404, "unknown-stream")
+
+
+def test_exploration_is_turned_on_and_not_off(address, read):
+    """A new epoch by the rule for users who only click; the score stays, also after a restart, and `verify` agrees."""
+    with running(address) as service:
+        service.make()
+        for i in range(40):
+            five = [(name, 0.9 - 0.1 * ((j + i) % 5) + 0.001 * i) for j, name in enumerate(IDS)]
+            service.propose(five, round_id=f"r{i}")
+            service.answer(f"r{i}", {"hit": IDS[-i % 5]})
+        learned = summary(service)["learned"]
+        assert learned is not None
+        after = service.http.patch("/v1/streams/docs", json={"explore_share": 0.5}).json()
+        assert (after["epoch"], after["threshold"], after["error_budget"]) == (1, None, None)
+        assert (after["policy"]["kind"], after["settings"]["unanswered"]) == ("anytime", "ignore")
+        detail = problem(service.http.patch("/v1/streams/docs", json={"explore_share": None}), 422, "invalid-parameter")
+        assert "not be turned off" in detail["detail"]
+        problem(service.http.patch("/v1/streams/docs", json={"miss_budget": 20}), 422, "invalid-parameter")
+    with running(address) as service:
+        assert summary(service)["learned"] == learned
+        explored = [service.propose(FIVE, round_id=f"e{i}").json()["explored"] for i in range(40)]
+        assert 5 < sum(explored) < 35  # fails with a probability of 1e-6
+    assert [found.problems for found in verify(read(address))] == [[]]
 
 
 async def play(engine, count, start=0):
@@ -162,7 +189,7 @@ def expanded(request, sqlite):
 
     async def main():
         async with Engine.open(sqlite, snapshot_every=40) as engine:
-            await engine.create_stream("a", StreamSettings.of(coverage=0.9, score=request.param))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, delta=0.01, score=request.param))
             await play(engine, 90)
 
     asyncio.run(main())

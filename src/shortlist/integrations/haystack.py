@@ -47,7 +47,7 @@ class _Learning(FeedbackMixin):
     def _set_up(
         self,
         coverage: float,
-        delta: float,
+        delta: float | None,
         score: str,
         path: str | None,
         url: str | None,
@@ -193,7 +193,7 @@ class ShortlistFilter(_Learning):
     def __init__(
         self,
         coverage: float = 0.9,
-        delta: float = 0.01,
+        delta: float | None = None,
         score: str = "auto",
         *,
         path: str | None = None,
@@ -274,7 +274,7 @@ class ShortlistJoiner(_Learning):
         self,
         searches: Sequence[str],
         coverage: float = 0.9,
-        delta: float = 0.01,
+        delta: float | None = None,
         score: str = "auto",
         *,
         path: str | None = None,

@@ -14,7 +14,7 @@ from shortlist.lab.lister_replay import ListerRun, run_lister
 from shortlist.lab.scored_lists import Array, Lists, Rows, Scored, Sizes, lengths_at, score_lists
 from shortlist.lab.shifted_streams import Shifting
 from shortlist.lab.tasks import TaskStream
-from shortlist.policies import OrderStatistic
+from shortlist.policies import Policy
 from shortlist.rounds.settings import OnDrift, Settings
 from shortlist.scores import Learned, Raw
 
@@ -75,9 +75,7 @@ def _populations(score: Learned, shifting: Shifting) -> Iterator[Array]:
         yield np.concatenate([score_lists(shifting.lists(block), score).true for block in blocks])
 
 
-def shipped(
-    shifting: Shifting, stream: TaskStream, policy: OrderStatistic, *, on_drift: OnDrift | None = None
-) -> Shipped:
+def shipped(shifting: Shifting, stream: TaskStream, policy: Policy, *, on_drift: OnDrift | None = None) -> Shipped:
     """Return one run of a task under a shift as a lister sees it."""
     assert stream.candidates is not None  # noqa: S101 - every face has candidates
     table, rows = stream.candidates

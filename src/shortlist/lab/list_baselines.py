@@ -16,7 +16,7 @@ from shortlist._validation import UNNAMED
 from shortlist.lab.lister_replay import run_lister
 from shortlist.lab.scored_lists import Array, Lists, Rows, Scored, Sizes, lengths_at, score_lists, scored_once
 from shortlist.policies import SPS, AnytimeSPS, Policy
-from shortlist.rounds.settings import DEFAULT_BUDGET, Settings
+from shortlist.rounds.settings import Settings, default_budget
 from shortlist.scores import Learned, Raw, Relative, name_of
 
 __all__ = [
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 #: The size of the budget as shipped.
-MISS_BUDGET: Final = DEFAULT_BUDGET
+MISS_BUDGET: Final = default_budget(0.9)
 #: Every way of making lists, in the order of tables. Those with "all" or "rrf" need several scorers. "auto-budget" is
 #: what a lister does as shipped: with all scorers that there are.
 VARIANTS: Final = (

@@ -9,7 +9,7 @@ from shortlist.lab.scored_lists import Array, Lists, Rows, Sizes
 from shortlist.policies import Policy
 from shortlist.rounds.admission import admit
 from shortlist.rounds.events import Answer, Listed
-from shortlist.rounds.learning import make_learning
+from shortlist.rounds.repeated_fits import make_learning
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.stream import Stream
 from shortlist.scores import Learned

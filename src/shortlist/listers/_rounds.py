@@ -15,6 +15,8 @@ __all__ = ["Rounds", "check_right", "scores_of", "shown_values"]
 
 _ID: Final = re.compile(r"[0-9a-f]{10}-(0|[1-9][0-9]{0,17})")
 
+#: No round's number has so many digits.
+_DIGITS: Final = 19
 #: For how many rounds before the oldest that is kept ids are still known: an answer to one comes too late.
 _OLD: Final = 1_000
 
@@ -58,6 +60,17 @@ class Rounds:
 
     def number_of(self, round_id: str, keep: int) -> int:
         """Return the number of a round that is kept, or raise."""
+        if type(round_id) is str:  # of the latest part, as nearly all are
+            part, _, digits = round_id.rpartition("-")
+            begin, latest = self.parts[-1]
+            if part == latest and digits.isascii() and digits.isdigit() and len(digits) < _DIGITS:
+                number = int(digits)
+                if max(begin, self.oldest) <= number < self.next_number and str(number) == digits:
+                    return number
+        return self._number_of(round_id, keep)
+
+    def _number_of(self, round_id: str, keep: int) -> int:
+        """Return the number of a round that is kept, of any part, or raise."""
         if isinstance(round_id, Shown):
             raise UnknownRound("round id is a list that was shown; pass its round_id: shown.round_id")
         match = _ID.fullmatch(round_id) if isinstance(round_id, str) else None

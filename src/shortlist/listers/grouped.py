@@ -11,9 +11,9 @@ from shortlist._validation import Member, check_ids, plain_member
 from shortlist.errors import InvalidParameter
 from shortlist.listers._rounds import shown_values
 from shortlist.listers.shortlister import Shortlister
-from shortlist.policies import AnytimeSPS, Policy
+from shortlist.policies import AnytimeSPS, Policy, ProductLimit
 from shortlist.rounds.progress import count
-from shortlist.rounds.settings import Settings, with_settings
+from shortlist.rounds.settings import Settings, default_policy, with_settings
 from shortlist.rounds.shown import Shown
 from shortlist.rounds.summary import GroupedSummary, Summary
 
@@ -34,17 +34,18 @@ class GroupShown(Shown):
 class GroupedShortlister(Shortlister):
     """Shows shortlists, with one threshold per customer, language or kind of question.
 
-    There may be any number of groups, and new ones at any time. The j-th new group gets ``delta / (j (j + 1))``,
-    fixed at its first round; these sum to delta, so with probability 1 - delta *no* group's threshold ever
-    passes its own optimal one. The group must be known before the list is shown, and must not depend
-    on the answer.
+    There may be any number of groups, and new ones at any time. Each has an error budget of its own. With `delta` the
+    j-th new group gets ``delta / (j (j + 1))``, fixed at its first round; these sum to delta, so with probability
+    1 - delta *no* group's threshold ever passes its own optimal one. The group must be known before the list is shown,
+    and must not depend on the answer.
 
     Parameters
     ----------
     coverage
         The share of rounds, in each group, in which the right answer must be in the list.
     delta
-        The probability that any group's threshold may ever pass its optimal one.
+        The probability that any group's threshold may ever pass its optimal one; by default None, as in
+        `shortlist.Shortlister`.
     score, miss_budget, unanswered, explore_share, patience
         As in `shortlist.Shortlister`, per group, each with its own error budget; ``score="auto"`` learns one score
         from all groups together, and `patience` counts rounds of the group.
@@ -53,7 +54,7 @@ class GroupedShortlister(Shortlister):
 
     Examples
     --------
-    >>> lister = GroupedShortlister(coverage=0.9, score="raw")  # thresholds of the scores as they are
+    >>> lister = GroupedShortlister(coverage=0.9, delta=0.01, score="raw")  # thresholds of the scores as they are
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> for i in range(3000):
@@ -67,8 +68,9 @@ class GroupedShortlister(Shortlister):
 
     kind: ClassVar[str] = "grouped shortlister"
 
-    def __init__(self, coverage: float = 0.9, delta: float = 0.01, **settings: Any) -> None:
-        self._start(Settings.of(AnytimeSPS(coverage, delta), settings, ("coverage", "delta")))
+    def __init__(self, coverage: float = 0.9, delta: float | None = None, **settings: Any) -> None:
+        policy = default_policy(coverage, delta, settings)
+        self._start(Settings.of(policy, settings, ("coverage", "delta")))
 
     def __repr__(self) -> str:
         policy = self._base_policy
@@ -78,13 +80,15 @@ class GroupedShortlister(Shortlister):
         )
 
     @property
-    def _base_policy(self) -> AnytimeSPS:
+    def _base_policy(self) -> AnytimeSPS | ProductLimit:
         policy = self._settings.policy
-        assert isinstance(policy, AnytimeSPS)  # noqa: S101 - for the type checker
+        assert isinstance(policy, (AnytimeSPS, ProductLimit))  # noqa: S101 - for the type checker
         return policy
 
-    def _policy(self, number: int) -> Policy:
-        return AnytimeSPS(self._base_policy.coverage, self._base_policy.delta / (number * (number + 1)))
+    def _policy(self, policy: Policy, number: int) -> Policy:
+        if not isinstance(policy, AnytimeSPS):
+            return policy
+        return AnytimeSPS(policy.coverage, policy.delta / (number * (number + 1)))
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -208,7 +212,7 @@ class GroupedShortlister(Shortlister):
             return GroupedSummary(
                 **count(*tallies, open_rounds=len(self._rounds.open)),
                 coverage_target=self._base_policy.coverage,
-                delta=self._base_policy.delta,
+                delta=getattr(self._base_policy, "delta", None),
                 groups=len(self._streams),
             )
 

@@ -35,19 +35,22 @@ from shortlist.errors import (
     ShortlistError,
 )
 from shortlist.listers._rounds import Rounds, check_right, scores_of, shown_values
-from shortlist.policies import AnytimeSPS, OrderStatistic, Policy, State
+from shortlist.policies import OrderStatistic, Policy, ProductLimit, State
 from shortlist.rounds.admission import Given, admit, needed
 from shortlist.rounds.codec import decode, encode
 from shortlist.rounds.events import (
     Answer,
     Configured,
+    Event,
     Expired,
+    Fitted,
     Listed,
     Restarted,
     WarmStarted,
 )
-from shortlist.rounds.learning import LearningState, make_learning
-from shortlist.rounds.settings import Settings, with_settings
+from shortlist.rounds.learning import LearningState
+from shortlist.rounds.repeated_fits import RepeatedFits, make_learning
+from shortlist.rounds.settings import Settings, default_policy, with_settings
 from shortlist.rounds.shown import More, Shown
 from shortlist.rounds.stream import Stream, StreamState
 from shortlist.scores import Learned, Score
@@ -60,22 +63,26 @@ __all__ = ["Shortlister"]
 
 @with_settings
 class Shortlister:
-    """Shows shortlists and learns their threshold from the answers.
+    """Shows shortlists, short from the first one on, and learns their threshold from the answers.
 
-    With probability 1 - delta, uniformly over time, every list is at least as long as the optimal one: the
-    one whose threshold keeps the right answer in a share `coverage` of all rounds. This guarantee assumes
-    rounds that are independent draws from one distribution. It assumes nothing about the scores, or
-    about when or whether answers come. A second guarantee, `miss_budget`, assumes nothing about the distribution.
+    In any W consecutive answered rounds at most (1 - coverage) W + `miss_budget` cut lists miss, for any distribution
+    and any shift, if answers are prompt and misses are reported. That is a guarantee about many rounds, not
+    about a single list.
+
+    With `delta` it also guarantees every single list: with probability 1 - delta, uniformly over time, each is at least
+    as long as the optimal one, whose threshold keeps the right answer in a share `coverage` of all rounds. That
+    assumes rounds that are independent draws from one distribution, and the first lists are complete.
 
     Parameters
     ----------
     coverage
         The share of rounds in which the right answer must be in the list; by default 0.9.
     delta
-        The probability that the threshold may ever pass the optimal one; by default 0.01.
+        The probability that the threshold may ever pass the optimal one; by default None: no guarantee about
+        single lists.
     policy
-        An order-statistic policy other than ``AnytimeSPS(coverage, delta)``: `SPS`, or `OrderStatistic` with any
-        boundary. Policies without a guarantee are for `shortlist.replay`.
+        A policy other than ``ProductLimit(coverage)`` or ``AnytimeSPS(coverage, delta)``: `SPS`, or `OrderStatistic`
+        with any boundary. Policies without a guarantee are for `shortlist.replay`.
     {settings}
 
     Examples
@@ -89,7 +96,7 @@ class Shortlister:
     ...     shown = lister.propose(scores)
     ...     lister.reveal(shown.round_id, right)
     >>> len(shown.members), lister.summary().score_why
-    (8, 'learned from 30 picks')
+    (8, 'learned from 226 picks')
     """
 
     kind: ClassVar[str] = "shortlister"
@@ -103,13 +110,13 @@ class Shortlister:
         **settings: Any,
     ) -> None:
         if policy is None:
-            policy = AnytimeSPS(0.9 if coverage is None else coverage, 0.01 if delta is None else delta)
+            policy = default_policy(coverage, delta, settings)
         elif not (coverage is None and delta is None):
             raise InvalidParameter("coverage and delta belong to the policy: give either them or a policy, not both")
-        elif isinstance(policy, Policy) and not isinstance(policy, OrderStatistic):
+        elif isinstance(policy, Policy) and not isinstance(policy, (ProductLimit, OrderStatistic)):
             raise InvalidParameter(
-                f"policy is {policy}, which has no guarantee that a lister could keep: use AnytimeSPS, SPS or "
-                "OrderStatistic; to compare other policies, shortlist.replay runs any of them on recorded scores"
+                f"policy is {policy}, which has no guarantee that a lister could keep: use ProductLimit, AnytimeSPS, "
+                "SPS or OrderStatistic; to compare other policies, shortlist.replay runs any of them on recorded scores"
             )
         self._start(Settings.of(policy, settings, others=("coverage", "delta", "policy")))
         self._streams[None] = self._new_stream(None, 1)
@@ -164,12 +171,14 @@ class Shortlister:
 
     def _new_stream(self, key: Any, number: int, state: StreamState | None = None) -> Stream:
         """Return the stream of a key, the `number`-th of them."""
-        settings = dataclasses.replace(self._settings, policy=self._policy(number))
-        return Stream(settings, state=state, learning=self._learning, seed="" if key is None else repr(key))
+        settings = dataclasses.replace(self._settings, policy=self._policy(self._settings.policy, number))
+        exploring = self._policy(settings.exploring_policy, number) if settings.is_product_limit else None
+        seed = "" if key is None else repr(key)
+        return Stream(settings, state, self._learning, seed=seed, exploring=exploring)
 
-    def _policy(self, number: int) -> Policy:  # noqa: ARG002 - there is one
-        """Return the policy of the `number`-th stream."""
-        return self._settings.policy
+    def _policy(self, policy: Policy, number: int) -> Policy:  # noqa: ARG002 - there is one
+        """Return the policy of the `number`-th stream, with its share of delta."""
+        return policy
 
     def _learn_names(self) -> None:
         """Record the scorers' names, once they are known."""
@@ -199,8 +208,15 @@ class Shortlister:
             if key is not None:
                 listed = listed._replace(group=key)
             self._streams[key] = stream
-            stream.fold(listed)
+            self._fold(stream, listed)
             return self._open(listed), listed, values
+
+    def _fold(self, stream: Stream, event: Event) -> None:
+        """Apply an event, and all that must follow it; a fit is of all streams."""
+        stream.apply(event)
+        while stream.settles and (following := stream.due()) is not None:
+            for each in self._streams.values() if isinstance(following, Fitted) else (stream,):
+                each.apply(following)
 
     def _open(self, listed: Listed) -> str:
         """Keep a list that is shown, and close rounds that are too old to keep; return its round's id."""
@@ -229,7 +245,7 @@ class Shortlister:
             rounds.answers[index] = answer
             if given is None:
                 del rounds.open[number]
-            self._streams[listed.group].fold(event)  # type: ignore[union-attr]
+            self._fold(self._streams[listed.group], event)  # type: ignore[union-attr]
 
     def propose(
         self,
@@ -305,7 +321,7 @@ class Shortlister:
             if event is None:
                 return More(round_id, (), (), 0, listed.truncated)
             rounds.open[number] = longer = listed.expanded(event)
-            self._streams[listed.group].fold(event)
+            self._fold(self._streams[listed.group], event)
         new = longer.members[len(listed.positions) :]
         left = len(values) - len(longer.positions)
         return More(round_id, tuple(new), scores_of(values, event.positions), left, event.truncated)
@@ -518,14 +534,15 @@ class Shortlister:
         while rounds.answers and rounds.oldest < before:
             number = rounds.oldest
             if rounds.answers.popleft() is None:
-                self._streams[rounds.open.pop(number).group].fold(Expired(number))
+                self._fold(self._streams[rounds.open.pop(number).group], Expired(number))
                 closed += 1
         return closed
 
     def restart(self, *, refit: bool = False) -> None:
-        """Restart learning: a new epoch, in which everything is shown at first and no earlier round counts.
+        """Restart learning: a new epoch, in which no earlier round counts; the learned score stays.
 
-        With ``on_drift="restart"`` all epochs share one delta. Otherwise the first has used it up, and all later ones
+        The first lists are the best 10 again, or complete ones with `delta`. The error budget goes on. With `delta` and
+        ``on_drift="restart"`` all epochs share one delta. Otherwise the first has used it up, and all later ones
         together may fail with probability delta/2.
 
         Parameters
@@ -544,17 +561,16 @@ class Shortlister:
             raise InvalidParameter(f'refit is {refit!r}; it must be True or False, and True needs score="auto"')
         with self._lock:
             for stream in self._streams.values():
-                stream.apply(Restarted(stream.tracker.epoch + 1, refit))
-            for stream in self._streams.values():
-                stream.settle()
+                self._fold(stream, Restarted(stream.tracker.epoch + 1, refit))
 
     def warm_start(self, lists: Any, right: ArrayLike | None = None) -> None:
         """Learn from labeled examples before the first list is shown.
 
-        They count as rounds in which everything was shown and answered, so the guarantee holds from the
-        first list on. They must be from the same distribution, the scorer must not have been trained on them, and
-        nothing may be filtered out: a click log without its misses does not qualify. With ``score="auto"`` the first
-        `fit_rounds` of them are used for the score, and only the others for its threshold.
+        They count as rounds in which everything was shown and answered, so lists are short at once, with either
+        guarantee. They must be from the same distribution, the scorer must not have been trained on them, and
+        nothing may be filtered out: a click log without its misses does not qualify. With ``score="auto"`` the last
+        250 also teach the score, from 15 on; with `delta` the first 30 (100 with several scorers) teach the score, and
+        only the others its threshold.
 
         Parameters
         ----------
@@ -571,6 +587,10 @@ class Shortlister:
         InvalidParameter
             If rounds have already been shown, the score is frozen, or `right` does not fit `lists`.
         """
+        self._warm_start(lists, right)
+
+    def _warm_start(self, lists: Any, right: Any, shown: list[list[int]] | None = None) -> None:
+        """Learn from labeled lists, or from those of a log, of which only a part was shown."""
         with self._lock:
             if self._rounds.next_number:
                 raise InvalidParameter(
@@ -585,7 +605,7 @@ class Shortlister:
                 )
             tables, positions, scorers = check_lists(lists, right, self._expected)
             for stream in self._streams.values():
-                for event in stream.warm_started(tables, positions, scorers):
+                for event in stream.warm_started(tables, positions, scorers, shown):
                     stream.apply(event)
             self._learn_names()
 
@@ -601,7 +621,8 @@ class Shortlister:
     def configure(self, **changes: Any) -> None:
         """Change settings, from the next list on.
 
-        `at_least`, `at_most`, `shadow`, `patience` and `miss_budget` may change, and `explore_share` to another share.
+        `at_least`, `at_most`, `shadow`, `patience` and `miss_budget` may change, and `explore_share` to another share;
+        without `delta` it can also be turned on.
 
         Parameters
         ----------
@@ -617,6 +638,8 @@ class Shortlister:
             settings = self._settings.changed(**changes)
             for stream in self._streams.values():
                 stream.apply(Configured(changes))
+            if isinstance(self._learning, RepeatedFits) and not settings.is_product_limit:
+                self._learning = self._learning.frozen(settings)
             self._settings = settings
 
     def preview(self, scores: Any) -> tuple[int, ...]:

@@ -28,12 +28,12 @@ def rescore(
     """Return a lister for a new scorer that has learned from the answers in the log of an old one.
 
     All rounds of the log's last epoch get their new scores, in the order shown. What was picked then is right
-    now, so its new score is known; a round that was missed, or has no answer, counts as below every threshold. That
-    is conservative: an unknown score of the right answer is taken to be minus infinity.
+    now, so its new score is known. Of a round that was missed, or has no answer, the right answer is taken to score at
+    most as high as the best candidate that was not shown; with `delta`, below every threshold, which is conservative.
 
-    **The guarantee holds only if** the new scorer was neither trained on these rounds nor selected on them (of five
-    scorers, the one that looks best in the log passes the optimum in one stream in five), and candidates are still
-    retrieved in the same way. Otherwise split the log: one part for selection, the rest for this.
+    **With `delta` the guarantee holds only if** the new scorer was neither trained on these rounds nor selected on
+    them (of five scorers, the one that looks best in the log passes the optimum in one stream in five), and candidates
+    are still retrieved in the same way. Otherwise split the log: one part for selection, the rest for this.
 
     It saves most if misses were resolved: everything was shown, or users asked for more until they found it. An
     unresolved miss counts as below the threshold for the new scorer too.
@@ -52,8 +52,9 @@ def rescore(
     Returns
     -------
     Shortlister
-        It has shown no list yet; its threshold is learned from the rounds of the log. With ``score="auto"`` the first
-        picks are used for the score, and only the rounds after them for the threshold.
+        It has shown no list yet; its threshold is learned from the rounds of the log. With ``score="auto"`` the score
+        is learned from the last 250 of them; with `delta` from the first picks, and only the rounds after them are used
+        for the threshold.
 
     Raises
     ------
@@ -61,12 +62,12 @@ def rescore(
         If a round of the log has no new scores: leaving rounds out would void the guarantee.
     """
     lister = Shortlister(coverage, delta, policy=policy, **settings)
-    lister.warm_start(*_rescored(log, new_scores, lister.settings))
+    lister._warm_start(*_rescored(log, new_scores, lister.settings))
     return lister
 
 
-def _rescored(log: Any, new_scores: NewScores, settings: Settings) -> tuple[list[Any], list[Any]]:
-    """Return the lists of a log with new scores, and the right candidates in each: what `warm_start` takes."""
+def _rescored(log: Any, new_scores: NewScores, settings: Settings) -> tuple[list[Any], list[Any], list[list[int]]]:
+    """Return the lists of a log with new scores, the right candidates in each, and those that were shown."""
     rounds = [each for each in _last_epoch(read_log(log)) if _counts(each, settings)]
     if not rounds:
         raise InvalidParameter("there is no round in the log to learn from; give one with answers that count")
@@ -84,7 +85,14 @@ def _rescored(log: Any, new_scores: NewScores, settings: Settings) -> tuple[list
                 "candidates; give one for each, in their order"
             )
         lists.append(scores)
-    return lists, [[each.candidates.index(member) for member in each.right] or -1 for each in rounds]
+    right = [[each.candidates.index(member) for member in each.right] or -1 for each in rounds]
+    return lists, right, [_shown(each) for each in rounds]
+
+
+def _shown(logged: LoggedRound) -> list[int]:
+    """Return the positions of the candidates that were shown."""
+    position = {member: i for i, member in enumerate(logged.candidates)}
+    return [position[member] for member in logged.members]
 
 
 def _last_epoch(rounds: list[LoggedRound]) -> list[LoggedRound]:

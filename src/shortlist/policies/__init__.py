@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from shortlist.policies.anytime import AnytimeSPS
 from shortlist.policies.base import MISS, Policy, State
 from shortlist.policies.order_statistic import OrderStatistic, OrderStatisticState
+from shortlist.policies.product_limit import ProductLimit, ProductLimitState
 
 if TYPE_CHECKING:
     from shortlist.policies import registry
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
         "OrderStatistic",
         "OrderStatisticState",
         "Policy",
+        "ProductLimit",
+        "ProductLimitState",
         "State",
         "load_policy_class",
         "make_policy",
@@ -41,7 +44,7 @@ def __getattr__(name: str) -> Any:
         importlib.import_module(f"shortlist.policies.{module}") for module in ("policy_files", "naming", "registry")
     )
     if name == "__all__":
-        own = ["MISS", "OrderStatisticState", "Policy", "State", "load_policy_class"]
+        own = ["MISS", "OrderStatisticState", "Policy", "ProductLimitState", "State", "load_policy_class"]
         return sorted({*own, *naming.__all__, *registry.__all__})
     for module in (registry, naming, policy_files):
         if name in module.__all__:

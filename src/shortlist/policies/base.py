@@ -45,6 +45,7 @@ for most policies ``policy.prefilter`` is None.
 import abc
 import dataclasses
 import math
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final, Self, get_origin
@@ -188,6 +189,20 @@ class Policy(abc.ABC):
         """
         state.carry = type(self).rule(state.carry, state.values, state.constants, seen, seen == MISS)
 
+    def take(self, state: State, score: float | None, bound: float) -> None:
+        """Take the answer of a round that was shown with a `bound`: its threshold, whatever it is now.
+
+        Parameters
+        ----------
+        state
+            The state, changed in place.
+        score
+            The true label's score, or None for a miss; one below the bound counts as a miss.
+        bound
+            The threshold of the round.
+        """
+        self.learn(state, score if score is not None and score >= bound else MISS)
+
     def to_dict(self) -> dict[str, Any]:
         """Return kind and hyper-parameters as plain data.
 
@@ -214,7 +229,7 @@ def _describe(value: Any) -> Any:
 def _lists(value: Any) -> Any:
     if isinstance(value, dict):
         return [_lists(item) for item in value.items()]
-    return [_lists(item) for item in value] if isinstance(value, (tuple, list, set)) else value
+    return [_lists(item) for item in value] if isinstance(value, (tuple, list, set, array)) else value
 
 
 def _tuples(value: Any) -> Any:

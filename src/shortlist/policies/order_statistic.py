@@ -23,16 +23,16 @@ be revealed late (`reveal`).
 """
 
 import math
-from collections.abc import Hashable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import ClassVar, Final, cast
+from typing import ClassVar, cast
 
 from shortlist._validation import check_probability, miss_rate
 from shortlist.boundaries.base import Advance, Boundary
 from shortlist.boundaries.base import Constants as BoundaryConstants
 from shortlist.errors import InvalidParameter
-from shortlist.policies.base import MISS, Policy, Prefilter, Schedule, State
+from shortlist.policies.base import MISS, Prefilter, Schedule, State
+from shortlist.policies.ordered import Ordered, OrderedState
 
 __all__ = ["OrderStatistic", "OrderStatisticState"]
 
@@ -94,34 +94,9 @@ def reveal(carry: Tally, heap: list[float], constants: Constants, seen: float) -
     return keep((threshold, n, k, first, second, low - 1, ceiling, pending), heap, constants, seen, False)
 
 
-#: A round that has entered the sample: its index, and the score of a hit, MISS, or None without an answer.
-Joined = tuple[int, float | None]
-
-#: Takes the position of a round that was withdrawn: the round never enters the sample.
-_WITHDRAWN: Final = math.inf
-
-
 @dataclass(slots=True)
-class OrderStatisticState(State):
-    """The state of an order-statistic policy, with its open rounds.
-
-    Rounds shown but not yet counted keep their order: the sample is always a prefix of the
-    rounds shown, because answered rounds that overtook open ones would break the guarantee.
-    """
-
-    share: float = 1.0
-    #: Restarts so far; the index counters below are this epoch's.
-    epoch: int = 0
-    #: Rounds shown in this epoch.
-    shown: int = 0
-    #: Rounds of this epoch that have entered the sample or were withdrawn: a prefix of those shown.
-    passed: int = 0
-    #: Unanswered rounds: id -> (epoch, index, threshold it was shown with).
-    open: dict[Hashable, tuple[int, int, float]] = field(default_factory=dict)
-    #: Closed rounds behind an open one: index -> score, MISS, +inf if withdrawn.
-    waiting: dict[int, float] = field(default_factory=dict)
-    #: Those of them that will never be answered.
-    silent: set[int] = field(default_factory=set)
+class OrderStatisticState(OrderedState):
+    """The state of an order-statistic policy, with its open rounds."""
 
     @property
     def rounds(self) -> int:
@@ -161,7 +136,7 @@ class OrderStatisticState(State):
 
 
 @dataclass(frozen=True)
-class OrderStatistic(Policy):
+class OrderStatistic(Ordered):
     """The order-statistic rule over any boundary.
 
     Rule, guarantee and cost are those of the module: `shortlist.policies.order_statistic`.
@@ -273,155 +248,16 @@ class OrderStatistic(Policy):
         carry, concerns = count(self.boundary.advance, state.carry, state.constants, seen)
         state.carry = keep(carry, state.values, state.constants, seen, False) if concerns else carry
 
-    def show(
-        self, state: OrderStatisticState, name: Hashable, threshold: float | None = None, epoch: int | None = None
-    ) -> None:
-        """Open a round under a name; its answer is judged against its own threshold, by default the one in force now.
+    def _judge(self, score: float | None, bound: float) -> float:
+        """Return the score of a hit; one below its own round's threshold counts as a miss."""
+        return score if score is not None and score >= bound else MISS
 
-        A replica that shows lists from an older copy of the state passes that copy's `threshold` and `epoch`; a
-        round of an older epoch never enters the sample.
-
-        Parameters
-        ----------
-        state
-            The state, changed in place.
-        name
-            The round's name, not used by another open round.
-        threshold
-            The threshold the list was cut at; by default the one in force.
-        epoch
-            The epoch it was cut in; by default the current one.
-        """
-        state.open[name] = (
-            state.epoch if epoch is None else epoch,
-            state.shown,
-            state.threshold if threshold is None else threshold,
-        )
-        state.shown += epoch is None or epoch == state.epoch
-
-    def answer(self, state: OrderStatisticState, name: Hashable, score: float | None) -> list[Joined]:
-        """Take the answer to an open round. A score below that round's own threshold counts as a miss.
-
-        Parameters
-        ----------
-        state
-            The state, changed in place.
-        name
-            The name of an open round.
-        score
-            The true label's score, or None for a miss.
-
-        Returns
-        -------
-        list[Joined]
-            The rounds that entered the sample, in order.
-        """
-        epoch, index, threshold = state.open.pop(name)
-        seen = score if score is not None and score >= threshold else MISS
-        if index != state.passed or epoch != state.epoch:
-            return self._close(state, epoch, index, seen)
-        state.passed = index + 1  # in order, as nearly all are
+    def _enter(self, state: State, index: int, seen: float | None) -> None:  # noqa: ARG002 - the sample has no order
+        """Add a round to the sample; without an answer it counts as below the threshold until that arrives."""
+        if seen is None:
+            state.carry, seen = (*state.carry[:_PENDING], state.carry[_PENDING] + 1), MISS
         self.learn(state, seen)
-        return [(index, seen), *self.advance(state)] if state.waiting else [(index, seen)]
 
-    def silence(self, state: OrderStatisticState, name: Hashable) -> list[Joined]:
-        """Close an open round that will never be answered: it counts as below the threshold.
-
-        Parameters
-        ----------
-        state
-            The state, changed in place.
-        name
-            The name of an open round.
-
-        Returns
-        -------
-        list[Joined]
-            The rounds that entered the sample, in order.
-        """
-        epoch, index, _ = state.open.pop(name)
-        if epoch == state.epoch and index >= state.passed:
-            state.silent.add(index)
-        return self._close(state, epoch, index, MISS)
-
-    def withdraw(self, state: OrderStatisticState, name: Hashable) -> list[Joined]:
-        """Remove an open round; one that is already in the sample stays there as below the threshold.
-
-        Parameters
-        ----------
-        state
-            The state, changed in place.
-        name
-            The name of an open round.
-
-        Returns
-        -------
-        list[Joined]
-            The rounds that entered the sample, in order.
-        """
-        epoch, index, _ = state.open.pop(name)
-        return self._close(state, epoch, index, _WITHDRAWN)
-
-    def _close(self, state: OrderStatisticState, epoch: int, index: int, seen: float) -> list[Joined]:
-        if epoch != state.epoch:
-            return []  # of another epoch: accepted, never counted
-        if index >= state.passed:
-            state.waiting[index] = seen
-            return self.advance(state) if index == state.passed else []
-        state.carry = reveal(state.carry, state.values, state.constants, MISS if seen == _WITHDRAWN else seen)
-        return []
-
-    def advance(self, state: OrderStatisticState, until: int = 0) -> list[Joined]:
-        """Add rounds to the sample in the order shown: closed ones, and all with an index below `until`.
-
-        An unanswered round enters as below the threshold and is corrected if a hit arrives. Any `until` is safe;
-        ``shown - patience`` waits for a round while `patience` later ones are shown.
-
-        Parameters
-        ----------
-        state
-            The state, changed in place.
-        until
-            Rounds with an index below this enter even if unanswered.
-
-        Returns
-        -------
-        list[Joined]
-            The rounds that entered the sample, in order: index, and the score of a hit, `MISS`, or None without an
-            answer.
-        """
-        joined: list[Joined] = []
-        waiting, silent = state.waiting, state.silent
-        while (index := state.passed) < state.shown:
-            seen = waiting.pop(index, None)
-            if seen is None:
-                if index >= until:
-                    break
-                state.carry = (*state.carry[:_PENDING], state.pending + 1)
-            state.passed = index + 1
-            if seen == _WITHDRAWN:
-                continue
-            self.learn(state, MISS if seen is None else seen)
-            if silent and index in silent:
-                silent.discard(index)
-                seen = None
-            joined.append((index, seen))
-        return joined
-
-    def restart(self, state: OrderStatisticState, share: float) -> None:
-        """Start a new epoch: forget everything learned, and use `share` of delta from here on.
-
-        Answers to rounds of older epochs are accepted but not counted.
-
-        Parameters
-        ----------
-        state
-            The state, changed in place.
-        share
-            The share of the boundary's delta for the new epoch.
-        """
-        fresh = self.init(share)
-        state.carry, state.values, state.constants = fresh.carry, fresh.values, fresh.constants
-        state.share, state.epoch = share, state.epoch + 1
-        state.shown = state.passed = 0
-        state.waiting, state.silent = {}, set()
+    def _correct(self, state: State, index: int, seen: float) -> None:  # noqa: ARG002 - likewise
+        """Take the answer of a round that entered without one."""
+        state.carry = reveal(state.carry, state.values, state.constants, seen)

@@ -29,6 +29,7 @@ from shortlist.policies.mvp import MVP
 from shortlist.policies.oracle import Oracle
 from shortlist.policies.order_statistic import OrderStatistic
 from shortlist.policies.pid import ConformalPID
+from shortlist.policies.product_limit import ProductLimit
 from shortlist.policies.saocp import SAOCP
 from shortlist.policies.scale_free import ScaleFreeOGD
 from shortlist.policies.sps import SPS
@@ -52,6 +53,7 @@ __all__ = [
     "Greedy",
     "Oracle",
     "OrderStatistic",
+    "ProductLimit",
     "ScaleFreeOGD",
     "ThresholdTracking",
     "Variant",
@@ -225,6 +227,7 @@ _SHARES: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8)
 REGISTRY: Final[dict[str, Entry]] = {
     entry.policy.key: entry
     for entry in (
+        Entry(ProductLimit, setting="window", field=True),
         Entry(
             AnytimeSPS,
             setting="delta",

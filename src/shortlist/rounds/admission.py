@@ -105,11 +105,15 @@ def _hit(listed: Listed, answer: Member | All, name: RoundName) -> Hit:
     score, missed = _score(listed, rank), not listed.has(last)
     after_more = listed.first is not None and last >= listed.first
     row = None if position is None or len(listed.scores) <= MOST_KEPT else _row(listed.scores[position])
-    return Hit(listed.round_id, shown[rank], score, missed, listed.complete, position, after_more, several, row)
+    half = listed.is_in_better_half(last)
+    recall = listed.tells_recall
+    return Hit(listed.round_id, shown[rank], score, missed, recall, position, after_more, several, row, half)
 
 
 def _row(scores: Any) -> list[float | None]:
     """Return the scores of a candidate as plain data."""
+    if isinstance(scores, float):  # one scorer has no gaps
+        return [float(scores)]
     row = np.atleast_1d(np.asarray(scores, dtype=np.float64)).tolist()
     return [None if math.isnan(score) else score for score in row]
 

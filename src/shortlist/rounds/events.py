@@ -102,6 +102,10 @@ class Listed(NamedTuple):
     group: Member | None = None
     #: Where it was drawn from items that waited: its position among them, and how many they were.
     drawn: list[int] | None = None
+    #: The comparable score of the best candidate that was not shown, for the product limit; None if all were shown.
+    edge: float | None = None
+    #: Of a long list, the positions of the best candidates, shown or not, that are kept for fits of the score.
+    kept: list[int] | None = None
 
     @property
     def members(self) -> list[Member]:
@@ -117,7 +121,17 @@ class Listed(NamedTuple):
     @property
     def as_missed(self) -> tuple[bool, bool, bool, bool]:
         """The fields of a `Miss` of this list."""
-        return self.truncated, self.complete, self.is_everything, self.is_paged
+        return self.truncated, self.tells_recall, self.is_everything, self.is_paged
+
+    @property
+    def tells_recall(self) -> bool:
+        """Whether everything was shown, for another reason than the scores: by itself, or by the error budget."""
+        return self.complete or (self.added > 0 and self.first is None and len(self.positions) == len(self.scores))
+
+    def is_in_better_half(self, rank: int) -> bool | None:
+        """Return whether a member is in the better half of a list that was cut; None if it was not cut."""
+        length = len(self.positions) if self.first is None else self.first
+        return None if self.edge is None else rank < (length + 1) // 2
 
     @property
     def is_everything(self) -> bool:
@@ -133,8 +147,8 @@ class Listed(NamedTuple):
         """Return whether the list has the member at this index: whether it would have been shown without `at_most`."""
         if self.complete:
             return position < self.reached  # in shadow mode, all are shown
-        ends = (self.asked, self.first, len(self.positions))  # an empty list that was expanded has a first of 0
-        return position < next(end for end in ends if end is not None)
+        end = self.first if self.asked is None else self.asked  # an empty list that was expanded has a first of 0
+        return position < (len(self.positions) if end is None else end)
 
     def expanded(self, event: "Expanded") -> "Listed":
         """Return the list with more of it shown."""
@@ -146,6 +160,7 @@ class Listed(NamedTuple):
             reached=event.reached,
             truncated=event.truncated,
             first=len(self.positions) if self.first is None else self.first,
+            edge=event.edge,
         )
 
 
@@ -168,6 +183,8 @@ class Hit(NamedTuple):
     #: Its scores as passed, None for a scorer that has none, if the score is learned from picks and the list is so long
     #: that only a part of it is kept for that.
     row: list[float | None] | None = None
+    #: Whether it was in the better half of a list that was cut, for the product limit.
+    half: bool | None = None
 
 
 class Expanded(NamedTuple):
@@ -183,6 +200,8 @@ class Expanded(NamedTuple):
     comparable: list[float] | None = None
     #: Whether more of it had already been shown.
     again: bool = False
+    #: As for a list.
+    edge: float | None = None
 
 
 class Miss(NamedTuple):
@@ -232,6 +251,8 @@ class WarmStarted(NamedTuple):
     scores: list[float]
     #: A digest of the examples, to recognize them if they are sent again.
     digest: str | None = None
+    #: For the product limit: which of the scores are bounds, that the right answers cannot exceed.
+    censored: list[int] | None = None
 
 
 class Configured(NamedTuple):
@@ -249,12 +270,15 @@ class Restarted(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """The score was learned and frozen: later rounds are cut with it, and only they count."""
+    """The score was learned: later rounds are cut with it."""
 
     number: int
     score: Learned
     #: The number of the last event that it was computed from, where others came in between; None if none did.
     seen: int | None = None
+    #: For the product limit, by the seed of each stream: the rounds that are kept, scored by it, as the policy keeps
+    #: them; streams that are not named have none.
+    windows: dict[str, list[float]] | None = None
 
 
 Event = (

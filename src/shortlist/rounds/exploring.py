@@ -10,8 +10,9 @@ random order is what makes that plausible: users read from the top, and with the
 would be clicked less.
 
 - The draw is a pure function of the stream's seed and the round's name. Its probability may depend on the past, never
-  on the list: 1/2 while the threshold is minus infinity, where every list is complete, then `explore_share`;
-  ``"auto"`` is min(0.2, 2 / sqrt(t)).
+  on the list: `explore_share`; ``"auto"`` is 0.2 while the threshold is minus infinity, then min(0.2, 2 / sqrt(t)).
+- Lists that are not explored never count, so nothing forbids cutting them from the first one on: until there is a
+  threshold they are the best 10, by the score so far. The guarantee begins with the first cut.
 - Explored rounds enter the sample in the order shown; each is waited for while `patience` later rounds are shown. A
   later click enters the sample when it arrives; dropping it would be a bias.
 - `at_most` does not apply to explored lists. The error budget and the drift alarm need reported misses: they are off.
@@ -31,8 +32,8 @@ __all__ = ["ExploreShare", "check_explore_share", "coin", "share_at", "shuffled"
 
 #: A share of rounds, or the schedule that decreases over time.
 ExploreShare = float | Literal["auto"]
-#: The probability that a round is explored while all lists are complete.
-_COMPLETE: Final = 0.5
+#: ``"auto"`` is at most this.
+_MOST: Final = 0.2
 
 
 def check_explore_share(value: object) -> "ExploreShare | None":
@@ -62,12 +63,12 @@ def coin(seed: str, name: RoundName) -> float:
 def share_at(share: ExploreShare, rounds: int, threshold: float) -> float:
     """Return the probability that the next round is explored, after so many rounds.
 
-    >>> [round(share_at("auto", t, 0.5), 3) for t in (0, 100, 10_000)]
-    [0.2, 0.199, 0.02]
+    >>> [round(share_at("auto", t, 0.5), 3) for t in (0, 100, 10_000)], share_at("auto", 10_000, -math.inf)
+    ([0.2, 0.199, 0.02], 0.2)
     """
-    if threshold == -math.inf:
-        return _COMPLETE
-    return min(0.2, 2.0 / math.sqrt(rounds + 1)) if isinstance(share, str) else share
+    if not isinstance(share, str):
+        return share
+    return _MOST if threshold == -math.inf else min(_MOST, 2.0 / math.sqrt(rounds + 1))
 
 
 def shuffled(seed: str, name: RoundName, candidates: int) -> NDArray[np.intp]:

@@ -1,4 +1,4 @@
-r"""``score="auto"``: learn the score first, freeze it, then learn its threshold.
+r"""``score="auto"`` with a delta: learn the score first, freeze it, then learn its threshold.
 
 The first rounds are shown complete, until 30 of them (100 with several scorers) were answered by a pick, or at the
 latest after ten times as many rounds. Then the score is fitted (`shortlist.scores.learned`) and frozen.
@@ -12,23 +12,24 @@ so it is recorded, and never recomputed when a log or a file is read.
 """
 
 import functools
+import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from shortlist._validation import UNNAMED, Array, Scorers
-from shortlist.rounds.events import Event, Fitted, Hit, Listed
+from shortlist.rounds.events import Event, Expanded, Fitted, Hit, Listed
 from shortlist.rounds.exploring import shuffled
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import RoundName
 from shortlist.scores import Learned
 from shortlist.scores.kept_lists import MOST_KEPT, Example, KeptList, keep
-from shortlist.scores.learned import fit, lengths_without, prior
+from shortlist.scores.learned import fit, lengths_without, prior, scores_of
 
-__all__ = ["PATIENCE", "Learning", "LearningState", "make_learning", "picks_needed"]
+__all__ = ["PATIENCE", "KeptRound", "Learning", "LearningState", "picks_needed"]
 
 #: The picks for a fit, with one scorer and with several: a bad fit is frozen, so these are chosen for the worst run.
 _PICKS_ONE: Final = 30
@@ -37,6 +38,41 @@ _PICKS_SEVERAL: Final = 100
 PATIENCE: Final = 10
 #: The smallest number of picks for measuring what a fresh fit would change.
 _FEW: Final = 20
+
+
+class KeptRound(NamedTuple):
+    """A list that is kept for fits, and its answer, if it has one."""
+
+    kept: KeptList
+    #: Which of all lists it was.
+    number: int
+    #: The seed of its stream.
+    owner: str
+    #: Of the candidates that are kept, those that were shown; empty if all were.
+    shown: list[int]
+    everything: bool
+    #: The position of the pick; None if it was missed, or is not answered yet.
+    pick: int | None = None
+    #: The scores of the pick, where it may not be kept.
+    row: list[float | None] | None = None
+
+    @property
+    def example(self) -> Example:
+        """The example of its pick."""
+        assert self.pick is not None  # noqa: S101 - it was picked
+        return self.kept.example(self.pick, _row(self.kept, self.row))
+
+    def y(self, score: Learned) -> float:
+        """Return the score of its pick, or that of the best candidate that was not shown; -inf if all were."""
+        if self.pick is not None:
+            example = self.example
+            return float(scores_of(score, example)[example.position])
+        if self.everything:
+            return -math.inf
+        scores = scores_of(score, self.kept.unpicked)
+        hidden = np.ones(len(scores), dtype=bool)
+        hidden[self.shown] = False
+        return float(scores[hidden].max() if hidden.any() else scores.min())
 
 
 @dataclass(slots=True)
@@ -59,6 +95,16 @@ class LearningState:
     open: dict[RoundName, KeptList] = field(default_factory=dict)
     #: The last lists in which something was picked.
     examples: deque[Example] = field(default_factory=deque)
+    #: With repeated fits: which is next, and the lists that are kept, open ones in the order shown, and answered ones.
+    stage: int = 0
+    kept: dict[RoundName, KeptRound] = field(default_factory=dict)
+    closed: deque[KeptRound] = field(default_factory=deque)
+    #: Lists kept so far, how many they were at the last pick, and at the last restart.
+    shown: int = 0
+    due_at: int = 0
+    since: int = 0
+    #: Answers that came while a fit was due: round, kind, position and row of a pick.
+    later: list[tuple[RoundName, str, int | None, list[float | None] | None]] = field(default_factory=list)
 
     @property
     def score(self) -> Learned | None:
@@ -80,8 +126,6 @@ class Learning:
     def __init__(self, settings: Settings, state: LearningState | None = None) -> None:
         self.coverage: float = getattr(settings.policy, "coverage", 0.9)
         self.state = LearningState() if state is None else state
-        #: How many picks a fit needs.
-        self.needed = picks_needed(self.state.scorers or UNNAMED)
         self._prior: Learned | None = None
         # The pick after which it was measured, and the result.
         self._gain: tuple[int, tuple[float, float]] | None = None
@@ -90,6 +134,16 @@ class Learning:
     def scorers(self) -> Scorers | None:
         """The names of the scorers, once there has been a round."""
         return self.state.scorers
+
+    @property
+    def needed(self) -> int:
+        """How many picks a fit needs."""
+        return picks_needed(self.state.scorers or UNNAMED)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether no list is kept any more. Here they are, for they say what a fresh fit would change."""
+        return False
 
     @property
     def number(self) -> int:
@@ -105,6 +159,21 @@ class Learning:
             self._prior = prior(scorers)
         return self._prior
 
+    @property
+    def stamp(self) -> tuple[int, ...]:
+        """What a fit that is due depends on: if it has changed, a fit that was computed before is out of date."""
+        return (self.state.picks,)
+
+    def best_of(self, compared: Array, positions: list[int]) -> list[int] | None:  # noqa: ARG002 - as shown
+        """Return the positions to keep of a long list, best first, if they are others than those shown."""
+        return None
+
+    def expand(self, event: Expanded) -> None:
+        """Take note that more of a list was shown."""
+
+    def restart(self) -> None:
+        """Take note that a new epoch begins."""
+
     def counts(self, listed: Listed) -> bool:
         """Return whether a round may count for the threshold: its list was cut with the frozen score."""
         return not self.state.fitting and listed.fit == len(self.state.fits)
@@ -116,7 +185,6 @@ class Learning:
         state = self.state
         if state.scorers is None and len(listed.scores):  # an empty search does not name its scorers
             state.scorers = UNNAMED if listed.scorers is None else tuple(listed.scorers)
-            self.needed = picks_needed(state.scorers)
         state.rounds += state.fitting
         values = np.asarray(listed.scores, dtype=np.float64)
         if len(values) <= MOST_KEPT:
@@ -141,7 +209,7 @@ class Learning:
         if self.is_due:
             return  # the examples of a fit that is due do not change until it is applied
         state.picks += 1
-        state.examples.append(kept.example(event.position, _row(kept, event)))
+        state.examples.append(kept.example(event.position, _row(kept, event.row)))
         while len(state.examples) > self.needed:
             state.examples.popleft()
 
@@ -188,7 +256,6 @@ class Learning:
         state.scorers = event.score.scorers
         state.fitting, state.rounds = False, 0
         self._gain = None
-        self.needed = picks_needed(state.scorers)
 
     def refit(self) -> None:
         """Schedule another fit, on the latest picks and those to come."""
@@ -229,18 +296,13 @@ class Learning:
         return now / len(examples), fresh / len(examples)
 
 
-def _row(kept: KeptList, event: Hit) -> Any:
+def _row(kept: KeptList, row: list[float | None] | None) -> Any:
     """Return the scores of a pick, in the shape of the list's: one number, or one of each scorer."""
-    if event.row is None:
+    if row is None:
         return None
-    return event.row if kept.values.ndim > 1 else event.row[0]
+    return row if kept.values.ndim > 1 else row[0]
 
 
 def picks_needed(scorers: Scorers) -> int:
     """Return how many picks a fit of these scorers needs."""
     return _PICKS_ONE if len(scorers) == 1 else _PICKS_SEVERAL
-
-
-def make_learning(settings: Settings, state: LearningState | None = None) -> Learning | None:
-    """Return the learner of the score, if it is learned."""
-    return Learning(settings, state) if settings.score == "auto" else None

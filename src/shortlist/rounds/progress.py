@@ -8,7 +8,8 @@ from typing import Any, Final
 from shortlist._validation import UNNAMED, miss_rate
 from shortlist._wilson import wilson
 from shortlist.boundaries.base import Advance, Constants
-from shortlist.policies import MISS, OrderStatistic, OrderStatisticState
+from shortlist.policies import MISS, OrderStatistic, OrderStatisticState, ProductLimitState
+from shortlist.policies.product_limit import FIRST
 from shortlist.rounds.learning import PATIENCE, Learning
 from shortlist.rounds.shown import RoundName
 from shortlist.rounds.stream import Stream, Tally
@@ -17,8 +18,22 @@ from shortlist.rounds.tracker import Tracker
 from shortlist.scores import Learned
 from shortlist.scores.kept_lists import MOST_KEPT
 
-__all__ = ["count", "rounds_needed", "summarize", "waiting_for"]
+__all__ = [
+    "POOR_SEARCH",
+    "TOO_MANY_MISSES",
+    "UNREPORTED",
+    "count",
+    "rounds_needed",
+    "summarize",
+    "waiting_for",
+]
 
+#: How `waiting_for` begins where something is wrong: what it then says is advice.
+UNREPORTED: Final = "coverage unknown"
+POOR_SEARCH: Final = "better candidates"
+TOO_MANY_MISSES: Final = "fewer misses"
+#: After so many picks without a reported miss, silence may hide misses.
+_PICKS: Final = 20
 #: How many rounds ahead to look for the next move of the threshold.
 _LOOKAHEAD: Final = 10_000
 
@@ -61,7 +76,8 @@ def summarize(
     state, complete = tracker.state, tally.recall_hits + tally.recall_misses
     counts = count(tally, open_rounds=open_rounds)
     answered = tally.hits + tally.misses
-    if settings.explore_share is not None:
+    unreported = is_unreported(stream, open_rounds)
+    if settings.explore_share is not None or unreported:
         counts["coverage_seen"], answered = None, 0  # misses are not reported
     score = stream.score_of(stream.scorers or UNNAMED)
     learned = score if isinstance(score, Learned) and (learning is None or learning.number) else None
@@ -85,7 +101,12 @@ def summarize(
         "policy": settings.policy.to_dict(),
         "coverage_target": getattr(settings.policy, "coverage", None),
         "coverage_interval": wilson(tally.hits, answered) if answered else None,
-        "waiting_for": _poor_search(stream)
+        "guarantee": guarantee(stream),
+        "not_identified": state.policy.unidentified if settings.is_product_limit else None,
+        "length": tally.length if tally.rounds else None,
+        "half_coverage": tally.half if tally.halves else None,
+        "waiting_for": (_unreported(stream, open_rounds) if unreported else None)
+        or _poor_search(stream)
         or _fit_first(stream)
         or waiting_for(tracker, id_of) + _recall_so_far(stream),
         "rounds_needed": None if fitting else rounds_needed(tracker),
@@ -93,10 +114,69 @@ def summarize(
         "score": stream.score_name,
         "score_why": _why(learned, learning),
         "scorers": {} if learned is None else dict(zip(learned.scorers, learned.influence, strict=True)),
-        "fit_rounds": None if learning is None else learning.needed,
+        "fit_rounds": None if learning is None or settings.is_product_limit else learning.needed,
         "fit_picks": len(learning.state.examples) if learning is not None and fitting else None,
         "refit_gain": None if gain is None or gain[0] <= 0 else 1 - gain[1] / gain[0],
     }
+
+
+def guarantee(stream: Stream) -> str:
+    """Return in words which guarantee is in force."""
+    settings, tracker = stream.settings, stream.tracker
+    parts = []
+    if settings.explore_share is not None and tracker.threshold == MISS:
+        parts.append("none before the first cut: until then lists that are not explored are the best 10")
+    elif not settings.is_product_limit:
+        parts.append(_about_every_list(stream))
+    if stream.budget is not None:
+        parts.append(
+            f"over many lists, in any W answered rounds in a row at most {float(miss_rate(tracker.coverage)):.4g} W + "
+            f"{stream.budget.size} cut lists miss, under any distribution shift, if misses are reported and answers "
+            "are prompt"
+        )
+    if settings.is_product_limit:
+        parts.append("nothing about a single list")
+    if settings.at_most is not None and settings.explore_share is None:
+        parts.append(f"pages that at_most={settings.at_most} cuts short are not covered")
+    return "; ".join(parts)
+
+
+def _about_every_list(stream: Stream) -> str:
+    """Return in words what the policy guarantees, and under which condition."""
+    settings, policy = stream.settings, stream.settings.policy
+    delta, horizon = getattr(policy, "delta", None), getattr(policy, "horizon", None)
+    how = "" if delta is None else f"with probability {1 - delta:.6g} "
+    until = "" if horizon is None else f" in {horizon:,} rounds"
+    condition = ""
+    if settings.explore_share is not None:
+        condition = ", and where everything is shown right answers with low scores are clicked at least as often"
+    elif settings.unanswered == "ignore":
+        condition = ", and right answers with low scores are answered at least as often, and no later"
+    return (
+        f"about every list, {how}none{until} is cut further than the optimal threshold would cut it, while the "
+        f"distribution is stationary{condition}"
+    )
+
+
+def is_unreported(stream: Stream, open_rounds: int) -> bool:
+    """Return whether there are picks and silence, but never a miss: then coverage is unknown."""
+    tally = stream.tally
+    silent = open_rounds + tally.skipped + tally.expired
+    return (
+        stream.settings.is_product_limit
+        and tally.misses == 0
+        and tally.hits >= _PICKS
+        and silent >= max(_PICKS / 2, float(miss_rate(stream.tracker.coverage)) * tally.rounds / 2)
+    )
+
+
+def _unreported(stream: Stream, open_rounds: int) -> str:
+    tally = stream.tally
+    silent = open_rounds + tally.skipped + tally.expired
+    return (
+        f"{UNREPORTED}: nobody reports misses ({tally.hits:,} picks, {silent:,} rounds without answer, no miss); "
+        'let users say "not in this list" or ask for more, or set explore_share for users who only click'
+    )
 
 
 def is_fitting(stream: Stream) -> bool:
@@ -122,18 +202,25 @@ def _fit_first(stream: Stream) -> str | None:
     learning = stream.learning
     if learning is None or not learning.state.fitting:
         return None
-    state, needed = learning.state, learning.needed
+    state, needed, settings = learning.state, learning.needed, stream.settings
+    shown = "everything is shown"
+    if settings.explore_share is not None:
+        shown = f"the best {FIRST} are shown, or everything where a list is explored,"
+    elif settings.at_most is not None and not settings.shadow:
+        shown = f"the best {settings.at_most:,} are shown"
     if learning.is_due:
-        return "the fit of the score, from the picks that there are: everything is shown until it is done"
+        return f"the fit of the score, from the picks that there are: {shown} until it is done"
     return (
-        f"the score: it is learned from {needed} picks, of which there are {len(state.examples)}; everything is shown "
-        f"until then, or for {PATIENCE * needed:,} rounds at the most"
+        f"the score: it is learned from {needed} picks, of which there are {len(state.examples)}; {shown} until then, "
+        f"or for {PATIENCE * needed:,} rounds at the most"
     )
 
 
 def rounds_needed(tracker: Tracker) -> int | None:
     """Return the smallest number of further counted rounds that can move the threshold; None if not foreseeable."""
     state, policy = tracker.state.policy, tracker.policy
+    if isinstance(state, ProductLimitState):
+        return state.wait if state.threshold == MISS else None
     if too_many_low(tracker):
         return None
     needed = (
@@ -157,6 +244,8 @@ def _look_ahead(advance: Advance, walk: tuple[int, int, float, float], constants
 def too_many_low(tracker: Tracker) -> bool:
     """Return whether more rounds are below the threshold than coverage allows, beyond chance."""
     state = tracker.state.policy
+    if isinstance(state, ProductLimitState):
+        return True  # it does not stop
     return is_too_many(tracker.coverage, state.low, state.rounds)
 
 
@@ -169,6 +258,11 @@ def is_too_many(coverage: float, low: int, rounds: int, *, errors: float = 4, mo
 def waiting_for(tracker: Tracker, id_of: Callable[[RoundName], str] = str) -> str:
     """Return in words what is needed before the threshold can move."""
     state = tracker.state.policy
+    if isinstance(state, ProductLimitState):
+        if state.threshold > MISS:
+            return "nothing: the threshold moves with every few answers"
+        needed = f"{state.wait} more answers" if state.wait > 1 else "another pick"
+        return f"{needed} before there is a threshold: the best {FIRST} are shown until then"
     more = rounds_needed(tracker)
     if too_many_low(tracker):
         words = _why_stuck(tracker, state)
@@ -209,7 +303,7 @@ def _why_stuck(tracker: Tracker, state: OrderStatisticState) -> str:
         )
     why = f" ({'; '.join(causes)})" if causes else ""
     return (
-        f"fewer misses: of {state.rounds:,} counted rounds {state.low:,} ({state.low / state.rounds:.1%}) were "
+        f"{TOO_MANY_MISSES}: of {state.rounds:,} counted rounds {state.low:,} ({state.low / state.rounds:.1%}) were "
         f"missed, are unanswered or lie below today's threshold{why}, and "
         f"coverage allows {p0:.1%}; while that is so the threshold cannot move: {', or '.join(remedies)}"
     )
@@ -231,11 +325,15 @@ def _poor_search(stream: Stream) -> str | None:
     if not (too_many_low(stream.tracker) and is_too_many(coverage, misses, hits + misses)):
         return None
     return (
-        f"better candidates: everything was shown in {hits + misses:,} answered rounds, and the right answer was "
+        f"{POOR_SEARCH}: everything was shown in {hits + misses:,} answered rounds, and the right answer was "
         f"among the candidates in {hits:,} of them ({hits / (hits + misses):.1%}), less than the coverage of "
-        f"{coverage:.1%}; while that is so the threshold cannot move: pass more "
+        f"{coverage:.1%}; while that is so {_to_no_use(stream)}: pass more "
         "candidates (raise fetch_k, top_k or similarity_top_k), improve the search, or ask for less coverage"
     )
+
+
+def _to_no_use(stream: Stream) -> str:
+    return "lists grow to no use" if stream.settings.is_product_limit else "the threshold cannot move"
 
 
 def _recall_so_far(stream: Stream) -> str:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from shortlist._validation import Array
 from shortlist.rounds.settings import Settings
 
-__all__ = ["Selection", "all_best_first", "best_first", "select"]
+__all__ = ["Positions", "Selection", "all_best_first", "best_first", "select"]
 
 Positions = NDArray[np.intp]
 
@@ -45,15 +45,22 @@ def all_best_first(values: Array, comparable: Array, reached: NDArray[np.bool_])
 
 
 def select(
-    values: Array, comparable: Array, reached: NDArray[np.bool_], settings: Settings, more: int = 0
+    values: Array,
+    comparable: Array,
+    reached: NDArray[np.bool_],
+    settings: Settings,
+    more: int = 0,
+    first: int | None = None,
 ) -> Selection:
     """Return what to show.
 
-    What reaches the threshold; or more: the `more` candidates that the error budget adds, up to `at_least`, or all of
-    them in shadow mode; or less: `at_most`.
+    What reaches the threshold, of which only the best `first` if that is given; or more: the `more` candidates that
+    the error budget adds, up to `at_least`, or all of them in shadow mode; or less: `at_most`.
     """
     kept = reached.nonzero()[0]
     base, count = kept.size, len(values)
+    if first is not None:
+        base = min(base, first)
     usual = base if base >= settings.at_least else min(settings.at_least, count)
     asked = max(usual, min(base + more, count))
     page = asked if settings.at_most is None else min(asked, settings.at_most)

@@ -5,27 +5,47 @@ The keywords of the listers, the bodies of the service and the reference are mad
 
 import dataclasses
 import inspect
+import math
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 from shortlist import policies
-from shortlist._validation import check_count
+from shortlist._validation import check_count, miss_rate
 from shortlist.errors import InvalidParameter
-from shortlist.policies import OrderStatistic, Policy
+from shortlist.policies import AnytimeSPS, Policy, ProductLimit
+from shortlist.policies.ordered import Ordered
 from shortlist.rounds.exploring import ExploreShare, check_explore_share
 from shortlist.scores import Score, to_score
 
-__all__ = ["CONFIGURABLE", "DEFAULT_BUDGET", "PAIRS", "SETTINGS", "OnDrift", "Pair", "Settings", "Unanswered"]
+__all__ = [
+    "CONFIGURABLE",
+    "PAIRS",
+    "SETTINGS",
+    "OnDrift",
+    "Pair",
+    "Settings",
+    "Unanswered",
+    "default_budget",
+    "default_policy",
+]
 
 Unanswered = Literal["miss", "ignore"]
 OnDrift = Literal["report", "restart"]
 
-#: The size of the error budget that ``"auto"`` stands for.
-DEFAULT_BUDGET: Final = 20
 #: The most candidates that the service takes in a round: no setting that counts them needs to be larger.
 _MOST_CANDIDATES: Final = 10_000
+
+
+def default_budget(coverage: float) -> int:
+    """Return the size of the error budget that ``"auto"`` stands for: natural fluctuations of misses scale so.
+
+    >>> [default_budget(coverage) for coverage in (0.8, 0.9, 0.95, 0.99, 0.9999)]
+    [27, 20, 15, 7, 1]
+    """
+    p0 = float(miss_rate(coverage))
+    return max(1, round(200 / 3 * math.sqrt(p0 * (1 - p0))))
 
 
 def _setting(
@@ -44,32 +64,36 @@ class Settings:
     score: str | Score = _setting(
         "auto",
         """How a list's scores become the one score per candidate that is compared with the threshold. ``"auto"``, the
-        default: learned from the first picks, 30 with one scorer and 100 with several, while everything is shown, and
-        then frozen, after at most ten times as many rounds. Or a fixed one: ``"raw"``, ``"margin"``, ``"relative"``,
-        ``"rank"``, ``"adaptive"``; or one with parameters, such as one learned before.""",
+        default: learned from the picks, for one scorer or several: fitted again at 15, 30, 60, 120 and 250 picks. With
+        `delta` it is learned from the first picks, 30 with one scorer and 100 with several, while everything is shown,
+        and then frozen, after at most ten times as many rounds. Or a fixed one: ``"raw"``, ``"margin"``,
+        ``"relative"``, ``"rank"``, ``"adaptive"``; or one with parameters, such as one learned before.""",
     )
     miss_budget: int | Literal["auto"] | None = _setting(
         "auto",
         """An error budget against distribution shift: in any W consecutive answered rounds at most (1 - coverage) W +
         `miss_budget` cut lists miss, for any sequence of rounds. As misses use it up, lists get longer until they are
-        complete; under a stationary distribution this is rare. ``"auto"``, the default, is 20, or off with
-        `explore_share`; None turns it off. Thresholds are the same with it and without it.""",
+        complete; under a stationary distribution this is rare. ``"auto"``, the default, is 27, 20, 15 or 7 at a
+        coverage of 0.8, 0.9, 0.95 or 0.99, and off with `explore_share`. None turns it off, which needs `delta`:
+        without it this budget is the guarantee.""",
         least=1,
         most=1_000_000,
         changes=True,
     )
     unanswered: Unanswered | None = _setting(
         None,
-        """What silence means. ``"miss"``, the default: an unanswered round counts as below the threshold until its
+        """What silence means. ``"miss"``, the default: an unanswered round counts as missed until its
         answer arrives; always safe. ``"ignore"``: a round counts when it is answered; safe only if right answers with
         low scores are answered at least as often as those with high scores, and no later.""",
     )
     explore_share: ExploreShare | None = _setting(
         None,
         """For users who click what they find but never report a miss: the share of rounds, chosen at random, in which
-        everything is shown, in random order; only those count, and only if clicked. A number such as 0.05, or
-        ``"auto"``, which is min(0.2, 2 / sqrt(t)); half of the rounds until the first cut. It excludes `unanswered`,
-        `miss_budget`, `on_drift` and `shadow`, and can change to another share, but not be turned on or off.""",
+        everything is shown, in random order; only those count, and only if clicked. Until the first cut the other
+        lists are the best 10. A number such as 0.05, or ``"auto"``, which is 0.2 until the first cut, then
+        min(0.2, 2 / sqrt(t)). Misses are not reported, so it implies `delta` (0.01 if not given), and excludes
+        `unanswered`, `miss_budget`, `on_drift` and `shadow`. It can be turned on later where there is no `delta`, which
+        begins a new epoch and keeps the learned score; it cannot be turned off.""",
         changes=True,
     )
     patience: int = _setting(
@@ -84,10 +108,10 @@ class Settings:
     )
     on_drift: OnDrift | None = _setting(
         None,
-        """Watch for a distribution shift after which lists miss more often than allowed: ``"report"`` alarms in the
-        summary, or ``"restart"`` learning. All epochs, the first included, share delta, so learning starts a little
-        later. Only misses that are reported within `patience` rounds are seen; skipped rounds are not. False alarms are
-        at least a million rounds apart on average.""",
+        """With `delta` only: watch for a distribution shift after which lists miss more often than allowed:
+        ``"report"`` alarms in the summary, or ``"restart"`` learning. All epochs, the first included, share delta, so
+        learning starts a little later. Only misses that are reported within `patience` rounds are seen; skipped rounds
+        are not. False alarms are at least a million rounds apart on average.""",
     )
     at_least: int = _setting(
         0, "Always show at least this many candidates: safe.", least=0, most=_MOST_CANDIDATES, changes=True
@@ -103,8 +127,8 @@ class Settings:
     )
     shadow: bool = _setting(
         False,
-        """Show everything, but learn as usual; the summary says what would have been hidden, and missed. For a trial
-        before lists are cut.""",
+        """Show everything, but learn as usual; the summary says what would have been hidden, and missed, at the
+        threshold: `at_most` has no effect meanwhile. For a trial before lists are cut.""",
         changes=True,
     )
     keep: int = _setting(
@@ -124,21 +148,29 @@ class Settings:
         if not (isinstance(self.score, str) and self.score == "auto"):
             put(self, "score", to_score(self.score))
         put(self, "explore_share", check_explore_share(self.explore_share))
-        if isinstance(self.miss_budget, str) and self.miss_budget == "auto":
-            put(self, "miss_budget", DEFAULT_BUDGET if self.explore_share is None else None)
-        if self.unanswered is None:
-            put(self, "unanswered", "miss" if self.explore_share is None else "ignore")
+        self._fill_defaults()
         _check_choice("unanswered", self.unanswered, ("miss", "ignore"))
         _check_choice("on_drift", self.on_drift, ("report", "restart", None))
         for name, field in SETTINGS.items():
             least, value = field.metadata["least"], getattr(self, name)
             if least is not None and not (value is None and type(None) in get_args(field.type)):
                 put(self, name, check_count(name, value, least=least))
+        if self.at_most is not None and self.at_least > self.at_most:
+            raise InvalidParameter(f"at_most is {self.at_most}, but at_least is {self.at_least}: drop one of the two")
         if not isinstance(self.shadow, bool):
             raise InvalidParameter(f"shadow is {self.shadow!r}; it must be True or False")
         for pair in PAIRS:
             if pair.excludes(self):
                 raise InvalidParameter(pair.reason.format(self=self))
+
+    def _fill_defaults(self) -> None:
+        """Set what depends on other settings, if it was not given."""
+        reported = self.explore_share is None
+        if isinstance(self.miss_budget, str) and self.miss_budget == "auto":
+            size = default_budget(getattr(self.policy, "coverage", 0.9)) if reported else None
+            object.__setattr__(self, "miss_budget", size)
+        if self.unanswered is None:
+            object.__setattr__(self, "unanswered", "miss" if reported else "ignore")
 
     @classmethod
     def of(cls, policy: Policy, options: Mapping[str, Any], others: Sequence[str] = ()) -> Self:
@@ -148,8 +180,18 @@ class Settings:
 
     @property
     def is_orderly(self) -> bool:
-        """Whether the policy is an order-statistic one; only the lab has streams of others."""
-        return isinstance(self.policy, OrderStatistic)
+        """Whether rounds of the policy enter in the order shown; only the lab has streams of others."""
+        return isinstance(self.policy, Ordered)
+
+    @property
+    def is_product_limit(self) -> bool:
+        """Whether lists are short from the first one on, and the error budget is the guarantee."""
+        return isinstance(self.policy, ProductLimit)
+
+    @property
+    def exploring_policy(self) -> AnytimeSPS:
+        """The policy once exploration is turned on: misses are not reported then."""
+        return AnytimeSPS(getattr(self.policy, "coverage", 0.9))
 
     def changed(self, **changes: Any) -> Self:
         """Return the settings with some of them changed, or raise if they cannot change."""
@@ -159,12 +201,33 @@ class Settings:
                 f"{fixed[0]} is fixed when a lister is created; {', '.join(CONFIGURABLE)} may change at any time"
             )
         _check_names(changes, CONFIGURABLE)
-        if (changes.get("explore_share", self.explore_share) is None) is not (self.explore_share is None):
+        share = changes.get("explore_share", self.explore_share)
+        if share is None and self.explore_share is not None:
             raise InvalidParameter(
-                f"explore_share is {self.explore_share}, and can change to another share, but not be turned on or off: "
+                f"explore_share is {self.explore_share}, and can change to another share, but not be turned off: "
                 "other rounds would count; create a new lister or stream"
             )
+        if share is not None and self.explore_share is None:
+            return self._exploring(changes)
         return dataclasses.replace(self, **changes)
+
+    def _exploring(self, changes: dict[str, Any]) -> Self:
+        """Return the settings with `explore_share` turned on: misses are not reported, so the rule is another."""
+        if not isinstance(self.policy, ProductLimit):
+            raise InvalidParameter(
+                f"explore_share can be turned on only where there is no delta, and the policy is {self.policy}: other "
+                "rounds would count; create a new lister or stream"
+            )
+        meant: dict[str, Any] = {"unanswered": "ignore", "miss_budget": None, **changes}
+        return dataclasses.replace(self, policy=self.exploring_policy, **meant)
+
+
+def default_policy(coverage: float | None, delta: float | None, settings: Mapping[str, Any]) -> Policy:
+    """Return the policy that a target means: with `delta`, or where misses are not reported, an order statistic."""
+    target = 0.9 if coverage is None else coverage
+    if delta is None and settings.get("explore_share") is None:
+        return ProductLimit(target)
+    return AnytimeSPS(target) if delta is None else AnytimeSPS(target, delta)
 
 
 #: The parameters of a lister besides its settings.
@@ -215,6 +278,20 @@ class Pair(NamedTuple):
 
 PAIRS: Final = (
     Pair(
+        "policy",
+        "miss_budget",
+        lambda given: isinstance(given.policy, ProductLimit) and given.miss_budget is None,
+        "the policy is {self.policy}, whose guarantee is the error budget, and miss_budget is None, as it is where "
+        "nobody reports misses (explore_share): set a budget, or ask for the guarantee about every list: delta=0.01",
+    ),
+    Pair(
+        "policy",
+        "on_drift",
+        lambda given: isinstance(given.policy, ProductLimit) and given.on_drift is not None,
+        'the policy is {self.policy}, which follows a shift by itself, and on_drift is "{self.on_drift}": leave '
+        "on_drift out, or ask for the guarantee about every list: delta=0.01",
+    ),
+    Pair(
         "explore_share",
         "unanswered",
         lambda given: given.explore_share is not None and given.unanswered == "miss",
@@ -254,18 +331,6 @@ PAIRS: Final = (
         lambda given: given.on_drift is not None and given.patience == 0,
         'on_drift is "{self.on_drift}" and patience is 0: every round would be counted before it can be answered, '
         "and no miss would ever be seen; set a patience within which nearly all answers arrive",
-    ),
-    Pair(
-        "at_most",
-        "shadow",
-        lambda given: given.at_most is not None and given.shadow,
-        "at_most is {self.at_most}, but shadow mode shows everything: drop one of the two",
-    ),
-    Pair(
-        "at_most",
-        "at_least",
-        lambda given: given.at_most is not None and given.at_least > given.at_most,
-        "at_most is {self.at_most}, but at_least is {self.at_least}: drop one of the two",
     ),
 )
 """Which settings exclude each other, and why. When you add a setting, add its rows here first."""

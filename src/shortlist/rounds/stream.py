@@ -6,12 +6,15 @@ those applied before, so a stream is the fold of its events. It cannot fail on a
 or a restart after an alarm.
 """
 
+import dataclasses
 import math
 from dataclasses import dataclass, field
 from typing import Final
 
 from shortlist._validation import UNNAMED, Array, Member, Scorers
 from shortlist.errors import InvalidParameter
+from shortlist.policies import Policy
+from shortlist.policies.product_limit import FIRST
 from shortlist.rounds.budget import Budget, BudgetState
 from shortlist.rounds.events import (
     Absent,
@@ -30,7 +33,8 @@ from shortlist.rounds.events import (
 )
 from shortlist.rounds.exploring import coin, share_at, shuffled
 from shortlist.rounds.learning import Learning, picks_needed
-from shortlist.rounds.selection import Selection, all_best_first, select
+from shortlist.rounds.repeated_fits import RepeatedFits
+from shortlist.rounds.selection import Positions, Selection, all_best_first, select
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import RoundName
 from shortlist.rounds.tracker import ExploringTracker, TrackerState, make_tracker
@@ -38,6 +42,9 @@ from shortlist.scores import Learned, Raw, Score, name_of
 from shortlist.scores.comparable import comparable, highest_missing, true_comparable
 
 __all__ = ["Stream", "StreamState", "Tally"]
+
+#: About how many of the latest lists averages are over.
+_RECENT: Final = 100
 
 
 @dataclass(slots=True)
@@ -69,6 +76,12 @@ class Tally:
     recall_epoch: int = 0
     recall_hits: int = 0
     recall_misses: int = 0
+    #: The mean length of the latest lists: of all at first, then an exponential average.
+    length: float = 0.0
+    #: Of the latest answered lists that were cut: how many there are, and the share with the right answer in the better
+    #: half.
+    halves: int = 0
+    half: float = 0.0
 
 
 @dataclass(slots=True)
@@ -89,43 +102,58 @@ class Stream:
     ----------
     settings
         The settings.
-    share
-        The share of the policy's delta that it may use.
     state
         The state to continue from.
     learning
         The learner of its score, if the score is learned; streams may share it.
     seed
         The seed of random draws, besides the rounds' names.
+    exploring
+        The policy that it uses once exploration is turned on, if not the one that the settings say.
     """
 
     def __init__(
         self,
         settings: Settings,
-        share: float = 1.0,
         state: StreamState | None = None,
         learning: Learning | None = None,
         *,
         seed: str = "",
+        exploring: Policy | None = None,
     ) -> None:
-        self.settings = settings
-        self.seed = seed
+        self.seed, self._exploring = seed, exploring
         self.tally = Tally() if state is None else state.tally
-        self.tracker = make_tracker(settings, share, None if state is None else state.tracker)
         self._budget_state = BudgetState() if state is None else state.budget
-        #: The error budget; None if it is off. A restart does not reset it.
-        self.budget = self._new_budget()
         self.learning = learning
-        #: Whether an event can ever have to follow another one: a fit, or a restart after an alarm.
-        self.settles = learning is not None or settings.on_drift == "restart"
-        # Whether every round counts for the threshold: none is used to learn the score, or left out by exploration.
-        self._all_count = learning is None and settings.explore_share is None
+        self._use(settings, None if state is None else state.tracker)
         score = settings.score
         #: Whether raw scores are compared with the threshold.
         self.is_raw = isinstance(score, Raw)
         # The function that makes scores comparable; None if they are compared as they are, or it is learned.
         self._score: Score | None = None if isinstance(score, (Raw, str)) else score
         self._scorers: Scorers | None = None if state is None else state.scorers
+
+    def _use(self, settings: Settings, tracker: TrackerState | None) -> None:
+        """Use these settings from now on, with what the tracker of their policy knows."""
+        self.settings = settings
+        self.tracker = make_tracker(settings, tracker)
+        #: The error budget; None if it is off. A restart does not reset it.
+        self.budget = self._new_budget()
+        self._note_fits()
+        # Whether every round counts for the threshold: none is used to learn the score, or left out by exploration.
+        self._all_count = self.learning is None and settings.explore_share is None
+        # Whether a miss is censored at the best candidate that was not shown.
+        self._censors = settings.is_product_limit
+        # How many candidates are shown while nothing is known; None if all are.
+        self._first = FIRST if settings.is_product_limit or settings.explore_share is not None else None
+
+    def _note_fits(self) -> None:
+        """Take note whether there will be another fit of the score."""
+        learning = self.learning
+        # Whether lists and answers are kept for a fit to come.
+        self._learns = learning is not None and not learning.is_done
+        #: Whether an event may have to follow another one: a fit, or a restart after an alarm.
+        self.settles = self._learns or self.settings.on_drift == "restart"
 
     @property
     def state(self) -> StreamState:
@@ -201,12 +229,14 @@ class Stream:
         if explored:
             shown = Selection(shuffled(self.seed, round_id, len(values)), len(values), False)
         else:
-            shown = select(values, compared, compared >= threshold, settings, more)
+            first = self._first if threshold == -math.inf else None
+            shown = select(values, compared, compared >= threshold, settings, more, first)
         truncated = shown.truncated
-        if truncated_below is not None and not truncated:
-            truncated = threshold <= highest_missing(score, truncated_below, values, compared)
-        fit = None if learning is None else learning.number
         positions = shown.positions.tolist()
+        if truncated_below is not None and not truncated:
+            lowest = self._lowest(threshold, compared, positions, explored=bool(explored))
+            truncated = lowest <= highest_missing(score, truncated_below, values, compared)
+        fit = None if learning is None else learning.number
         return Listed(
             round_id,
             ids,
@@ -225,14 +255,20 @@ class Stream:
             shown.added,
             shown.asked,
             explored=explored,
+            edge=_best_hidden(compared, shown.positions) if self._censors else None,
+            kept=learning.best_of(compared, positions) if self._learns and learning is not None else None,
         )
 
+    def _lowest(self, threshold: float, compared: Array, positions: list[int], *, explored: bool) -> float:
+        """Return what a candidate would have to reach to be shown."""
+        if threshold > -math.inf or self._first is None or explored or len(positions) < self._first:
+            return threshold
+        return float(compared[positions[self._first - 1]])  # cut by rank
+
     def _explores(self, round_id: RoundName, again: Listed | None) -> bool:
-        """Draw whether a round is explored; while the score is learned, nothing counts anyway."""
+        """Draw whether a round is explored."""
         if again is not None:
             return bool(again.explored)
-        if self.learning is not None and self.learning.state.fitting:
-            return False
         assert self.settings.explore_share is not None  # noqa: S101 - for the type checker
         return coin(self.seed, round_id) < share_at(self.settings.explore_share, self.tally.rounds, self.threshold)
 
@@ -254,14 +290,20 @@ class Stream:
         score = self.score_of(scorers, listed.fit)
         compared = comparable(score, values)
         reached = compared >= listed.threshold
+        by_rank = self._first is not None and listed.threshold == -math.inf and not listed.explored
         shown = set(listed.positions)
         more = [one for one in all_best_first(values, compared, reached).tolist() if one not in shown][:count]
-        now = int(reached[[*listed.positions, *more]].sum())
-        truncated = now < int(reached.sum())
+        positions = [*listed.positions, *more]
+        now = int(reached[positions].sum())
+        most = min(FIRST, len(values)) if by_rank else int(reached.sum())
+        truncated = now < most
         if listed.truncated_below is not None and not truncated:
-            truncated = listed.threshold <= highest_missing(score, listed.truncated_below, values, compared)
+            lowest = self._lowest(listed.threshold, compared, positions, explored=bool(listed.explored))
+            truncated = lowest <= highest_missing(score, listed.truncated_below, values, compared)
         again = listed.first is not None
-        return Expanded(listed.round_id, more, max(now, listed.reached), truncated, compared[more].tolist(), again)
+        edge = _best_hidden(compared, positions) if self._censors else None
+        reaching = max(min(now, most), listed.reached)
+        return Expanded(listed.round_id, more, reaching, truncated, compared[more].tolist(), again, edge)
 
     def completed(self, listed: Listed, values: Array) -> Listed:
         """Return a list with the comparable scores of those shown, which a log leaves out."""
@@ -272,8 +314,11 @@ class Stream:
         return listed._replace(comparable=compared[listed.positions].tolist())
 
     def allows(self, listed: Listed) -> bool:
-        """Return whether the threshold of a list of this epoch is not above today's."""
-        return listed.threshold <= self.threshold
+        """Return whether the threshold of a list of this epoch may be that of an older state.
+
+        That of an order statistic only rises; that of the product limit moves both ways.
+        """
+        return self._censors or listed.threshold <= self.threshold
 
     def apply(self, event: Event) -> None:
         """Apply an event."""
@@ -283,7 +328,8 @@ class Stream:
         """Return the event that must follow before the next decision, or None; change nothing."""
         if self.tracker.state.must_restart:
             return self.due_restart()
-        return None if self.learning is None else self.learning.due()
+        learning = self.learning
+        return learning.due() if learning is not None and learning.is_due else None
 
     def due_restart(self) -> Restarted | None:
         """Return the restart that must follow, if one must; a fit may also be computed while others go on."""
@@ -308,29 +354,39 @@ class Stream:
         if event.added:
             tally.lengthened += 1
             tally.added += event.added
+        length = event.reached if self.settings.shadow else len(event.positions)
+        tally.length += (length - tally.length) / min(tally.rounds, _RECENT)
         tally.hidden += count - (event.reached if self.settings.shadow else len(event.positions))
+        tally.explored += bool(event.explored)
         learning = self.learning
         if learning is None:
             if self._scorers is None and count:  # an empty search does not name its scorers
                 self._scorers = UNNAMED if event.scorers is None else tuple(event.scorers)
         else:
             counts = learning.counts(event)
-            learning.show(event, self.seed)
+            if self._learns:
+                learning.show(event, self.seed)
             if not counts:
                 return  # it was used to learn the score, and is never used for the threshold
         if isinstance(self.tracker, ExploringTracker):
             self.tracker.tick()
-            tally.explored += bool(event.explored)
             if not event.explored:
                 return
-        self.tracker.show(event.round_id, event.threshold, event.epoch)
+        bound = event.threshold
+        if self._censors:
+            bound = -math.inf if event.edge is None else event.edge
+        self.tracker.show(event.round_id, bound, event.epoch)
 
     def _expanded(self, event: Expanded) -> None:
         self.tally.expanded += not event.again
+        if self._learns and self.learning is not None:
+            self.learning.expand(event)
+        if self._censors and self.tracker.is_open(event.round_id):
+            self.tracker.lower(event.round_id, -math.inf if event.edge is None else event.edge)
 
     def _counts(self, event: Hit | Miss | Absent | Skip | Expired | Withdrawn) -> bool:
         """Pass an answer to the learner of the score, if any; return whether the round counts for the threshold."""
-        if self.learning is not None:
+        if self._learns and self.learning is not None:
             self.learning.answer(event)
         return self._all_count or self.tracker.is_open(event.round_id)
 
@@ -344,6 +400,8 @@ class Stream:
         tally.would_have_missed += event.missed
         if event.complete:
             self._remember(1, 0)
+        if event.half is not None:
+            self._note_half(event.half and not event.missed)
         if self.budget is not None:
             self.budget.take(missed=event.missed)
         if self._all_count or self._counts(event):
@@ -354,6 +412,8 @@ class Stream:
         tally.misses += 1
         tally.would_have_missed += 1
         self._remember(0, event.complete)
+        if self._censors and not event.everything:
+            self._note_half(False)
         if self.budget is not None:
             self.budget.take(missed=True, everything=event.everything, paged=event.paged)
         if self._counts(event):
@@ -390,21 +450,44 @@ class Stream:
             self.tracker.silence(event.round_id)
 
     def _warm_started(self, event: WarmStarted) -> None:
-        self.tracker.warm_start(event.scores)
+        self.tracker.warm_start(event.scores, event.censored or ())
 
     def _configured(self, event: Configured) -> None:
-        self.settings = self.settings.changed(**event.changes)
-        self.tracker.settings = self.settings
-        self.budget = self._new_budget()
+        before, settings = self.settings, self.settings.changed(**event.changes)
+        if settings.is_product_limit is before.is_product_limit:
+            self._use(settings, self.tracker.state)
+            if isinstance(self.learning, RepeatedFits):
+                self.learning.settings = settings
+            return
+        # Exploration begins: another rule, in a new epoch, with the score so far.
+        settings = dataclasses.replace(settings, policy=self._exploring or settings.policy)
+        epoch = self.tracker.epoch + 1
+        if isinstance(self.learning, RepeatedFits):
+            self.learning = self.learning.frozen(settings)
+        self._use(settings, None)
+        self.tracker.state.policy.epoch = epoch
 
     def _restarted(self, event: Restarted) -> None:
         self.tracker.restart()
-        if event.refit and self.learning is not None:
-            self.learning.refit()
+        if self.learning is not None:
+            self.learning.restart()
+            if event.refit:
+                self.learning.refit()
+                self._note_fits()
 
     def _fitted(self, event: Fitted) -> None:
         assert self.learning is not None  # noqa: S101 - `due` has returned it
-        self.learning.freeze(event)
+        if event.number > self.learning.number:  # all streams that share it get the event
+            self.learning.freeze(event)
+        self._note_fits()
+        if self._censors:
+            self.tracker.fill((event.windows or {}).get(self.seed, []))
+
+    def _note_half(self, better: bool) -> None:
+        """Count whether the right answer of a cut list was in its better half."""
+        tally = self.tally
+        tally.halves = min(tally.halves + 1, _RECENT)
+        tally.half += (better - tally.half) / tally.halves
 
     def _remember(self, hits: int, misses: int) -> None:
         """Count the answer to a complete list, in the epoch in which it arrives."""
@@ -414,10 +497,16 @@ class Stream:
         tally.recall_hits += hits
         tally.recall_misses += misses
 
-    def warm_started(self, tables: list[Array], right: list[tuple[int, ...]], scorers: Scorers) -> list[Event]:
+    def warm_started(
+        self,
+        tables: list[Array],
+        right: list[tuple[int, ...]],
+        scorers: Scorers,
+        shown: list[list[int]] | None = None,
+    ) -> list[Event]:
         """Return the events of learning from labeled lists; change nothing.
 
-        If the score is learned, the first lists are used for the fit, and only the others for the threshold.
+        If the score is learned once, the first lists are used for the fit, and only the others for the threshold.
 
         Parameters
         ----------
@@ -427,9 +516,18 @@ class Stream:
             The positions of the right candidates in each, all of them needed; empty if they are not among them.
         scorers
             The names of the scorers.
+        shown
+            The positions that were shown of each list, if not everything was: where no candidate is right, the right
+            one may be among the others.
         """
         score, events = self._score, list[Event]()
         learning = self.learning
+        if self._censors:
+            each: list[Score | None] = [score] * len(tables)
+            if isinstance(learning, RepeatedFits):
+                fit, learned = learning.from_labels(tables, right, scorers)
+                events, each = [] if fit is None else [fit], list(learned)
+            return [*events, _window(tables, right, each, shown)]
         if learning is not None:
             needed = picks_needed(scorers)
             usable = [i for i, positions in enumerate(right) if positions]
@@ -446,6 +544,28 @@ class Stream:
             events.append(fitted)
         rows = zip(tables, right, strict=True)
         return [*events, WarmStarted([true_comparable(score, table, positions) for table, positions in rows])]
+
+
+def _window(
+    tables: list[Array], right: list[tuple[int, ...]], scores: list[Score | None], shown: list[list[int]] | None
+) -> WarmStarted:
+    """Return labeled lists as the window of the product limit; missed ones are censored as at a fit."""
+    values, censored = [true_comparable(*row) for row in zip(scores, tables, right, strict=True)], []
+    for i, positions in enumerate(shown or ()):
+        edge = None if right[i] else _best_hidden(comparable(scores[i], tables[i]), positions)
+        if edge is not None:
+            values[i] = edge
+            censored.append(i)
+    return WarmStarted(values, censored=censored or None)
+
+
+def _best_hidden(compared: Array, positions: list[int] | Positions) -> float | None:
+    """Return the comparable score of the best candidate that is not shown; None if all are."""
+    if len(positions) == len(compared):
+        return None
+    hidden = compared.copy()
+    hidden[positions] = -math.inf
+    return hidden.item(hidden.argmax())
 
 
 _MOVES: Final[dict[type, str]] = {

@@ -36,8 +36,8 @@ class Counts(Record):
     open: int = 0
     """Rounds without an answer."""
     coverage_seen: float | None = None
-    """The share of hits among hits and misses; unanswered rounds are left out. None with `explore_share`, where misses
-    are not reported."""
+    """The share of hits among hits and misses; unanswered rounds are left out. None where misses are not reported: with
+    `explore_share`, or if there are picks and silence but never a miss."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +79,8 @@ class GroupedSummary(Counts):
 
     coverage_target: float = 0.0
     """The target coverage."""
-    delta: float = 0.0
-    """The probability that any group's threshold may ever pass its optimal one."""
+    delta: float | None = None
+    """The probability that any group's threshold may ever pass its optimal one; None without a guarantee about that."""
     groups: int = 0
     """The number of groups."""
 
@@ -107,7 +107,7 @@ class Summary(Counts):
     """The share of lists that may lack a candidate above the threshold: cut by `at_most`, or by the search."""
     candidate_recall: float | None = None
     """The share of answered rounds in which the right answer was among the candidates, over the rounds in which
-    everything was shown."""
+    everything was shown: no list can cover more."""
     would_have_missed: int | None = None
     """In shadow mode, how many right answers would not have been shown."""
     expanded: int = 0
@@ -118,6 +118,16 @@ class Summary(Counts):
     """Rounds in which everything was shown, in random order (`explore_share`)."""
     policy: Mapping[str, Any] = field(default_factory=dict)
     """The policy and its parameters."""
+    guarantee: str = ""
+    """Which guarantee is in force, in words."""
+    not_identified: int | None = None
+    """How often the product limit could not be estimated as far down as the target, and the threshold stepped down;
+    None with `delta`."""
+    length: float | None = None
+    """The mean length of about the last 100 lists: what the target takes now."""
+    half_coverage: float | None = None
+    """The share of about the last 100 answered cut lists with the right answer in their better half: about the coverage
+    at which lists would be half as long. None with `delta`."""
     coverage_target: float | None = None
     """The target coverage."""
     coverage_interval: tuple[float, float] | None = None

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
 from shortlist.drift import DriftDetector, DriftState
-from shortlist.policies import MISS, OrderStatistic, Policy, State
-from shortlist.policies.order_statistic import Joined
+from shortlist.policies import MISS, Policy, State
+from shortlist.policies.ordered import Joined, Ordered
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import RoundName
 
@@ -62,22 +62,19 @@ class TrackerState:
 
 
 class Tracker:
-    """The threshold of an order-statistic policy: rounds count in the order shown, answered or not.
+    """The threshold of a policy for which rounds count in the order shown, answered or not.
 
     Parameters
     ----------
     settings
         The policy, the meaning of silence, and what to do about drift.
-    share
-        The share of the policy's delta that it may use.
     state
         The state to continue from.
     """
 
-    def __init__(self, settings: Settings, share: float = 1.0, state: TrackerState | None = None) -> None:
+    def __init__(self, settings: Settings, state: TrackerState | None = None) -> None:
         self.policy: Any = settings.policy
         self.settings = settings
-        self.share = share
         self.state = TrackerState(self._fresh()) if state is None else state
         self.detector = DriftDetector(self.coverage, FALSE_ALARM_ROUNDS) if settings.on_drift is not None else None
 
@@ -102,18 +99,27 @@ class Tracker:
         """Return whether a round was recorded and has no answer."""
         return name in self.state.policy.open
 
-    def show(self, name: RoundName, threshold: float, epoch: int) -> None:
-        """Record a round that was shown, with the threshold in force or an earlier one.
+    def show(self, name: RoundName, bound: float, epoch: int) -> None:
+        """Record a round that was shown, with what its answer is judged against.
 
-        An earlier threshold of this epoch is safe. A round of an earlier epoch is never counted.
+        That is the threshold in force, or an earlier one of this epoch; for the product limit, the score of the best
+        candidate that was not shown. A round of an earlier epoch is never counted.
         """
         policy, state = self.policy, self.state.policy
         if self.detector is not None and epoch == state.epoch:
             self.state.names.append(name)
-        policy.show(state, name, threshold, epoch)
+        policy.show(state, name, bound, epoch)
         until = state.shown - self.settings.patience
         if state.passed < until:
             self._counted(policy.advance(state, until))
+
+    def lower(self, name: RoundName, bound: float) -> None:
+        """Record that more of a round's list was shown, for the product limit."""
+        self.policy.lower(self.state.policy, name, bound)
+
+    def fill(self, values: list[float]) -> None:
+        """Put the window of the product limit, scored by another score, in place of what there is."""
+        self.policy.fill(self.state.policy, values)
 
     def hit(self, name: RoundName, score: float) -> None:
         """Take a round's answer: the score of what was picked."""
@@ -143,15 +149,22 @@ class Tracker:
         """Remove a round from the sample, because no candidate was right."""
         self._counted(self.policy.withdraw(self.state.policy, name))
 
-    def warm_start(self, true_scores: Iterable[float]) -> None:
-        """Take labeled examples as rounds in which everything was shown and answered."""
+    def warm_start(self, true_scores: list[float], censored: Iterable[int] = ()) -> None:
+        """Take labeled examples as rounds in which everything was shown and answered, except those that are censored.
+
+        With an order statistic these have no score: they are below every threshold.
+        """
+        if self.settings.is_product_limit:
+            bounds = set(censored)
+            self.fill([x for i, y in enumerate(true_scores) for x in (y, float(y == MISS or i in bounds))])
+            return
         for score in true_scores:
             self.policy.update(self.state.policy, score)
 
     def restart(self) -> None:
         """Restart: a new epoch, with its own share of delta."""
         state = self.state
-        self.policy.restart(state.policy, self.share * _share(state.policy.epoch + 1))
+        self.policy.restart(state.policy, _share(state.policy.epoch + 1))
         state.names.clear()
         state.silent = state.unseen = 0
         state.must_restart = False
@@ -181,9 +194,8 @@ class Tracker:
         del self.state.alarms[:-_ALARMS]
 
     def _fresh(self) -> State:
-        share = self.share * (_share(0) if self.settings.on_drift == "restart" else 1.0)
-        policy: OrderStatistic = self.policy
-        return policy.init(share)
+        policy: Ordered = self.policy
+        return policy.init(_share(0) if self.settings.on_drift == "restart" else 1.0)
 
 
 class PromptTracker(Tracker):
@@ -193,18 +205,26 @@ class PromptTracker(Tracker):
         """Return whether a round was recorded and has no answer."""
         return name in self.state.open
 
-    def show(self, name: RoundName, threshold: float, epoch: int) -> None:  # noqa: ARG002 - there is one
+    def show(self, name: RoundName, bound: float, epoch: int) -> None:  # noqa: ARG002 - there is one
         """Record a round that was shown."""
-        self.state.open[name] = threshold
+        self.state.open[name] = bound
+
+    def lower(self, name: RoundName, bound: float) -> None:
+        """Record that more of a round's list was shown, for the product limit."""
+        self.state.open[name] = bound
+
+    def fill(self, values: list[float]) -> None:
+        """Put the window of the product limit, scored by another score, in place of what there is."""
+        super().fill(values)
+        self.state.open.clear()
 
     def hit(self, name: RoundName, score: float) -> None:
-        """Take a round's answer; a score below that round's own threshold counts as a miss."""
-        self.policy.learn(self.state.policy, score if score >= self.state.open.pop(name) else MISS)
+        """Take a round's answer, judged against that round's own bound."""
+        self.policy.take(self.state.policy, score, self.state.open.pop(name))
 
     def miss(self, name: RoundName, *, truncated: bool = False) -> None:  # noqa: ARG002 - a miss is a miss
         """Take a miss."""
-        del self.state.open[name]
-        self.policy.learn(self.state.policy, MISS)
+        self.policy.take(self.state.policy, None, self.state.open.pop(name))
 
     def silence(self, name: RoundName) -> None:
         """Forget a round that will never be answered."""
@@ -215,8 +235,6 @@ class PromptTracker(Tracker):
         del self.state.open[name]
 
     def _fresh(self) -> State:
-        if isinstance(self.policy, OrderStatistic):
-            return self.policy.init(self.share)
         policy: Policy = self.policy
         return policy.init()
 
@@ -231,10 +249,10 @@ class ExploringTracker(Tracker):
         """Return whether a round was recorded and has no answer."""
         return name in self.state.policy.open or name in self.state.late
 
-    def show(self, name: RoundName, threshold: float, epoch: int) -> None:
+    def show(self, name: RoundName, bound: float, epoch: int) -> None:
         """Record an explored round."""
         state = self.state
-        self.policy.show(state.policy, name, threshold, epoch)
+        self.policy.show(state.policy, name, bound, epoch)
         state.explored.append((name, state.seen))
 
     def tick(self) -> None:
@@ -275,12 +293,12 @@ class ExploringTracker(Tracker):
             self.policy.answer(state.policy, name, score)
 
 
-def make_tracker(settings: Settings, share: float = 1.0, state: TrackerState | None = None) -> Tracker:
+def make_tracker(settings: Settings, state: TrackerState | None = None) -> Tracker:
     """Return the tracker for these settings."""
     if settings.explore_share is not None:
-        return ExploringTracker(settings, share, state)
+        return ExploringTracker(settings, state)
     kind = Tracker if settings.unanswered == "miss" and settings.is_orderly else PromptTracker
-    return kind(settings, share, state)
+    return kind(settings, state)
 
 
 def _share(epoch: int) -> float:

@@ -48,6 +48,16 @@ class KeptList(NamedTuple):
     size: int = 0
     scale: Array | None = None
 
+    @property
+    def unpicked(self) -> Example:
+        """The list as an example in which nothing was picked: its position means nothing."""
+        if self.positions is None:
+            return Example(self.values, 0)
+        others = len(self.positions) - self.best
+        weights = np.ones(len(self.positions))
+        weights[self.best :] = (self.size - self.best) / max(1, others)
+        return Example(self.values, 0, weights, self.scale)
+
     def example(self, position: int, row: Any = None) -> Example:
         """Return the example of a pick, by its position in the list, and its values, if it may not be kept."""
         if self.positions is None:

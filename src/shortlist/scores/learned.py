@@ -30,7 +30,7 @@ from shortlist.errors import InvalidParameter
 from shortlist.scores.fixed import Array, spread_out
 from shortlist.scores.kept_lists import Example, fill
 
-__all__ = ["MOST_WEIGHT", "Learned", "features_of", "fit", "learn", "lengths_without", "prior"]
+__all__ = ["MOST_WEIGHT", "Learned", "features_of", "fit", "learn", "lengths_without", "prior", "scores_of"]
 
 
 #: How strongly weights are pulled toward `_RELATIVE` and `_ABSOLUTE` (per scorer, over the root of their number).
@@ -148,7 +148,7 @@ class Learned:
 
     def _line(self, j: int, column: Array) -> Array:
         """Return a scorer's term in the exponents of the softmax, up to a constant; the best is at 0."""
-        high = np.maximum.reduce(column).item()
+        high = column.item(column.argmax())  # as np.maximum.reduce, at a third of its cost
         if high == high:  # noqa: PLR0124 - it passes NaN on
             return self._scaled(j, column, high)
         filled, gaps = fill(column)
@@ -160,7 +160,7 @@ class Learned:
     def _scaled(self, j: int, column: Array, high: float) -> Array:
         """Return a scorer's two columns, weighted, the best at 0: within a list both are one line, with one slope."""
         relative, absolute, spread = self.relative[j], self.absolute[j], self.spread[j]
-        if high < _WIDE and np.minimum.reduce(column) > -_WIDE:
+        if high < _WIDE and column.item(column.argmin()) > -_WIDE:
             # From the best, not from the mean, which is a constant away. n numbers have a deviation of 1/sqrt(2n) of
             # their range or more, so the difference below loses few digits.
             line: Array = column - high
@@ -441,7 +441,7 @@ def _filled(columns: Array, low: Array) -> tuple[Array, Any]:
     return (np.where(gaps, 2 * low, columns), gaps) if gaps.any() else (columns, None)
 
 
-def _scores(score: Learned, example: Example) -> Array:
+def scores_of(score: Learned, example: Example) -> Array:
     """Return the comparable scores of the candidates that are kept of a list."""
     if example.weights is None or example.scale is None:
         return score(example.values)
@@ -461,7 +461,7 @@ def _scores(score: Learned, example: Example) -> Array:
 
 def lengths_without(score: Learned, examples: Sequence[Example], coverage: float) -> Array:
     """Return how long each list would be at the quantile of the picks in the other lists."""
-    scores = [_scores(score, each) for each in examples]
+    scores = [scores_of(score, each) for each in examples]
     picked = np.array([each[example.position] for each, example in zip(scores, examples, strict=True)])
     others = len(picked) - 1
     low = math.floor(others * miss_rate(coverage))

@@ -3,8 +3,8 @@
 The corpus is the documentation of Python's own standard library. A question is compared with every function and
 class by its words (BM25) and by its letters (trigrams, which forgive a typo), and the best of both are the candidates,
 each with the scores of the searches that found it. Simulated users ask for functions in a few words of their
-documentation, so that a score and its threshold can be watched being learned. Your own questions are cut with a score
-that was learned beforehand, from questions of the same kind: no complete lists are spent on it.
+documentation, and the same questions go to two streams: short from the first list on, and with the guarantee about
+every list. Your own questions go to a third, which has learned from labeled questions of the same kind: a warm start.
 """
 
 import asyncio
@@ -29,23 +29,22 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from shortlist._bm25 import BM25
 from shortlist._validation import Array
 from shortlist.errors import ConflictingStream, ShortlistError
-from shortlist.rounds.codec import encode
-from shortlist.scores import Learned, learn
 from shortlist.service.engine import Engine, StreamSettings
 from shortlist.service.web import create_app
 from shortlist.service.web.pages import STATIC, add_page
 from shortlist.service.web.serializers import answerable_view, as_json
 
-__all__ = ["ASKED", "SIMULATED", "Corpus", "SearchResults", "create_demo"]
+__all__ = ["ASKED", "EVERY_LIST", "SIMULATED", "Corpus", "SearchResults", "create_demo"]
 
 _log = logging.getLogger("shortlist.service")
 
 #: The streams of the demo.
 ASKED: Final = "python-docs"
 SIMULATED: Final = "simulated-users"
+EVERY_LIST: Final = "simulated-users-every-list"
 #: How many candidates each search returns.
 _CANDIDATES: Final = 30
-#: How many labeled questions the score of `ASKED` is learned from.
+#: How many labeled questions `ASKED` learns from before its first list.
 _LABELED: Final = 200
 #: Modules that import quickly and do nothing when they are imported.
 _MODULES: Final = """
@@ -110,16 +109,17 @@ class Corpus:
         said[typo] = said[typo][:gap] + said[typo][gap + 1 :]
         return " ".join(filter(None, said)), self.names[position]
 
-    def learn(self) -> Learned:
-        """Return the score that fits questions whose answers are known."""
-        rng, lists, right = np.random.default_rng(0), [], []
+    def labeled(self) -> tuple[list[list[list[float | None]]], list[int], list[str]]:
+        """Return lists whose right candidate is known, as a warm start takes them, and the names of the scorers."""
+        rng, lists, right, scorers = np.random.default_rng(0), [], [], list[str]()
         for _ in range(_LABELED):
             question, name = self.ask(rng)
             results = self.search(question)
-            if name in results.names:
-                lists.append(results.scores)
-                right.append(results.names.index(name))
-        return learn(lists, right)
+            scorers = list(results.scores)
+            rows = zip(*results.scores.values(), strict=True)
+            lists.append([[None if math.isnan(score) else score for score in row] for row in rows])
+            right.append(results.names.index(name) if name in results.names else -1)
+        return lists, right, scorers
 
 
 def _best(scores: Array) -> dict[int, float]:
@@ -205,11 +205,12 @@ class _Users:
         while True:
             question, right = self._corpus.ask(rng)
             results = self._corpus.search(question)
-            logged, _ = await self._engine.propose(
-                SIMULATED, results.names, results.scores, question=question, texts=results.texts
-            )
-            answer = ("hit", right) if right in logged.members else ("miss",)
-            await self._engine.answer(SIMULATED, logged.shown.round_id, *answer)
+            for stream in (SIMULATED, EVERY_LIST):
+                logged, _ = await self._engine.propose(
+                    stream, results.names, results.scores, question=question, texts=results.texts
+                )
+                answer = ("hit", right) if right in logged.members else ("miss",)
+                await self._engine.answer(stream, logged.shown.round_id, *answer)
             await asyncio.sleep(0.02)
 
 
@@ -227,8 +228,9 @@ def create_demo(address: str, *, simulate: bool = True, allowed_hosts: Sequence[
     """
     corpus = Corpus()
     streams = {
-        ASKED: StreamSettings.of(coverage=0.9, score=encode(corpus.learn()), at_least=1),
-        SIMULATED: StreamSettings.of(coverage=0.9, on_drift="report"),
+        ASKED: StreamSettings.of(coverage=0.9, at_least=1),
+        SIMULATED: StreamSettings.of(coverage=0.9),
+        EVERY_LIST: StreamSettings.of(coverage=0.9, delta=0.01, on_drift="report"),
     }
     app = create_app(address, allowed_hosts=allowed_hosts)
     serve = app.router.lifespan_context
@@ -240,6 +242,8 @@ def create_demo(address: str, *, simulate: bool = True, allowed_hosts: Sequence[
             for name, settings in streams.items():
                 with contextlib.suppress(ConflictingStream):  # of an earlier run, with another version of Python
                     await engine.create_stream(name, settings)
+                    if name == ASKED and not (await engine.summary(name)).events:
+                        await engine.warm_start(name, *corpus.labeled())
             users = app.state.users = _Users(engine, corpus)
             users.switch(simulate)
             yield

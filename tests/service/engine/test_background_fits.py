@@ -7,7 +7,7 @@ import pytest
 
 from shortlist import Shortlister
 from shortlist.errors import StoreUnavailable
-from shortlist.rounds import learning
+from shortlist.rounds import learning, repeated_fits
 from shortlist.rounds.codec import encode
 from shortlist.rounds.events import Fitted, Listed, kind_of
 from shortlist.scores.learned import FitStopped
@@ -55,7 +55,8 @@ class HeldFit:
                     raise FitStopped
             return real(examples, scorers, coverage, stopping)
 
-        monkeypatch.setattr(learning, "fit", fit)
+        for module in (learning, repeated_fits):
+            monkeypatch.setattr(module, "fit", fit)
 
 
 @pytest.mark.parametrize("dies", [False, True])
@@ -64,7 +65,7 @@ def test_a_fit_is_written_once(address, monkeypatch, dies):
 
     async def first():
         async with Engine.open(address, snapshot_every=7) as engine:
-            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, delta=0.01))
             await play_tables(engine, PICKS - 1)
             if dies:
                 monkeypatch.setattr(BackgroundFits, "start", lambda *_: None)
@@ -93,7 +94,7 @@ def test_a_fit_is_written_once(address, monkeypatch, dies):
 def test_a_fit_that_cannot_be_written_is_computed_again(sqlite, monkeypatch, caplog):
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, delta=0.01))
             await play(engine, 29)
             append = Store.append
 
@@ -123,7 +124,7 @@ def test_nothing_waits_for_a_fit(address, monkeypatch):
     async def main():
         async with Engine.open(address, fit_patience=0.0) as engine:
             for name in ("a", "b"):
-                await engine.create_stream(name, StreamSettings.of(coverage=0.9))
+                await engine.create_stream(name, StreamSettings.of(coverage=0.9, delta=0.01))
             await play_tables(engine, PICKS)
             await asyncio.to_thread(held.began.wait)
             for i in range(20):
@@ -154,11 +155,11 @@ def test_the_library_learns_the_same_weights(sqlite):
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, delta=0.01))
             await play_tables(engine, PICKS)
             return (await engine.summary("a")).learned
 
-    lister = Shortlister(0.9)
+    lister = Shortlister(0.9, delta=0.01)
     for scores, right in tables(PICKS, seed=0):
         lister.reveal(lister.propose(scores).round_id, right)
     assert encode(lister.learned) == asyncio.run(main())
@@ -170,7 +171,7 @@ def test_long_lists_too(sqlite):
 
     async def main():
         async with Engine.open(sqlite, snapshot_every=13) as engine:
-            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, delta=0.01))
             for i, (scores, right) in enumerate(rows):
                 await engine.propose("a", list(range(300)), scores, round_id=str(i))
                 await engine.answer("a", str(i), "hit", (right + 150) % 300)
@@ -182,13 +183,50 @@ def test_long_lists_too(sqlite):
     assert encode(fitted.score) == summary.learned
 
 
+def test_short_lists_are_cut_as_before_while_a_fit_is_computed(address, monkeypatch):
+    """By default there are five fits. Rounds shown while one is computed never enter by the old score."""
+    held = HeldFit(monkeypatch)
+
+    async def main():
+        async with Engine.open(address, fit_patience=0.0) as engine:
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
+            while not held.began.is_set():
+                await play_tables(engine, 1, seed=held.count + (await engine.summary("a")).rounds)
+            await play_tables(engine, 40, seed=1000)
+            before = await engine.summary("a")
+            assert (engine.fits_waiting, before.learned) == (1, None)
+            held.released.set()
+            await landed(engine)
+            counted = (await engine.summary("a")).counted
+            assert counted < before.counted  # those that were answered when it was due
+            for seed in range(250):
+                await play_tables(engine, 1, seed=seed)
+            return await engine.summary("a")
+
+    summary = asyncio.run(main())
+    monkeypatch.undo()
+    entries = events(address)
+    fits = [entry for entry in entries if isinstance(entry.event, Fitted)]
+    assert [entry.event.number for entry in fits] == list(range(1, len(fits) + 1))
+    first = fits[0].event
+    assert first.score.rounds == 15
+    assert first.seen is not None
+    assert first.seen <= fits[0].number - 80
+    assert fits[1].event.score.rounds > 30  # picks came in meanwhile: the next ones are of all that are there
+    assert len(first.windows["a"]) // 2 <= first.seen
+    during = [entry.event for entry in entries[first.seen : fits[0].number - 1] if isinstance(entry.event, Listed)]
+    assert {each.fit for each in during} == {0}
+    assert min(len(each.positions) for each in during) < 10
+    assert summary.score_why.startswith(f"learned from {fits[-1].event.score.rounds} picks")
+
+
 @pytest.mark.parametrize("stop", ["close", "prepare_shutdown"])
 def test_a_fit_ends_when_the_service_stops_and_is_begun_again(address, monkeypatch, stop):
     held = HeldFit(monkeypatch)
 
     async def first():
         async with Engine.open(address, fit_patience=0.0) as engine:
-            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, delta=0.01))
             await play_tables(engine, PICKS)
             await asyncio.to_thread(held.began.wait)
             if stop == "prepare_shutdown":
@@ -214,7 +252,7 @@ def test_a_restart_overtakes_a_fit(sqlite, monkeypatch):
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, delta=0.01))
             await play_tables(engine, PICKS)
             await landed(engine)
             held.released.clear()
@@ -222,7 +260,7 @@ def test_a_restart_overtakes_a_fit(sqlite, monkeypatch):
             await engine.restart("a", refit=True)  # it has the picks for another one
             await asyncio.to_thread(held.began.wait)
             await engine.delete_stream("a")
-            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, delta=0.01))
             held.released.set()
             await landed(engine)
             await play_tables(engine, 1)
@@ -237,7 +275,7 @@ def test_replicas_commit_it_once(postgresql, monkeypatch):
 
     async def main():
         async with Engine.open(postgresql, fit_patience=0.0) as one, Engine.open(postgresql, fit_patience=0.0) as two:
-            await one.create_stream("a", StreamSettings.of(coverage=0.9))
+            await one.create_stream("a", StreamSettings.of(coverage=0.9, delta=0.01))
             await play_tables(one, PICKS)
             await play_tables(two, 1, seed=1)  # it has read that the fit is due
             assert (one.fits_waiting, two.fits_waiting) == (1, 1)
@@ -264,13 +302,13 @@ def test_a_fit_that_fails_is_not_tried_for_ever(sqlite, monkeypatch, caplog):
 
     async def main(count=PICKS + 5):
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, delta=0.01))
             await play_tables(engine, count, seed=count)
             await landed(engine)
 
     asyncio.run(main())
     assert len(calls) == 1
-    assert "the fit of stream a failed, and is tried again in a minute: lists stay complete" in caplog.text
+    assert "the fit of stream a failed, and is tried again in a minute: lists are cut as before" in caplog.text
     monkeypatch.setattr("shortlist.service.engine.background_fits._PAUSE", 0.0)
     asyncio.run(main(5))
     assert len(calls) > 1

@@ -35,7 +35,8 @@ from tests.service.playing import SCORERS, answer_to, lists, play, play_tables, 
         {"at_most": 8},
         {"score": {"kind": "learned", "scorers": [""], "relative": [2.0], "absolute": [0.5], "spread": [0.3]}},
         {"policy": {"kind": "sps", "horizon": 700}},
-        {"on_drift": "restart"},
+        {"delta": 0.01},
+        {"delta": 0.01, "on_drift": "restart"},
         {"unanswered": "ignore"},
         {"at_least": 2, "at_most": 6},
         {"shadow": True, "score": {"kind": "relative", "temperature": 0.3}},
@@ -45,7 +46,7 @@ from tests.service.playing import SCORERS, answer_to, lists, play, play_tables, 
 def test_a_stream_does_what_a_lister_in_memory_does_bit_for_bit(sqlite, settings):
     """Every list, every threshold, and the state in the end; also after a restart in the middle."""
     made = StreamSettings.of(coverage=0.9, **settings)
-    options = {name: getattr(made.rounds, name) for name in settings}
+    options = {name: getattr(made.rounds, name) for name in settings if name != "delta"}
     lister = Shortlister(**{"policy": made.rounds.policy} | options)
 
     async def half(start, stop):
@@ -240,14 +241,15 @@ def test_two_processes_on_one_database_see_the_same(postgresql):
     store.close()
 
 
-def test_several_scorers_do_what_a_lister_in_memory_does_bit_for_bit(address):
-    """With scores that are missing, through the fit, and after a restart before it and behind it."""
-    lister = Shortlister(coverage=0.9)
+@pytest.mark.parametrize("delta", [None, 0.01])
+def test_several_scorers_do_what_a_lister_in_memory_does_bit_for_bit(address, delta):
+    """With scores that are missing, through the fits, and after a restart before them and behind one."""
+    lister = Shortlister(coverage=0.9, delta=delta)
     rounds = list(tables(400))
 
     async def part(start, stop):
         async with Engine.open(address, snapshot_every=33) as engine:
-            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, delta=delta))
             for scores, right in rounds[start:stop]:
                 shown = lister.propose(scores)
                 turned = dict(reversed(scores.items()))  # the order of the first round counts
@@ -257,9 +259,10 @@ def test_several_scorers_do_what_a_lister_in_memory_does_bit_for_bit(address):
                 await engine.answer("a", remote.shown.round_id, *answer_to(remote, right))
             return await engine.summary("a")
 
-    assert asyncio.run(part(0, 60))["fit_picks"] == 60
+    assert asyncio.run(part(0, 60))["fit_picks"] == (60 if delta else None)
     summary = asyncio.run(part(60, 220))
-    assert (summary["fit_picks"], summary["fit_rounds"], summary["learned"]["rounds"]) == (None, 100, 100)
+    assert summary["fit_picks"] is None
+    assert summary["learned"]["rounds"] == (100 if delta else 120)
     summary, mine = asyncio.run(part(220, 400)), lister.summary()
     assert summary["scorers"] == mine.scorers
     assert list(summary["scorers"]) == list(SCORERS)
@@ -269,7 +272,7 @@ def test_several_scorers_do_what_a_lister_in_memory_does_bit_for_bit(address):
     (found,) = verify(store)
     store.close()
     assert found.problems == []
-    assert found.events == 801  # 400 lists, 400 answers, one fit
+    assert found.events == 800 + (1 if delta else 5)  # 400 lists, 400 answers, and the fits
 
 
 def test_a_scorer_that_a_list_has_nothing_of_is_missing_there(sqlite, read):
@@ -324,12 +327,13 @@ def test_several_scorers_need_a_score_that_takes_them(sqlite):
     asyncio.run(main())
 
 
-def test_two_processes_agree_on_a_fit(postgresql):
+@pytest.mark.parametrize("delta", [None, 0.01])
+def test_two_processes_agree_on_a_fit(postgresql, delta):
     """Whoever writes next writes it, once: both cut with the same score, and neither cuts without."""
 
     async def main():
         async with Engine.open(postgresql) as one, Engine.open(postgresql) as two:
-            await one.create_stream("a", StreamSettings.of(coverage=0.9))
+            await one.create_stream("a", StreamSettings.of(coverage=0.9, delta=delta))
             both = [play_tables(engine, 120, seed) for seed, engine in enumerate((one, two))]
             await asyncio.gather(*both)
             return [await engine.summary("a") for engine in (one, two)]
@@ -343,8 +347,8 @@ def test_two_processes_agree_on_a_fit(postgresql):
         events = [entry.event for entry in reader.events(reader.stream("a").id)]
     store.close()
     fitted = [number for number, event in enumerate(events) if isinstance(event, Fitted)]
-    assert len(fitted) == 1
-    assert encode(events[fitted[0]].score) == first["learned"]
+    assert len(fitted) == (1 if delta else 4)
+    assert encode(events[fitted[-1]].score) == first["learned"]
     fits = [event.fit for event in events if isinstance(event, Listed)]
-    before = sum(isinstance(event, Listed) for event in events[: fitted[0]])
-    assert fits == [0] * before + [1] * (240 - before)
+    before = [sum(isinstance(event, Listed) for event in events[:number]) for number in fitted]
+    assert fits == [sum(start <= i for start in before) for i in range(240)]

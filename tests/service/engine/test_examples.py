@@ -7,7 +7,7 @@ import pytest
 
 from shortlist.errors import InvalidParameter, InvalidScores
 from shortlist.rounds.events import Fitted, WarmStarted
-from shortlist.rounds.learning import make_learning
+from shortlist.rounds.repeated_fits import make_learning
 from shortlist.rounds.stream import Stream
 from shortlist.service.engine.examples import labeled, warm_start_events
 from shortlist.service.engine.stream_settings import StreamSettings
@@ -67,7 +67,7 @@ def test_a_search_that_found_nothing_is_an_example_too():
 
 def test_the_events_are_those_of_the_library_and_the_last_has_the_digest(constants):
     constants(picks=2)
-    settings = StreamSettings.of(coverage=0.9).rounds
+    settings = StreamSettings.of(coverage=0.9, delta=0.01).rounds
     stream = Stream(settings, learning=make_learning(settings))
     examples = labeled([[0.5, 0.25]] * 5, [0, 0, -1, 0, 0])
     fit, last = warm_start_events(stream, examples)

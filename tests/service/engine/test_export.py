@@ -83,7 +83,7 @@ def test_the_table_of_a_learned_score_has_one_scale_and_replays(sqlite, read, sc
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, delta=0.01))
             await (play if scorers == 1 else play_tables)(engine, 500)
             return await engine.summary("a"), "".join([text async for text in engine.history.export("a", "csv")])
 
@@ -108,7 +108,7 @@ def test_the_table_of_a_learned_score_has_one_scale_and_replays(sqlite, read, sc
 def test_while_the_score_is_learned_the_table_is_empty(sqlite, read):
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, delta=0.01))
             await play(engine, 29)
 
     asyncio.run(main())

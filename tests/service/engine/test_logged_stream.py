@@ -19,7 +19,7 @@ from tests.service.store.entries import listed
 def test_a_restart_is_never_overtaken_by_a_stale_threshold(sqlite, constants):
     """A list that was cut before the restart and stands in the log after its alarm is open, and never counted."""
     constants(alarm=5000)
-    row_settings = StreamSettings.of(coverage=0.9, on_drift="restart")
+    row_settings = StreamSettings.of(coverage=0.9, delta=0.01, on_drift="restart")
 
     async def main():
         async with Engine.open(sqlite) as engine:
@@ -106,10 +106,12 @@ def test_an_event_that_does_not_follow_is_refused_and_changes_nothing(constants)
     [
         {"score": "raw"},
         {},
-        {"on_drift": "restart"},
+        {"delta": 0.01},
+        {"delta": 0.01, "on_drift": "restart"},
         {"scorer_version": "2"},
         {"score": "raw", "miss_budget": 2},
-        {"score": "raw", "miss_budget": None},
+        {"score": "raw", "delta": 0.01, "miss_budget": None},
+        {"explore_share": 0.5},
     ],
     ids=str,
 )
@@ -147,7 +149,7 @@ def test_a_stream_goes_on_from_a_snapshot_as_if_there_had_been_none(sqlite, read
 def test_picks_are_drawn_once_the_score_is_learned(constants):
     """Those it was learned from, and answers to complete lists that come later, are on another scale."""
     constants(picks=2)
-    row = StreamRow(1, "a", {"coverage": 0.9}, 0.0, 0)
+    row = StreamRow(1, "a", {"coverage": 0.9, "delta": 0.01}, 0.0, 0)
     stream = LoggedStream(row)
     late = stream.stream.decide("late", np.array([0.2, 0.4]), ["x", "y"])
 

@@ -7,7 +7,7 @@ import pytest
 
 from shortlist import AnytimeSPS
 from shortlist.rounds.events import Absent, Answer, Expired, Fitted, Hit, Listed, Miss, Skip
-from shortlist.rounds.learning import make_learning
+from shortlist.rounds.repeated_fits import make_learning
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.stream import Stream
 from shortlist.scores import Learned

@@ -16,10 +16,11 @@ from shortlist.service.store import LogEntry, StreamRow
 
 
 class Played:
-    """A stream whose rounds are shown and answered here."""
+    """A stream whose rounds are shown and answered here: with a delta, unless the settings say otherwise."""
 
     def __init__(self, settings):
-        made = StreamSettings.of(**{"coverage": 0.9, "score": "raw", **settings})
+        delta = {} if "policy" in settings else {"delta": 0.01}
+        made = StreamSettings.of(**{"coverage": 0.9, "score": "raw", **delta, **settings})
         self.stream = LoggedStream(StreamRow(1, "docs", made.to_dict(), 0.0, 0))
         self.rounds = 0
 
@@ -58,10 +59,57 @@ def among_ten(rng):
     return rng.integers(10) if rng.random() < 0.78 else 20
 
 
+def test_a_new_stream_as_it_is_by_default():
+    said = play(0, {"delta": None}).sentences
+    assert said["target"] == "Target: the right answer in 90.0 % of lists."
+    assert said["guarantee"] == (
+        "Guarantee: over many lists, in any W answered rounds in a row at most 0.1 W + 20 cut lists miss, under any "
+        "distribution shift, if misses are reported and answers are prompt; nothing about a single list."
+    )
+    assert (said["advice"], said["unreported"]) == (None, None)
+    assert said["progress"] == (
+        "No threshold yet: the best 10 candidates are shown. There can be one once 10 more rounds count."
+    )
+    assert (said["threshold"], said["learning"]) == ("No threshold yet.", None)
+    assert said["fixed"] == (
+        "Fixed when the stream was created: coverage 90.0 %, score raw, silence counts as a miss, no drift alarm."
+    )
+    assert "and lists are the best 10 until enough rounds have been answered again." in said["restart"]
+
+
+def test_a_stream_as_it_is_by_default_that_cuts():
+    summary = play(300, {"delta": None, "score": "auto"}, right_rank=lambda rng: min(29, int(rng.exponential(2))))
+    said = summary.sentences
+    assert said["progress"] == "Lists are cut at the threshold."
+    assert said["threshold"] == "It follows the latest answers, both ways."
+    assert said["score"] == f"Score: {summary.score_why}."
+    assert said["learning"] is None
+    assert summary.waiting_for == "nothing: the threshold moves with every few answers"
+
+
+def test_where_nobody_reports_misses_coverage_is_unknown():
+    """Picks and silence, and never a miss: no percentage is shown, and what to do is named."""
+    played = Played({"delta": None})
+    for i in range(60):
+        listed = played.show(np.linspace(1, 0, 30))
+        if i % 3:
+            played.answer(listed, 0)
+    summary = played.summary
+    assert (summary.coverage_seen, summary.coverage_interval) == (None, None)
+    assert summary.sentences["coverage"] == "Coverage unknown: nobody reports misses."
+    assert summary.sentences["advice"].startswith("Coverage unknown: nobody reports misses (40 picks")
+    assert summary.sentences["unreported"].startswith("Turn exploring on?")
+    assert summary.waiting_for.startswith("coverage unknown: nobody reports misses (40 picks, 20 rounds without")
+    assert "set explore_share for users who only click" in summary.waiting_for
+
+
 def test_a_new_stream():
     said = play(0).sentences
-    assert said["target"] == (
-        "Target: the right answer in 90.0 % of lists; with probability 0.99 the threshold never passes the optimum."
+    assert said["target"] == "Target: the right answer in 90.0 % of lists."
+    assert said["guarantee"] == (
+        "Guarantee: about every list, with probability 0.99 none is cut further than the optimal threshold would cut it,"
+        " while the distribution is stationary; over many lists, in any W answered rounds in a row at most 0.1 W + 20 "
+        "cut lists miss, under any distribution shift, if misses are reported and answers are prompt."
     )
     assert said["progress"] == "Everything is shown so far. Lists can become shorter once 65 more rounds count."
     assert said["coverage"] == "No answer yet."
@@ -84,8 +132,9 @@ def test_with_at_most_nothing_is_said_that_is_not_so():
         "have left candidates out): the guarantee does not cover those."
     ]
     assert summary.waiting_for.startswith("fewer misses")
-    assert "; lists of more than 10 are cut short, and not covered by it unless somebody shows" in said["target"]
-    assert said["length"] == "Never more than 10 candidates."
+    assert "; pages that at_most=10 cuts short are not covered" in said["guarantee"]
+    assert said["length"] == "10 on average over the last 100 lists or so. Never more than 10 candidates."
+    assert said["advice"].startswith("Fewer misses: of 300 counted rounds")
     assert said["coverage"].startswith("Below the target of 90.0 %, by more than chance explains: truncated lists")
 
 
@@ -117,7 +166,7 @@ def test_a_search_that_finds_too_little():
 
 def test_the_horizon_of_sps():
     said = play(200, {"policy": {"kind": "sps", "horizon": 500}}).sentences
-    assert "a guarantee for 500 rounds" in said["target"]
+    assert said["guarantee"].startswith("Guarantee: about every list, none in 500 rounds is cut further than")
     assert "horizon 500" in said["fixed"]
     assert said["coverage"] == "Above the target: nothing is cut at a threshold yet."  # it plans for 500
     assert said["threshold"] == "No threshold yet."
@@ -179,8 +228,10 @@ def test_the_last_alarm_is_named():
 
 def test_silence_that_is_ignored_has_a_condition():
     said = play(3, {"unanswered": "ignore"}, answer=False).sentences
-    assert (
-        "provided that right answers with low scores are answered at least as often as others, and no" in said["target"]
+    assert "stationary, and right answers with low scores are answered at least as often, and no" in said["guarantee"]
+    said = play(3, {"explore_share": "auto", "delta": None}, answer=False).sentences
+    assert said["guarantee"] == (
+        "Guarantee: none before the first cut: until then lists that are not explored are the best 10."
     )
 
 
@@ -215,8 +266,8 @@ def test_what_is_said_of_a_score(score, why, gain, expected):
         (0.05, 0.5, 100, None, "click: 5.0 % of lists, chosen at random"),
         ("auto", 0.5, 99, None, "click: now 20.0 % of lists"),
         ("auto", 0.5, 9_999, None, "click: now 2.0 % of lists"),
-        ("auto", -math.inf, 9_999, None, "click: half of the lists"),
-        (0.05, -math.inf, 3, 2, "click: once the score is learned, some lists"),
+        ("auto", -math.inf, 9_999, None, "click: now 20.0 % of lists"),
+        (0.05, -math.inf, 3, 2, "click: 5.0 % of lists, chosen at random"),
     ],
 )
 def test_what_is_said_of_exploring(share, threshold, rounds, picks, expected):

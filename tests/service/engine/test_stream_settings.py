@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from shortlist import AnytimeSPS
+from shortlist import AnytimeSPS, ProductLimit
 from shortlist.errors import InvalidParameter
 from shortlist.rounds import settings as rounds
 from shortlist.rounds.codec import encode
@@ -27,11 +27,28 @@ def test_settings_that_cannot_be():
     ):
         with pytest.raises(InvalidParameter, match=message):
             StreamSettings.of(**{"coverage": 0.9, **wrong})
-    assert StreamSettings.of(coverage=0.9).rounds.policy == AnytimeSPS(0.9)
+    with pytest.raises(InvalidParameter, match="delta belongs to the policy"):
+        StreamSettings.of(coverage=0.9, delta=0.1, policy={"kind": "anytime"})
+
+
+@pytest.mark.parametrize(
+    ("given", "policy"),
+    [
+        ({}, ProductLimit(0.9)),
+        ({"policy": {"kind": "product-limit"}}, ProductLimit(0.9)),
+        ({"delta": 0.05}, AnytimeSPS(0.9, 0.05)),
+        ({"policy": {"kind": "anytime"}}, AnytimeSPS(0.9)),
+        ({"explore_share": "auto"}, AnytimeSPS(0.9)),  # nobody reports misses
+        ({"explore_share": "auto", "delta": 0.05}, AnytimeSPS(0.9, 0.05)),
+    ],
+    ids=str,
+)
+def test_which_policy_is_meant(given, policy):
+    assert StreamSettings.of(coverage=0.9, **given).rounds.policy == policy
 
 
 def test_the_defaults_are_those_of_a_lister():
-    assert StreamSettings.of(coverage=0.9).rounds == rounds.Settings(policy=AnytimeSPS(0.9))
+    assert StreamSettings.of(coverage=0.9).rounds == rounds.Settings(policy=ProductLimit(0.9))
     assert StreamSettings.of(coverage=0.9).to_dict()["score"] == "auto"
     with pytest.raises(InvalidParameter, match="a stream keeps all rounds"):
         StreamSettings.of(coverage=0.9, keep=5)
@@ -52,7 +69,8 @@ def test_one_score_has_one_description():
         {},
         {"policy": {"kind": "sps", "horizon": 700}, "score": "relative"},
         {"score": {"kind": "relative", "temperature": 0.3}, "at_least": 2, "at_most": 6},
-        {"on_drift": "restart", "scorer_version": "v1"},
+        {"delta": 0.05, "on_drift": "restart", "scorer_version": "v1"},
+        {"explore_share": 0.1},
         {"score": "raw"},
         {"score": encode(Learned(("dense", "bm25"), (1.0, 2.0), (0.5, 0.1), rounds=100, influence=(0.3, 0.7)))},
         {"score": {"kind": "learned", "scorers": [""], "relative": [2.0], "absolute": [0]}},

@@ -79,7 +79,7 @@ def test_rounds_of_a_batch_are_at_hand_however_large_they_are(sqlite):
 def test_what_is_due_is_written_before_the_next_list(address, monkeypatch, dies, constants):
     """A restart stands in the log right after its alarm; if the process dies in between, the next one writes it."""
     constants(alarm=50)
-    settings = StreamSettings.of(coverage=0.9, score="raw", on_drift="restart")
+    settings = StreamSettings.of(coverage=0.9, delta=0.01, score="raw", on_drift="restart")
 
     async def first():
         async with Engine.open(address) as engine:
@@ -119,7 +119,7 @@ def test_lists_and_answers_of_one_batch_around_a_fit(sqlite):
 
     async def main():
         async with Engine.open(sqlite) as engine:
-            await engine.create_stream("a", StreamSettings.of(coverage=0.9))
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, delta=0.01))
             await play(engine, 29)
             await engine.propose("a", [0, 1], [0.1, 0.2], round_id="last")
             _, (beside, _) = await asyncio.gather(

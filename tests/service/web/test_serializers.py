@@ -24,7 +24,7 @@ def test_a_round_says_why_each_candidate_was_shown(sqlite_service):
 
 
 def test_a_round_says_what_was_shown_when_more_was_asked_for(sqlite_service):
-    sqlite_service.make("raw", score="raw", miss_budget=5)
+    sqlite_service.make("raw", score="raw", delta=0.01, miss_budget=5)
     candidates = [(f"d{i}", 0.9 - 0.05 * i) for i in range(10)]
     for i in range(84):
         sqlite_service.propose(candidates, stream="raw", round_id=f"r{i}")
@@ -48,14 +48,36 @@ def test_a_round_says_what_was_shown_when_more_was_asked_for(sqlite_service):
 def test_a_round_that_was_explored_says_so(sqlite_service):
     sqlite_service.make("clicks", score="raw", explore_share="auto")
     candidates = [(f"d{i}", 0.9 - 0.05 * i) for i in range(12)]
-    shown = [sqlite_service.propose(candidates, stream="clicks", round_id=f"r{i}").json() for i in range(20)]
+    shown = [sqlite_service.propose(candidates, stream="clicks", round_id=f"r{i}").json() for i in range(60)]
     assert {each["explored"] for each in shown} == {False, True}
+    best = "no threshold yet: the best 10 are shown"
     for each in shown:
         found = sqlite_service.http.get(f"/v1/streams/clicks/rounds/{each['round_id']}").json()
         assert (found["explored"], found["members"]) == (each["explored"], each["members"])
-        whys = {candidate["why"] for candidate in found["candidates"]}
-        explored = "explored: everything is shown, in random order"
-        assert whys == {explored if each["explored"] else "no threshold yet: everything is shown"}
+        whys = [candidate["why"] for candidate in found["candidates"]]
+        if each["explored"]:
+            assert set(whys) == {"explored: everything is shown, in random order"}
+        else:
+            assert whys == [best] * 10 + [f"{best}, and it is not among them"] * 2
+
+
+def test_why_a_short_list_is_what_it_is(sqlite_service):
+    """From the first list on, before any fit of the score and behind it."""
+    candidates = [(f"d{i}", 0.9 - 0.05 * i) for i in range(12)]
+    for i in range(40):
+        sqlite_service.propose(candidates, round_id=f"r{i}")
+        sqlite_service.answer(f"r{i}", {"hit": f"d{i % 3}"})
+
+    def whys(name):
+        found = sqlite_service.http.get(f"/v1/streams/docs/rounds/{name}").json()
+        return found, [each["why"] for each in found["candidates"]]
+
+    assert whys("r0")[1][0] == "no threshold yet: the best 10 are shown"
+    assert whys("r0")[1][11] == "no threshold yet: the best 10 are shown, and it is not among them"
+    for name in ("r12", "r39"):
+        found, said = whys(name)
+        assert found["member_count"] < 10
+        assert all(("reaches the threshold" in why) == (i < found["member_count"]) for i, why in enumerate(said))
 
 
 def shown_by_budget(service, stream, **settings):

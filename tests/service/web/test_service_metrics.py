@@ -28,7 +28,7 @@ def scrape(service, **headers):
 
 
 def test_what_prometheus_reads(service):
-    service.make(on_drift="report")
+    service.make(delta=0.01, on_drift="report")
     for i in range(120):
         service.propose(round_id=f"r{i}")
         service.answer(f"r{i}", {"hit": "b"} if i % 10 else {"miss": True})
@@ -49,14 +49,15 @@ def test_what_prometheus_reads(service):
 
 
 def test_how_far_the_score_is_learned(sqlite_service):
-    sqlite_service.play(3)
-    assert 'shortlist_fit_picks{stream="docs"} 3.0' in sqlite_service.http.get("/metrics").text
+    sqlite_service.make("strict", delta=0.01)
+    sqlite_service.play(3, stream="strict")
+    assert 'shortlist_fit_picks{stream="strict"} 3.0' in sqlite_service.http.get("/metrics").text
 
 
 def test_the_error_budget(sqlite_service):
     """What it holds, what is spent of it, how fast, and what it did; nothing where it is off."""
-    sqlite_service.make("spent", score="raw", miss_budget=3)
-    sqlite_service.make("off", score="raw", miss_budget=None)
+    sqlite_service.make("spent", score="raw", delta=0.01, miss_budget=3)
+    sqlite_service.make("off", score="raw", delta=0.01, miss_budget=None)
     for stream in ("spent", "off"):
         for i in range(90):
             sqlite_service.propose(stream=stream, round_id=f"r{i}")
@@ -84,7 +85,7 @@ def test_a_restart_forgets_no_stream(address):
     """Whoever looks first after a crash sees what was there before it, and nothing is loaded for it."""
     with running(address) as service:
         for name in ("a", "b", "c"):
-            service.make(name, on_drift="report", at_most=1)
+            service.make(name, delta=0.01, on_drift="report", at_most=1)
             service.play(40, stream=name)
             service.propose(stream=name, round_id="more")
             service.http.post(f"/v1/streams/{name}/rounds/more/more", json={})

@@ -12,7 +12,7 @@ from tests.service.web.checks import PATHS, strict
 
 def test_replies_about_a_learned_score_fit_their_models(sqlite_service, constants):
     constants(picks=2)
-    sqlite_service.make("hybrid")
+    sqlite_service.make("hybrid", delta=0.01)
     for i in range(3):
         listed = [{"id": "a", "scores": {"bm25": 7.0, "dense": None}}, {"id": "b", "scores": {"bm25": i, "dense": 0.5}}]
         path = "/v1/streams/hybrid/rounds"
@@ -30,8 +30,8 @@ def test_replies_about_a_learned_score_fit_their_models(sqlite_service, constant
 
 def test_replies_about_an_error_budget_fit_their_models(sqlite_service):
     """While it is being spent, and where it is off."""
-    sqlite_service.make("raw", score="raw", miss_budget=2)
-    sqlite_service.make("off", miss_budget=None)
+    sqlite_service.make("raw", score="raw", delta=0.01, miss_budget=2)
+    sqlite_service.make("off", delta=0.01, miss_budget=None)
     for i in range(90):
         shown = sqlite_service.propose(stream="raw", round_id=f"r{i}")
         sqlite_service.answer(f"r{i}", {"hit": "b"} if i < 80 else {"miss": True}, stream="raw")

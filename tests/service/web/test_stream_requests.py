@@ -13,7 +13,7 @@ def test_defaults_are_those_of_the_settings():
     assert plain.pop("name") == "docs"
     assert plain.pop("delta") is None
     # What these defaults stand for depends on other settings.
-    auto = {"unanswered": "miss", "miss_budget": 20, "policy": {"kind": "anytime", "delta": 0.01}}
+    auto = {"unanswered": "miss", "miss_budget": 20, "policy": {"kind": "product-limit"}}
     assert plain | auto == StreamSettings.of(coverage=0.9).to_dict()
     assert StreamSettings.of(**plain).to_dict() == StreamSettings.of(coverage=0.9).to_dict()
 

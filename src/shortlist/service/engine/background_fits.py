@@ -42,8 +42,8 @@ class CommitFit:
 
     stream: LoggedStream
     event: Fitted
-    #: How many picks the stream had collected for it.
-    picks: int
+    #: What it depends on: `Learning.stamp` when it was begun.
+    stamp: tuple[int, ...]
     #: It is about no round.
     round_id: str = ""
 
@@ -104,14 +104,14 @@ class BackgroundFits:
     async def _run(self, stream: LoggedStream) -> None:
         learning = stream.stream.learning
         assert learning is not None  # noqa: S101 - a fit is due
-        picks, seen, began = learning.state.picks, stream.number, time.perf_counter()
+        stamp, seen, began = learning.stamp, stream.number, time.perf_counter()
         self._thread = self._thread or ThreadPoolExecutor(1, thread_name_prefix="shortlist-fit")
         fit = learning.prepared(lambda: self._stopping)
         try:
             event = await asyncio.get_running_loop().run_in_executor(self._thread, _yielding, fit)
             if self._observe is not None:
                 self._observe(time.perf_counter() - began)
-            await self._submit(CommitFit(stream, event._replace(seen=seen), picks))
+            await self._submit(CommitFit(stream, event._replace(seen=seen), stamp))
         except FitStopped:
             pass  # it is begun again when the stream is next used
         except UnknownStream:
@@ -121,7 +121,7 @@ class BackgroundFits:
         except Exception:  # noqa: BLE001 - the stream goes on without it
             self._failed[stream.id] = time.monotonic() + _PAUSE
             _log.exception(
-                "the fit of stream %s failed, and is tried again in a minute: lists stay complete", stream.name
+                "the fit of stream %s failed, and is tried again in a minute: lists are cut as before", stream.name
             )
 
 

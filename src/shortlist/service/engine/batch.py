@@ -312,7 +312,7 @@ class Batch:
         learning = new.stream.stream.learning
         if learning is None or not learning.is_due or new.stream.id in self._epochs:
             return False
-        if new.event.number != learning.number + 1 or new.picks != learning.state.picks:
+        if new.event.number != learning.number + 1 or new.stamp != learning.stamp:
             return False
         self._add(new.stream, new.event)
         return True

@@ -72,8 +72,8 @@ class Lengths:
         >>> lengths.begin()
         >>> for length in (1, 2, 2, 3, 1000):
         ...     lengths.add(length)
-        >>> lengths.quantile(0, 0.5), lengths.quantile(0, 1.0)
-        (2.0, 1000.0)
+        >>> lengths.quantile(0, 0.5), lengths.quantile(0, 1.0), lengths.mean(0)
+        (2.0, 1000.0, 201.6)
         """
         mine = self._of(block)
         everything, seen = sum(self.counts[mine.start : mine.stop]), 0
@@ -82,6 +82,12 @@ class Lengths:
             if seen >= share * everything:
                 return float(self.totals[where] / self.counts[where])
         return None
+
+    def mean(self, block: int) -> float | None:
+        """Return the mean of a block, or None if nothing was counted in it."""
+        mine = self._of(block)
+        everything = sum(self.counts[mine.start : mine.stop])
+        return sum(self.totals[mine.start : mine.stop]) / everything if everything else None
 
     def _of(self, block: int) -> range:
         end = self.starts[block + 1] if block + 1 < len(self.starts) else len(self.bins)

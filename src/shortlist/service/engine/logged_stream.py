@@ -4,16 +4,18 @@
 on charts (`series`) is folded separately: if that fails, the charts start again and the stream goes on.
 """
 
+import json
 import logging
 import math
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from shortlist.policies import State
-from shortlist.rounds.codec import encode, from_json, to_json
+from shortlist.rounds.codec import decode, encode, to_json
 from shortlist.rounds.events import Configured, Hit, Listed, WarmStarted, counted_as
-from shortlist.rounds.learning import LearningState, make_learning
+from shortlist.rounds.learning import LearningState
 from shortlist.rounds.progress import summarize
+from shortlist.rounds.repeated_fits import make_learning
 from shortlist.rounds.stream import Stream, StreamState
 from shortlist.rounds.stream_summary import StreamSummary
 from shortlist.service.engine.series import Series
@@ -25,7 +27,7 @@ __all__ = ["STATE_VERSION", "LoggedStream"]
 _log = logging.getLogger("shortlist.service")
 
 #: Raised when the state changes its form: older snapshots are then not used, and the log is.
-STATE_VERSION: Final = 11
+STATE_VERSION: Final = 12
 
 
 @dataclass
@@ -93,6 +95,8 @@ class LoggedStream:
         elif isinstance(event, Configured):
             self.changes |= event.changes
             before, self.settings = self.settings, self.settings.changed(event.changes)
+            if self.settings.rounds.explore_share is not None:
+                self.changes.pop("miss_budget", None)  # it ended when exploration began
             event = Configured(self.settings.round_changes(before))
         elif isinstance(event, WarmStarted):
             self.warm_start = event.digest or ""
@@ -137,10 +141,11 @@ class LoggedStream:
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go to the state of a snapshot."""
+        plain = json.loads(snapshot.state)
+        self.changes = plain.get("changes", {})
+        self.settings = self.settings.changed(self.changes)  # they may include the policy
         policy = self.settings.rounds.policy
-        state: StreamSnapshot = from_json(StreamSnapshot, snapshot.state, {State: policy.state_type})
-        self.changes = state.changes
-        self.settings = self.settings.changed(state.changes)
+        state: StreamSnapshot = decode(StreamSnapshot, plain, {State: policy.state_type})
         self.stream = self._made(state.stream, state.learning)
         self.open, self.scorer_version, self.last_at = state.open, state.scorer_version, state.last_at
         self.warm_start = state.warm_start

@@ -3,7 +3,9 @@
 import dataclasses
 import math
 
+from shortlist.policies.product_limit import FIRST
 from shortlist.rounds.exploring import ExploreShare, share_at
+from shortlist.rounds.progress import POOR_SEARCH, TOO_MANY_MISSES, UNREPORTED
 from shortlist.rounds.stream_summary import StreamSummary
 from shortlist.rounds.summary import ErrorBudget
 
@@ -16,6 +18,9 @@ def with_sentences(summary: StreamSummary) -> StreamSummary:
     budget = summary.error_budget
     words = {
         "target": say.target(),
+        "guarantee": say.guarantee(),
+        "advice": say.advice(),
+        "unreported": say.unreported(),
         "fixed": say.fixed(),
         "restart": say.restart(),
         "learning": say.learning(),
@@ -49,32 +54,28 @@ class _Sentences:
         self._explore_share: ExploreShare | None = summary.settings["explore_share"]
         self._explores = self._explore_share is not None
         self._cuts = summary.threshold > -math.inf
+        self._is_product_limit = summary.policy["kind"] == "product-limit"
 
     def target(self) -> str:
-        summary, settings = self._summary, self._summary.settings
-        if summary.policy["kind"] == "anytime":
-            chance = _number(1 - summary.policy["delta"], 6)
-            guarantee = f"with probability {chance} the threshold never passes the optimum"
-        else:
-            guarantee = f"a guarantee for {_plural(summary.policy['horizon'], 'round')}"
-        condition = page = ""
-        if self._explores:
-            condition = (
-                ", provided that where everything is shown, right answers with low scores are clicked at least as "
-                "often as others"
-            )
-        elif settings["unanswered"] == "ignore":
-            condition = (
-                ", provided that right answers with low scores are answered at least as often as others, and no later"
-            )
-        if self._at_most is not None:
-            lists = "other lists" if self._explores else "lists"
-            page = (
-                f"; {lists} of more than {self._at_most:,} are cut short, and not covered by it unless somebody "
-                "shows the others"
-            )
-        target = _percent(summary.coverage_target)
-        return f"Target: the right answer in {target} of lists; {guarantee}{condition}{page}."
+        return f"Target: the right answer in {_percent(self._summary.coverage_target)} of lists."
+
+    def guarantee(self) -> str:
+        return f"Guarantee: {self._summary.guarantee}."
+
+    def advice(self) -> str | None:
+        """Say what stands in the way of shorter lists, or of knowing what they cover, where something does."""
+        words = self._summary.waiting_for
+        is_wrong = words.startswith((UNREPORTED, POOR_SEARCH, TOO_MANY_MISSES))
+        return f"{words[0].upper()}{words[1:]}." if is_wrong else None
+
+    def unreported(self) -> str | None:
+        """Offer to explore, where nobody reports misses and that would help."""
+        if not (self._is_product_limit and self._summary.waiting_for.startswith(UNREPORTED)):
+            return None
+        return (
+            "Turn exploring on? In a share of rounds everything is then shown in random order, only clicks there "
+            "count, and the guarantee is another one. It cannot be turned off again."
+        )
 
     def fixed(self) -> str:
         """Say what cannot change."""
@@ -82,11 +83,12 @@ class _Sentences:
         policy, drift = summary.policy, settings["on_drift"]
         parts = (
             f"coverage {_percent(summary.coverage_target)}",
-            f"delta {_number(policy['delta'])}" if "delta" in policy else f"horizon {policy['horizon']:,}",
+            *([f"delta {_number(policy['delta'])}"] if "delta" in policy else ()),
+            *([f"horizon {policy['horizon']:,}"] if "horizon" in policy else ()),
             f"score {summary.score}",
             "silence is ignored" if settings["unanswered"] == "ignore" else "silence counts as a miss",
             {None: "no drift alarm", "restart": "drift restarts learning", "report": "drift is reported"}[drift],
-            "exploring is on" if self._explores else "exploring is off",
+            *(["exploring is on"] if self._explores else [] if self._is_product_limit else ["exploring is off"]),
         )
         return f"Fixed when the stream was created: {', '.join(parts)}."
 
@@ -94,6 +96,8 @@ class _Sentences:
         """Say what a restart does."""
         at_most = self._at_most
         lists = "everything is shown in any case" if self._summary.shadow else "lists are complete"
+        if self._is_product_limit and not self._summary.shadow:
+            lists = f"lists are the best {FIRST}"
         if at_most is not None and not self._summary.shadow:
             lists = f"lists have {at_most:,} candidates, or all if there are fewer,"
         return (
@@ -107,6 +111,8 @@ class _Sentences:
         if summary.fit_picks is None:
             return None
         shown = "everything is shown" if at_most is None else f"the best {at_most:,} candidates are shown"
+        if self._explores:
+            shown = f"the best {FIRST if at_most is None else min(FIRST, at_most):,} candidates are shown"
         until = "in any case" if summary.shadow else "until then"
         return f"Learning the score: {summary.fit_picks:,} of {_plural(summary.fit_rounds, 'pick')}; {shown} {until}."
 
@@ -124,7 +130,11 @@ class _Sentences:
         if self._cuts:
             page = "" if at_most is None else f", and after {at_most:,} candidates"
             return f"Lists are cut at the threshold{page}{', unless they are explored' * self._explores}."
-        if at_most is None:
+        if self._is_product_limit or (self._explores and at_most is None):
+            most = FIRST if at_most is None else min(FIRST, at_most)
+            explored = ", or all where a list is explored" * self._explores
+            shown, then = f"No threshold yet: the best {most:,} candidates are shown{explored}.", "There can be one"
+        elif at_most is None:
             shown, then = "Everything is shown so far.", "Lists can become shorter"
         else:
             explored = ", or all where a list is explored" * self._explores
@@ -141,13 +151,8 @@ class _Sentences:
         summary, share = self._summary, self._explore_share
         if share is None:
             return None
-        if summary.fit_picks is not None:
-            lists = "once the score is learned, some lists"
-        elif not self._cuts:
-            lists = "half of the lists"
-        else:
-            now = "now " if share == "auto" else ""
-            lists = f"{now}{_percent(share_at(share, summary.rounds, summary.threshold))} of lists"
+        now = "now " if share == "auto" else ""
+        lists = f"{now}{_percent(share_at(share, summary.rounds, summary.threshold))} of lists"
         return (
             f"For users who only click: {lists}, chosen at random, show everything in random order, and only clicks on "
             "those count."
@@ -164,8 +169,9 @@ class _Sentences:
             every = "show every candidate"
             shown = every if at_most is None else f"show {_plural(at_most, 'candidate')}, or all if there are fewer,"
         return (
-            "Lists have missed so often that the distribution may have shifted. The threshold stays where it is, and "
-            f"lists {'would ' * summary.shadow}{shown} until they miss less."
+            "Lists have missed so often that the distribution may have shifted. "
+            f"{'' if self._is_product_limit else 'The threshold stays where it is, and '}"
+            f"{'L' if self._is_product_limit else 'l'}ists {'would ' * summary.shadow}{shown} until they miss less."
         )
 
     def _is_spent(self, budget: ErrorBudget) -> bool:
@@ -195,6 +201,8 @@ class _Sentences:
             return "Then it is frozen, and its threshold is learned from the rounds that follow."
         if not self._is_learned():
             return f"Score: {summary.score} ({summary.score_why})."
+        if self._is_product_limit:
+            return f"Score: {summary.score_why}."
         gain = summary.refit_gain
         fresh = "" if gain is None else " A fresh fit on the last picks would not make lists shorter."
         if gain is not None and gain >= 0.005:
@@ -241,7 +249,9 @@ class _Sentences:
     def coverage(self) -> str:
         summary, target = self._summary, self._summary.coverage_target or 0.0
         if self._explores:
-            return "Misses are not reported here, so this is not the coverage of the lists."
+            return "Not known: users who only click report no miss."
+        if summary.coverage_seen is None and summary.hits + summary.misses:
+            return "Coverage unknown: nobody reports misses."
         if summary.coverage_interval is None:
             return "No answer yet."
         if summary.shadow:
@@ -258,6 +268,8 @@ class _Sentences:
             return f"Below the target of {_percent(target)}, by more than chance explains: {reason}."
         if low > target:
             cut = "the threshold approaches the optimum from below"
+            if self._is_product_limit:
+                cut = "lists are a little longer than they need to be"
             return f"Above the target: {cut if self._cuts else 'nothing is cut at a threshold yet'}."
         return f"{_percent(summary.coverage_seen)} is within what chance explains around the target."
 
@@ -267,13 +279,21 @@ class _Sentences:
             return "No threshold while the score is being learned."
         if not self._cuts:
             return "No threshold yet."
+        if self._is_product_limit:
+            return "It follows the latest answers, both ways."
         return f"It never falls{' within an epoch; each restart begins a new one' * (summary.epoch > 0)}."
 
     def length(self) -> str:
-        at_most = self._at_most
-        if at_most is None:
-            return "The shorter the better, as long as coverage holds."
-        return f"Never more than {at_most:,} candidates{', unless explored' * self._explores}."
+        """Say how long lists are, what their limit is, and at which coverage they would be half as long."""
+        summary, at_most = self._summary, self._at_most
+        parts = []
+        if summary.length is not None:
+            parts.append(f"{_tenths(summary.length)} on average over the last 100 lists or so.")
+        if summary.half_coverage is not None and self._cuts and summary.coverage_seen is not None:
+            parts.append(f"Half as long, they would cover about {100 * summary.half_coverage:.0f} %.")
+        if at_most is not None:
+            parts.append(f"Never more than {at_most:,} candidates{', unless explored' * self._explores}.")
+        return " ".join(parts) or "No list yet."
 
     def chosen(self) -> str:
         if self._summary.fit_picks is not None:

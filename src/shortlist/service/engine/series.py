@@ -159,7 +159,7 @@ class Series:
             "threshold": self.threshold.tolist(),
             "hits": self.hits.tolist(),
             "misses": self.misses.tolist(),
-            "list_median": [self.lengths.quantile(block, 0.5) for block in blocks],
+            "list_mean": [self.lengths.mean(block) for block in blocks],
             "list_p90": [self.lengths.quantile(block, 0.9) for block in blocks],
             "candidates": [self.candidates[block] / max(self.rounds[block], 1) for block in blocks],
             "level": [to_null(level) for level in self.level],

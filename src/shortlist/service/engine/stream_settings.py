@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from shortlist.errors import InvalidParameter
-from shortlist.policies import AnytimeSPS, policy_from_dict
+from shortlist.policies import policy_from_dict
 from shortlist.policies.registry import REGISTRY
 from shortlist.rounds.codec import encode
-from shortlist.rounds.settings import CONFIGURABLE, SETTINGS, Settings
+from shortlist.rounds.settings import CONFIGURABLE, SETTINGS, Settings, default_policy
 from shortlist.scores import KINDS, SCORES, Score, score_from_dict
 
 __all__ = ["OWN", "POLICIES", "STREAM_SETTINGS", "StreamSettings"]
 
 #: The kinds of policies that a stream can have.
-POLICIES: Final = ("anytime", "sps")
+POLICIES: Final = ("product-limit", "anytime", "sps")
 #: The settings of rounds that a stream has: it keeps all rounds.
 STREAM_SETTINGS: Final = tuple(name for name in SETTINGS if name != "keep")
 
@@ -36,8 +36,8 @@ class StreamSettings:
 
     Examples
     --------
-    >>> StreamSettings.of(coverage=0.9).to_dict()["policy"]
-    {'kind': 'anytime', 'delta': 0.01}
+    >>> [StreamSettings.of(coverage=0.9, delta=delta).to_dict()["policy"] for delta in (None, 0.01)]
+    [{'kind': 'product-limit'}, {'kind': 'anytime', 'delta': 0.01}]
     """
 
     rounds: Settings
@@ -52,14 +52,15 @@ class StreamSettings:
         """Return the settings that plain data describes: a request, or what `to_dict` returned."""
         if delta is not None and policy is not None:
             raise InvalidParameter("delta belongs to the policy: give either of them, not both")
-        if delta is not None:
-            policy = {"kind": AnytimeSPS.key, "delta": delta}
+        if policy is None:
+            policy = default_policy(coverage, delta, values).to_dict()
+            policy = {name: policy[name] for name in ("kind", "delta") if name in policy}
         own = {name: values.pop(name) for name in ("scorer_version", *OWN) if name in values}
         if "keep" in values:
             raise InvalidParameter("keep is for listers in memory: a stream keeps all rounds")
         if isinstance(values.get("score"), dict):
             values["score"] = _score(values["score"])
-        return cls(Settings.of(_policy(coverage, policy or {"kind": AnytimeSPS.key}), values), **own)
+        return cls(Settings.of(_policy(coverage, policy), values), **own)
 
     def changed(self, changes: dict[str, Any]) -> Self:
         """Return the settings with some of them changed, if these may be."""

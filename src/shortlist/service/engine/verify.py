@@ -114,15 +114,16 @@ def _walk(
 ) -> Iterator[str]:
     """Fold the log into a fresh stream; yield what is wrong, and end at the first event that is."""
     lists: dict[str, Listed | None] = {}
-    at, levels = math.nan, set[int]()
+    at, levels, thresholds = math.nan, set[int](), set[float]()
     for entry in reader.events(row.id):
         if entry.number % 1000 == 0:
             progress(row.name, entry.number, row.last_number)
         if entry.at != at:  # a batch is judged against the state before it, and its events have one time
-            at, levels = entry.at, set()
+            at, levels, thresholds = entry.at, set(), set()
         if stream.stream.budget is not None:
             levels.add(stream.stream.budget.state.spent)
-        problems = [f"event {entry.number}: {problem}" for problem in _check(stream, entry, lists, levels)]
+        thresholds.add(stream.threshold)
+        problems = [f"event {entry.number}: {problem}" for problem in _check(stream, entry, lists, levels, thresholds)]
         yield from problems
         if problems:
             return
@@ -131,10 +132,17 @@ def _walk(
             yield f"the snapshot after event {entry.number} is not what the log gives"
 
 
-def _check(stream: LoggedStream, entry: LogEntry, lists: dict[str, Listed | None], levels: set[int]) -> Iterator[str]:
+def _check(
+    stream: LoggedStream,
+    entry: LogEntry,
+    lists: dict[str, Listed | None],
+    levels: set[int],
+    thresholds: set[float],
+) -> Iterator[str]:
     """Yield what is wrong with the next entry, given the state before it, the open lists, and the level of its batch.
 
-    `levels` are what may have been spent of the error budget when its batch was judged, in its units.
+    `levels` are what may have been spent of the error budget when its batch was judged, in its units, and `thresholds`
+    those that may have been in force.
     """
     if entry.number != stream.number + 1:
         yield f"follows event {stream.number}"
@@ -143,6 +151,8 @@ def _check(stream: LoggedStream, entry: LogEntry, lists: dict[str, Listed | None
             yield f"round {entry.round_id} is shown again"
         lists[entry.round_id] = entry.event
         yield from _check_budget(stream, entry.event, levels)
+        if stream.settings.rounds.is_product_limit and entry.event.threshold not in thresholds:
+            yield f"was cut at {entry.event.threshold}, and the log gives {sorted(thresholds)}"
         yield from _check_list(stream, entry.event)
     elif not entry.round_id:
         yield from _check_stream(stream, entry.event)
@@ -203,8 +213,13 @@ def _check_round(stream: LoggedStream, entry: LogEntry, lists: dict[str, Listed 
 def _is_due(event: Event, due: Event | None) -> bool:
     """Return whether an event is the one that was due; a fit is optimization, and may differ in the last bits."""
     if isinstance(event, Fitted) and isinstance(due, Fitted):
-        return event.number == due.number and _same_score(event.score, due.score)
+        return event.number == due.number and _same_score(event.score, due.score) and _same_windows(event, due)
     return event == due
+
+
+def _same_windows(one: Fitted, other: Fitted) -> bool:
+    some, others = one.windows or {}, other.windows or {}
+    return some.keys() == others.keys() and all(_near(some[name], others[name], _FIT) for name in some)
 
 
 def _same_score(one: Learned, other: Learned) -> bool:
@@ -258,13 +273,17 @@ def _check_list(stream: LoggedStream, listed: Listed) -> Iterator[str]:
         given = drawn_position(stream.name, rounds.tally.rounds, waiting)
         if position != given:
             yield f"was drawn as item {position} of {waiting}, and the seed gives {given}"
-    for name in ("threshold", "positions", "reached", "truncated", "complete", "added", "asked", "explored"):
+    if not _near([_bound(again.edge)], [_bound(listed.edge)]):
+        yield f"says that edge is {listed.edge}, and its scores give {again.edge}"
+    for name in ("threshold", "positions", "reached", "truncated", "complete", "added", "asked", "explored", "kept"):
         if getattr(again, name) != getattr(listed, name):
             yield f"says that {name} is {getattr(listed, name)}, and its scores give {getattr(again, name)}"
 
 
 def _check_more(stream: LoggedStream, listed: Listed, event: Expanded) -> Iterator[str]:
     again = stream.stream.expand(listed, table_of(listed), max(1, len(event.positions)))
+    if again is not None and _near([_bound(again.edge)], [_bound(event.edge)]):
+        again = again._replace(edge=event.edge)
     if again is None or again._replace(comparable=None) != event:
         yield f"is {event}, and its list gives {again}"
 
@@ -281,6 +300,10 @@ def _check_answer(stream: LoggedStream, listed: Listed, event: Event) -> Iterato
         event = event._replace(score=again.score)
     if again != event:
         yield f"is {event}, and its list gives {again}"
+
+
+def _bound(edge: float | None) -> float:
+    return -math.inf if edge is None else edge
 
 
 def _near(some: Sequence[float], others: Sequence[float], tolerance: float = 1e-9) -> bool:

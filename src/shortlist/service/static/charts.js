@@ -1,5 +1,7 @@
 // The charts of a stream, drawn by Plotly in the page's own colors.
 
+import { isUnknown } from "/static/common.js";
+
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 const narrow = () => innerWidth < 640;
@@ -87,6 +89,34 @@ function drawLearned(summary, points, chosen) {
 export function drawAll(summary, series) {
   const { points, chosen } = series;
   const x = points.round;
+  draw(
+    "length",
+    [
+      line("all candidates", x, points.candidates, "soft", { line: { dash: "dot", width: 1.5 } }),
+      line("90th percentile", x, points.list_p90, "third", { line: { width: 1.3 } }),
+      line("mean", x, points.list_mean, "accent"),
+    ],
+    { xaxis: rounds, yaxis: { title: { text: "candidates" }, rangemode: "tozero" } },
+  );
+  drawCoverage(summary, points);
+  if (summary.fit_picks === null) drawLearned(summary, points, chosen); // what is hidden has no size to draw in
+  if (summary.drift !== null) {
+    draw(
+      "drift",
+      [
+        line("level", x, points.level, "accent", { line: { width: 1.6 } }),
+        line("alarm", [0, x.at(-1) ?? 1], [1, 1], "bad", { line: { dash: "dash", width: 1.5 } }),
+      ],
+      { xaxis: rounds, yaxis: { title: { text: "level (alarm at 1)" }, type: "log", exponentformat: "power", range: [-7, 0.3] } },
+    );
+  }
+}
+
+function drawCoverage(summary, points) {
+  const x = points.round;
+  const unknown = isUnknown(summary);
+  document.getElementById("coverage").hidden = unknown;
+  if (unknown) return;
   const seen = coverage(points);
   const floor = Math.min(summary.coverage_target, ...seen.seen, ...seen.recent.filter((value) => value !== null));
   draw(
@@ -100,24 +130,4 @@ export function drawAll(summary, series) {
     ],
     { xaxis: rounds, yaxis: { title: { text: "right answer in the list" }, tickformat: ".0%", range: [Math.max(0, floor - 0.08), 1.01] } },
   );
-  draw(
-    "length",
-    [
-      line("all candidates", x, points.candidates, "soft", { line: { dash: "dot", width: 1.5 } }),
-      line("90th percentile", x, points.list_p90, "third", { line: { width: 1.3 } }),
-      line("median", x, points.list_median, "accent"),
-    ],
-    { xaxis: rounds, yaxis: { title: { text: "candidates" }, rangemode: "tozero" } },
-  );
-  if (summary.fit_picks === null) drawLearned(summary, points, chosen); // what is hidden has no size to draw in
-  if (summary.drift !== null) {
-    draw(
-      "drift",
-      [
-        line("level", x, points.level, "accent", { line: { width: 1.6 } }),
-        line("alarm", [0, x.at(-1) ?? 1], [1, 1], "bad", { line: { dash: "dash", width: 1.5 } }),
-      ],
-      { xaxis: rounds, yaxis: { title: { text: "level (alarm at 1)" }, type: "log", exponentformat: "power", range: [-7, 0.3] } },
-    );
-  }
 }

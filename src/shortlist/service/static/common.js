@@ -24,6 +24,8 @@ export const whole = (value) => (value === null || value === undefined ? "–" :
 export const plural = (count, word, several = `${word}s`) => `${whole(count)} ${count === 1 ? word : several}`;
 export const tenths = (value) => value.toLocaleString("en", { maximumFractionDigits: 1 });
 export const percent = (value) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)} %`);
+// Where misses are not reported, the share of picks is no coverage.
+export const isUnknown = ({ coverage_seen, hits, misses, settings }) => settings.explore_share !== null || (coverage_seen === null && hits + misses > 0);
 export const threshold = (value) => (value === null ? "none yet" : number(value));
 // What a candidate scored: one number, or one of each scorer, a line for each.
 export const scoreLines = ({ score, scores }) => (score !== null ? [number(score)] : Object.entries(scores).map(([name, value]) => `${name} ${number(value)}`));

@@ -8,7 +8,7 @@ const READ = {
   at_most: ({ value }) => (value === "" ? null : Number(value)),
   patience: ({ value }) => Number(value),
   miss_budget: ({ value }) => (value === "" ? null : Number(value)),
-  explore_share: ({ value }) => (value === "auto" ? value : Number(value)),
+  explore_share: ({ value }) => (value === "" ? null : value === "auto" ? value : Number(value)),
   shadow: ({ checked }) => checked,
   record_annotators: ({ checked }) => checked,
   guidelines: ({ value }) => (value === "" ? null : value),
@@ -32,7 +32,10 @@ export class Configuring {
     const changed = this.changes().map(([name]) => name);
     this.settings = summary.settings;
     const explores = this.settings.explore_share !== null;
-    const offered = { explore_share: explores, miss_budget: !explores, shadow: !explores };
+    const short = this.settings.policy.kind === "product-limit"; // exploring can be turned on, and not off again
+    const offered = { explore_share: explores || short, miss_budget: !explores, shadow: !explores };
+    this.form.elements.miss_budget.required = short; // it is the guarantee
+    this.form.elements.explore_share.required = explores;
     for (const name of Object.keys(READ)) {
       const field = this.form.elements[name];
       field.disabled = field.closest("label").hidden = offered[name] === false;
@@ -59,9 +62,19 @@ export class Configuring {
     this.form.querySelector("button").disabled = this.changes().length === 0;
   }
 
-  async send(event) {
+  // Asked for where it is seen that nobody reports misses.
+  explore(words) {
+    if (!confirm(words)) return;
+    this.patch({ explore_share: "auto" });
+    this.form.scrollIntoView();
+  }
+
+  send(event) {
     event.preventDefault();
-    const changes = Object.fromEntries(this.changes());
+    this.patch(Object.fromEntries(this.changes()));
+  }
+
+  async patch(changes) {
     this.error.textContent = this.status.textContent = "";
     try {
       const summary = await ask(path(this.name), { method: "PATCH", body: changes });

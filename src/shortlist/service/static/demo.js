@@ -1,5 +1,6 @@
 import { Answering } from "/static/answering.js";
-import { ask, fill, live, make, number, onSubmit, percent, whole } from "/static/common.js";
+import { ask, fill, live, make, onSubmit, path, percent, seldom, tenths, whole } from "/static/common.js";
+import { lines } from "/static/lines.js";
 
 const at = (id) => document.getElementById(id);
 const answering = new Answering({
@@ -31,20 +32,44 @@ users.addEventListener("change", async () => {
 });
 users.checked = (await ask("/v1/demo/users")).on;
 
-const USERS = "Simulated users look for functions in Python's standard library. Two searches score the functions: by words (bm25) and by letters.";
+// Both streams, by name: the latest summary, and the mean length of their lists.
+const streams = Object.fromEntries([...document.querySelectorAll("[name=guarantee]")].map(({ value }, i) => [value, { name: ["over many lists", "about every list"][i], color: ["accent", "second"][i], summary: null, points: [] }]));
+const chosen = () => document.querySelector("[name=guarantee]:checked").value;
 
 function story(summary) {
-  const first = summary.sentences.learning;
-  if (first !== null) return `${USERS} ${first}`;
-  const learned = `The score is ${summary.score_why}.`;
-  if (summary.threshold === null) return `${USERS} ${learned} Now its threshold is being learned: lists can become shorter after ${whole(summary.rounds_needed)} more answers at the earliest.`;
-  return `${learned} After ${whole(summary.rounds)} questions the threshold is ${number(summary.threshold)}: typically ${whole(summary.list_length_median)} of ${whole(summary.candidates_median)} functions are shown, ${percent(summary.hidden_share)} were hidden so far, and the right one was in the list ${percent(summary.coverage_seen)} of the time; the target is ${percent(summary.coverage_target)}.`;
+  if (summary.sentences.learning !== null) return summary.sentences.learning;
+  const { rounds, length, candidates_median, coverage_seen, coverage_target, sentences, score_why } = summary;
+  const now = `After ${whole(rounds)} questions ${tenths(length)} of ${whole(candidates_median)} functions are shown on average, and the right one was in ${percent(coverage_seen)} of all lists; the target is ${percent(coverage_target)}.`;
+  return `${summary.threshold === null ? sentences.progress : now} Score: ${score_why}.`;
 }
 
-live("simulated-users", (summary) => {
+function show() {
+  const { summary } = streams[chosen()];
+  at("charts").href = `/page/streams/${chosen()}#demo`;
+  lines(at("lengths"), Object.values(streams), { chosen: streams[chosen()], below: "questions", beside: "functions shown" });
   if (summary === null) return;
   at("story").textContent = story(summary);
-  at("learning").hidden = summary.fit_picks === null;
-  at("learning").max = summary.fit_rounds;
-  at("learning").value = summary.fit_picks ?? 0;
+  at("guarantee").textContent = summary.sentences.guarantee;
+}
+document.querySelectorAll("[name=guarantee]").forEach((each) => each.addEventListener("change", show));
+
+const draw = seldom(1000, async () => {
+  for (const [name, stream] of Object.entries(streams)) {
+    try {
+      const { points } = await ask(path(name, "series"));
+      stream.points = points.round.map((round, i) => [round, points.list_mean[i]]).filter(([, mean]) => mean !== null);
+    } catch (error) {
+      if (!(error instanceof TypeError)) console.error(error); // out of reach: the next event brings it
+    }
+  }
+  show();
 });
+
+for (const name of Object.keys(streams)) {
+  live(name, (summary) => {
+    if (summary === null) return;
+    streams[name].summary = summary;
+    show();
+    draw();
+  });
+}

@@ -1,8 +1,8 @@
-import { ask, fill, make, number, onSubmit, path, percent, plural, showState, spark, tenths, threshold, whole } from "/static/common.js";
+import { ask, fill, isUnknown, make, number, onSubmit, path, percent, plural, showState, spark, tenths, threshold, whole } from "/static/common.js";
 import { calls } from "/static/starting.js";
 
 const place = document.querySelector("#streams");
-const COLUMNS = ["Stream", "Threshold", "", "Coverage so far", "Target", "List length", "Hidden", "Rounds", "Open", "Error budget", "Alarms"];
+const COLUMNS = ["Stream", "List length", "Coverage so far", "Target", "Error budget", "Hidden", "Rounds", "Open", "Threshold", "", "Alarms"];
 
 // How many streams are shown at a time.
 const PAGE = 100;
@@ -20,8 +20,9 @@ function budgetCell({ error_budget }) {
   return make("td", { "data-label": "Error budget" }, make("span", {}, `${tenths(spent)} of ${plural(size, "miss", "misses")}`, words ? make("div", {}, make("span", { class: lengthening ? "badge watch" : "badge" }, words)) : ""));
 }
 
-function coverage({ coverage_seen, coverage_interval, coverage_target, settings }) {
-  if (settings.explore_share !== null) return make("span", {}, "not known", make("div", { class: "soft small" }, "misses are not reported"));
+function coverage(stream) {
+  const { coverage_seen, coverage_interval, coverage_target } = stream;
+  if (isUnknown(stream)) return make("span", {}, "not known", make("div", { class: "soft small" }, "misses are not reported"));
   if (coverage_interval === null) return percent(null);
   const [low, high] = coverage_interval;
   return make("span", {}, percent(coverage_seen), high < coverage_target ? " (low)" : "", make("div", { class: "soft small" }, `${percent(low)} to ${percent(high)}`));
@@ -29,23 +30,18 @@ function coverage({ coverage_seen, coverage_interval, coverage_target, settings 
 
 function row(stream) {
   const link = make("a", { href: `/page/streams/${encodeURIComponent(stream.name)}` }, stream.name);
-  const length =
-    stream.list_length_median === null ? "–" : `${whole(stream.list_length_median)} of ${plural(stream.candidates_median, "candidate")}`;
+  const length = stream.length === null ? "–" : `${tenths(stream.length)} of ${whole(stream.candidates_median)}`;
   const cells = [
     make("td", { class: "plain" }, link, make("div", { class: "soft small" }, scoreWords(stream))),
-    make("td", { "data-label": "Threshold" }, threshold(stream.threshold)),
-    make("td", { "data-label": "over time" }, spark(stream.spark)),
-    make(
-      "td",
-      { "data-label": "Coverage so far" },
-      coverage(stream),
-    ),
-    make("td", { "data-label": "Target" }, percent(stream.coverage_target)),
     make("td", { "data-label": "List length" }, length),
+    make("td", { "data-label": "Coverage so far" }, coverage(stream)),
+    make("td", { "data-label": "Target" }, percent(stream.coverage_target)),
+    budgetCell(stream),
     make("td", { "data-label": "Hidden" }, percent(stream.hidden_share)),
     make("td", { "data-label": "Rounds" }, whole(stream.rounds)),
     make("td", { "data-label": "Open" }, whole(stream.open)),
-    budgetCell(stream),
+    make("td", { "data-label": "Threshold" }, threshold(stream.threshold)),
+    make("td", { "data-label": "over time" }, spark(stream.spark)),
     make("td", { "data-label": "Alarms" }, stream.drift === null ? "off" : number(stream.drift.alarm_count)),
   ];
   return make("tr", {}, ...cells);
@@ -118,20 +114,27 @@ async function show() {
   }
 }
 
-// What needs reported misses is off where users only click.
+// What needs reported misses is off where users only click; the alarm, and no budget, need the guarantee about every list.
 const creating = document.querySelector("#new");
 function showExcluded() {
-  const explores = creating.elements.explore_share.value !== "null";
-  for (const each of ["miss_budget", "on_drift"]) creating.elements[each].disabled = explores;
+  const { explore_share, guarantee, miss_budget, on_drift } = creating.elements;
+  const explores = explore_share.value !== "null";
+  const many = guarantee.value === "many" && !explores;
+  guarantee.disabled = miss_budget.disabled = explores;
+  on_drift.disabled = explores || many;
+  miss_budget.querySelector("[value=null]").disabled = many;
+  if (many && miss_budget.value === "null") miss_budget.value = '"auto"';
 }
-creating.elements.explore_share.addEventListener("change", showExcluded);
+for (const each of ["explore_share", "guarantee"]) creating.elements[each].addEventListener("change", showExcluded);
+showExcluded();
 creating.addEventListener("reset", () => setTimeout(showExcluded));
 
 onSubmit(creating, async () => {
   const form = new FormData(creating);
   const body = { name: form.get("name"), coverage: Number(form.get("coverage")), score: form.get("score") };
-  body.miss_budget = JSON.parse(form.get("miss_budget")); // null turns it off
   body.explore_share = JSON.parse(form.get("explore_share"));
+  if (form.has("miss_budget")) body.miss_budget = JSON.parse(form.get("miss_budget")); // null turns it off
+  if (form.get("guarantee") === "every") body.delta = 0.01;
   if (form.get("on_drift")) body.on_drift = form.get("on_drift");
   const error = document.querySelector("#new-error");
   try {

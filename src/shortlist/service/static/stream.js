@@ -1,4 +1,4 @@
-import { ask, download, fill, live, make, path, percent, scoreLines, seldom, streamName, threshold, whole } from "/static/common.js";
+import { ask, download, fill, isUnknown, live, make, path, percent, scoreLines, seldom, streamName, tenths, threshold, whole } from "/static/common.js";
 import { drawAll } from "/static/charts.js";
 import { Configuring } from "/static/configuring.js";
 import { Labels } from "/static/labels.js";
@@ -50,8 +50,8 @@ function expandedTile() {
 
 // Where misses are not reported, the share of picks is no coverage.
 function coverageTile() {
-  const { coverage_seen, coverage_interval, settings } = summary;
-  if (settings.explore_share !== null) return tile("Coverage so far", "not known", "misses are not reported");
+  const { coverage_seen, coverage_interval } = summary;
+  if (isUnknown(summary)) return tile("Coverage so far", "not known", "misses are not reported");
   if (coverage_interval === null) return tile("Coverage so far", percent(coverage_seen), "no answer yet");
   return tile("Coverage so far", percent(coverage_seen), coverage_interval.map(percent).join(" to "));
 }
@@ -65,8 +65,9 @@ function showStart() {
 
 function showSummary() {
   showStart();
-  const { learning, lengthening, progress, exploring, warnings, score, target, answers } = summary.sentences;
+  const { learning, lengthening, progress, exploring, warnings, advice, unreported, score, target, guarantee, answers } = summary.sentences;
   at("settings").textContent = target;
+  at("guarantee").textContent = guarantee;
   at("next").classList.toggle("alarm", summary.drift !== null && summary.drift.alarm_count > 0);
   at("next").classList.toggle("watch", lengthening !== null);
   const bar = learning && make("progress", { "aria-label": "Picks that the score is learned from", max: summary.fit_rounds, value: summary.fit_picks });
@@ -75,23 +76,24 @@ function showSummary() {
     make("p", {}, learning ?? progress),
     ...(bar ? [bar] : []),
     ...[exploring, lengthening].filter(Boolean).map((each) => make("p", {}, each)),
-    ...warnings.map((each) => make("p", {}, each)),
-    make("p", { class: "soft small" }, learning ? score : `${score} Next: ${summary.waiting_for}.`),
+    ...[...warnings, advice].filter(Boolean).map((each) => make("p", {}, each)),
+    ...(unreported ? [make("p", { class: "buttons" }, make("button", { type: "button", id: "explore", onclick: () => configuring.explore(unreported) }, "Users only click: turn exploring on"))] : []),
+    make("p", { class: "soft small" }, score),
   );
   showShares();
   const answered = summary.hits + summary.misses;
   fill(
     at("tiles"),
-    tile("Threshold", threshold(summary.threshold), summary.epoch ? `epoch ${summary.epoch}` : null),
+    tile("List length", summary.length === null ? "–" : tenths(summary.length), summary.candidates_median === null ? null : `mean of the last 100 or so, of ${whole(summary.candidates_median)} candidates${summary.shadow ? ", with the threshold on" : ""}`),
     coverageTile(),
-    tile("List length", whole(summary.list_length_median), summary.candidates_median === null ? null : `median of the last 200 lists, of ${whole(summary.candidates_median)} candidates${summary.shadow ? ", with the threshold on" : ""}`),
     tile("Hidden", percent(summary.hidden_share), summary.shadow ? "of all candidates, with the threshold on" : "of all candidates"),
+    tile("Threshold", threshold(summary.threshold), summary.epoch ? `epoch ${summary.epoch}` : null),
     tile("Answered rounds", whole(answered), answers),
     tile("Open", whole(summary.open), "rounds without an answer yet"),
     tile("Skipped", whole(summary.skipped), `${whole(summary.absent)} with no right candidate`),
     tile("Expired", whole(summary.expired), summary.withdrawn ? `closed without an answer; ${whole(summary.withdrawn)} withdrawn` : "closed without an answer"),
-    ...expandedTile(),
     ...budgetTile(),
+    ...expandedTile(),
   );
   at("drift-card").hidden = summary.drift === null;
   for (const card of ["threshold-card", "chosen-card"]) at(card).hidden = learning !== null; // there is nothing in them

@@ -192,10 +192,13 @@ def _why(listed: Listed, rank: int | None, value: float) -> str:
         return "shown when more of the list was asked for"
     if listed.explored:
         return "explored: everything is shown, in random order"
-    if listed.fit == 0:
-        reached = "the score is being learned: everything is shown"
-    elif threshold == -math.inf:
-        reached = "no threshold yet: everything is shown"
+    if threshold == -math.inf:
+        shown = len(listed.positions) if listed.first is None else listed.first
+        if shown < len(listed.scores) and listed.asked is None:
+            best = f"no threshold yet: the best {shown:,} are shown"
+            return f"{best}, and it is not among them" if rank is None else best
+        why = "the score is being learned" if listed.fit == 0 else "no threshold yet"
+        reached = f"{why}: everything is shown"
     elif value >= threshold:
         reached = f"{value:.4g} reaches the threshold {threshold:.4g}"
     else:

@@ -49,8 +49,8 @@ class SeriesPoints(Out):
     hits: Annotated[list[int], Field(description="Hits in this point's rounds, not in all before.")]
     misses: list[int]
     """Misses in this point's rounds."""
-    list_median: list[float | None]
-    """Median list length."""
+    list_mean: list[float | None]
+    """Mean list length."""
     list_p90: list[float | None]
     """90th percentile of list length."""
     candidates: list[float]

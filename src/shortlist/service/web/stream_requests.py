@@ -36,6 +36,13 @@ class Anytime(Body):
     """The probability that the threshold ever passes the optimal one is at most this."""
 
 
+class ProductLimitPolicy(Body):
+    """Short lists from the first one on; the error budget is the guarantee."""
+
+    kind: Literal["product-limit"]
+    """Which policy."""
+
+
 class Sps(Body):
     """The paper's Algorithm 1, for a number of rounds that is known in advance."""
 
@@ -144,9 +151,11 @@ class _Created(_OwnSettings):
     name: Name
     coverage: Annotated[float, Field(gt=0, lt=1, description="The share of rounds with the right answer in the list.")]
     delta: Annotated[float, Field(gt=0, lt=1)] | None = None
-    """The probability that the threshold ever passes the optimal one is at most this; 0.01 if left out."""
-    policy: Annotated[Anytime | Sps, Field(discriminator="kind")] | None = None
-    """How the threshold is learned, instead of `delta`; `anytime` if both are left out."""
+    """The probability that the threshold ever passes the optimal one is at most this: a guarantee about every list, for
+    which the first lists are complete. If left out, lists are short from the first one on."""
+    policy: Annotated[ProductLimitPolicy | Anytime | Sps, Field(discriminator="kind")] | None = None
+    """How the threshold is learned, instead of `delta`; `product-limit` if both are left out, and `anytime` with
+    `explore_share`."""
     scorer_version: Version | None = None
     """The model behind the scores; rounds that name another are refused."""
 

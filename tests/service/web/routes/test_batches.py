@@ -62,7 +62,7 @@ def test_answers_to_large_lists_are_not_all_in_memory_at_once(sqlite, monkeypatc
     monkeypatch.setattr(paging, "_TOGETHER", 300_000)
     large = [{"id": f"candidate {i}", "score": i / 7} for i in range(2_000)]
     with running(sqlite) as service:
-        service.make(score="raw")
+        service.make(score="raw", delta=0.01)
         for i in range(12):
             service.http.post("/v1/streams/docs/rounds", json={"candidates": large, "round_id": f"r{i}"})
     fetched, begin = [], Store.begin

@@ -129,7 +129,7 @@ def test_only_so_many_candidates_in_the_order_shown(sqlite_service, count):
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
 def test_a_part_of_an_export_is_small_too(sqlite_service, monkeypatch, form):
-    sqlite_service.make("raw", score="raw")
+    sqlite_service.make("raw", score="raw", delta=0.01)
     propose_large(sqlite_service, 6, candidates=8_000, stream="raw")
     for i in range(6):
         assert sqlite_service.answer(f"r{i}", {"hit": "candidate 7"}, stream="raw").status_code == 200

@@ -86,7 +86,7 @@ def test_a_learned_score_is_a_setting(sqlite_service):
 
 def test_the_score_of_one_stream_is_the_setting_of_another(sqlite_service, constants):
     constants(picks=3)
-    sqlite_service.make("teacher")
+    sqlite_service.make("teacher", delta=0.01)
     sqlite_service.play(3, stream="teacher")
     learned = sqlite_service.http.get("/v1/streams/teacher").json()["learned"]
     assert learned["rounds"] == 3

@@ -90,7 +90,8 @@ def test_the_same_again_changes_nothing_and_others_are_refused(sqlite_service):
 
 def test_what_is_wrong_with_examples_is_named(sqlite_service):
     problem(warm(sqlite_service, "nowhere", lists=[[0.5]], right=[0]), 404, "unknown-stream")
-    few = problem(warm(sqlite_service, lists=[[0.5, 0.4]], right=[0]), 422, "invalid-parameter")
+    sqlite_service.make("strict", delta=0.01)
+    few = problem(warm(sqlite_service, "strict", lists=[[0.5, 0.4]], right=[0]), 422, "invalid-parameter")
     assert "there are 1 lists with a right candidate, and learning the score takes 30" in few["detail"]
     wide = problem(warm(sqlite_service, lists=[[[0.5, 0.4]]], right=[0]), 422, "invalid-scores")
     assert "name the 2 scorers" in wide["detail"]

@@ -24,8 +24,8 @@ router = APIRouter(route_class=BodyRoute, responses=EVERYWHERE)
 async def warm_start(engine: CurrentEngine, name: StreamPath, body: learning_requests.NewExamples) -> Response:
     """Learn from labeled lists, before the first round. The same lists again change nothing.
 
-    They count as rounds in which everything was shown and answered. Where the score is learned, the first of them are
-    for the score, and only the others are for its threshold.
+    They count as rounds in which everything was shown and answered. Where the score is learned, the last 250 of them
+    teach it too; with a delta the first of them are for the score, and only the others are for its threshold.
     """
     return as_json(await engine.warm_start(name, body.lists, body.right, body.scorers))
 
@@ -37,5 +37,8 @@ async def warm_start(engine: CurrentEngine, name: StreamPath, body: learning_req
     responses=responses(404, 409),
 )
 async def restart(engine: CurrentEngine, name: StreamPath, body: learning_requests.RestartRequest) -> Response:
-    """Start learning over: a new epoch, in which everything is shown at first and no earlier round counts."""
+    """Start learning over: a new epoch, in which no earlier round counts.
+
+    The first lists are the best 10 again, or complete ones with a delta.
+    """
     return as_json(await engine.restart(name, refit=body.refit, epoch=body.epoch))
