@@ -21,13 +21,12 @@ from tables import replace
 from shortlist import AnytimeSPS
 from shortlist.lab.default_lister import shipped
 from shortlist.lab.field import shifting_task, worst_window
-from shortlist.lab.list_baselines import MISS_BUDGET
 from shortlist.lab.lister_replay import run_lister
 from shortlist.lab.lists import lists_of
 from shortlist.lab.scored_lists import Array, Lists, Rows, Scored, lengths_at, score_lists
 from shortlist.lab.shifted_streams import SHIFTS
 from shortlist.lab.spec import Spec
-from shortlist.rounds.settings import Settings
+from shortlist.rounds.settings import Settings, default_budget
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "explanation" / "field.md"
 COVERAGE, LAST, WINDOW = 0.9, 1_000, 500
@@ -71,7 +70,7 @@ def bases_of(scored: Scored, rows: Rows, thresholds: Array) -> Bases:
 class Rule(NamedTuple):
     """A budget: its size, where lists start to grow, and how they do (a number of `GROWTHS`)."""
 
-    size: int = MISS_BUDGET
+    size: int = default_budget(0.9)
     soft: float = SHIPPED_SOFT
     growth: int = 0
 
@@ -257,7 +256,7 @@ def sizes_table(cases: dict[tuple[str, bool, int], list[Bases]], under_shifts: S
         under = [under_shifts.of(task, rule) for task in ("images", "retrieval", "tools")]
         rows.append(
             [
-                f"**{size}**" if size == MISS_BUDGET else str(size),
+                f"**{size}**" if size == default_budget(0.9) else str(size),
                 f"{100 * guaranteed:.0f} %",
                 f"{100 * min(worst for _, _, worst in under):.1f} %",
                 *(f"{100 * value.last:+.0f} %" for value in cost),

@@ -61,7 +61,7 @@ def rounds_of(name: str, runs: int) -> Rows:
 
 def auto(lists: Lists, runs: Rows) -> Measured:
     """Return the figures of the learned score."""
-    return measured([list_baselines.auto(lists, rows, POLICY, COVERAGE)[0] for rows in runs])
+    return measured([list_baselines.auto(lists, rows, POLICY, COVERAGE) for rows in runs])
 
 
 def fixed(lists: Lists, score: Any, runs: Rows) -> Measured:

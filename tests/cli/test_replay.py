@@ -126,14 +126,16 @@ def test_replay_of_lists(tmp_path, scorers):
     with (tmp_path / "results-replay" / "lists.csv").open() as file:
         rows = {row["variant"]: row for row in csv.DictReader(file)}
     several = len(scorers) > 1
-    assert set(rows) == {"raw", "relative", "auto", "auto-budget", "top-k", "autocut"} | (
+    assert set(rows) == {"raw", "relative", "auto", "default", "top-k", "autocut"} | (
         {"rrf", "auto-all", "top-k-rrf"} if several else set()
     )
-    ours, fixed = ("auto-all", "top-k-rrf") if several else ("auto", "top-k")
-    length, other = float(rows[ours]["last_tenth"]), float(rows[fixed]["last_tenth"])
-    assert f"Auto's lists are {length / other:.2f} times as long" in done.stdout.replace("\n", " ")
+    fixed = "top-k-rrf" if several else "top-k"
+    length, other = (float(rows[variant]["mean_set_size"]) for variant in ("default", fixed))
+    assert f"its lists are {other / length:.2f} times as long" in done.stdout.replace("\n", " ")
     for row in rows.values():
-        assert f"{float(row['last_tenth']):.2f}" in done.stdout
+        assert all(
+            f"{float(row[column]):.2f}" in done.stdout for column in ("mean_set_size", "first_200", "last_tenth")
+        )
         assert f"{float(row['coverage']):.4f}" in done.stdout
     assert "…" not in done.stdout  # eighty characters are wide enough
     assert (tmp_path / "results-replay" / "lists.png").stat().st_size > 10_000

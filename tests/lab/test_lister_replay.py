@@ -5,13 +5,12 @@ import numpy as np
 import pytest
 
 from shortlist import ACI, AnytimeSPS, Greedy, Shortlister, replay
-from shortlist.lab.list_baselines import MISS_BUDGET
 from shortlist.lab.lister_replay import learn, run_lister
 from shortlist.lab.lists import lists_of
 from shortlist.lab.scored_lists import Lists, score_lists
 from shortlist.lab.tasks import load_task
 from shortlist.rounds.budget import Budget
-from shortlist.rounds.settings import Settings
+from shortlist.rounds.settings import Settings, default_budget
 from shortlist.scores import Raw
 from tests.lab.test_list_baselines import ragged, shown_by
 
@@ -68,7 +67,7 @@ def test_constants_are_chosen_by_the_same_rule():
         lengths, covered = tool.spend(bases, tool.Rule(size=size))
         assert lengths.tolist() == run.lengths.tolist()
         assert covered.tolist() == run.covered.tolist()
-    assert Settings(policy=POLICY).miss_budget == MISS_BUDGET
+    assert Settings(policy=POLICY).miss_budget == default_budget(0.9)
 
 
 def test_lists_start_to_grow_where_it_was_tuned():

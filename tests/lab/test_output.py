@@ -73,7 +73,8 @@ def test_every_promised_file_is_written(small, tmp_path):
     with (tmp_path / "list_lengths.csv").open() as file:
         lengths = list(csv.DictReader(file))
     assert list(lengths[0]) == [
-        "task", "variant", "run", "score", "mean_set_size", "last_tenth", "coverage", "undercoverage_count",
+        "task", "variant", "run", "score", "mean_set_size", "first_200", "last_tenth", "coverage",
+        "undercoverage_count",
     ]  # fmt: skip
     assert {row["task"] for row in lengths} == {"images", "retrieval", "tools"}
     assert {row["undercoverage_count"] for row in lengths if row["variant"] == "top-k"} == {""}

@@ -17,7 +17,7 @@ from shortlist.errors import InvalidParameter
 
 __all__ = ["replay"]
 
-_POLICIES: Final = "anytime,sps"
+_POLICIES: Final = "product-limit,anytime"
 #: How many streams are printed; all are written.
 _STREAMS_SHOWN: Final = 5
 
@@ -37,7 +37,8 @@ def replay(
         typer.Option(help="With --lists: the columns of scores, separated by commas; by default, all numeric columns."),
     ] = None,
     delta: Annotated[
-        float, typer.Option(help="With --lists: the allowed probability that a threshold ever passes the optimum.")
+        float,
+        typer.Option(help="With --lists, where every list has a guarantee: how likely one may ever be cut too far."),
     ] = 0.01,
     policies: Annotated[
         str,
@@ -74,7 +75,7 @@ def replay(
         paths = tuple(str(Path(path).absolute()) for path in paths)
     if lists:
         if policies != _POLICIES or column != "true_score":
-            raise InvalidParameter("--lists compares scores, all with AnytimeSPS: drop --policies and --column")
+            raise InvalidParameter("--lists compares scores, under both guarantees: drop --policies and --column")
         check_probability("delta", delta, 0.01)
         chosen_scorers = () if scorers is None else names("scorers", scorers)
         _replay_lists(paths, chosen_scorers, by, time, separator, coverage, delta, out, jobs, scheduler)
@@ -184,13 +185,14 @@ def _print_lists(console: Console, name: str, lists: Any, rows: list[Any], cover
         collapse_padding=True,
     )
     table.add_column("lists by", no_wrap=True)
-    for heading in ("length: last tenth", "all rounds", "coverage"):
+    for heading in ("length: all rounds", "first 200", "last tenth", "coverage"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(
             escape(label_of_variant(row.variant, lists.scorers)),
-            f"{row.last_tenth:,.2f}",
             f"{row.mean_set_size:,.2f}",
+            f"{row.first_200:,.2f}",
+            f"{row.last_tenth:,.2f}",
             f"{row.coverage:.4f}",
         )
     console.print(table)
@@ -203,32 +205,35 @@ def _in_words(lists: Any, rows: dict[str, Any], coverage: float, delta: float) -
     from shortlist.lab.list_baselines import label_of_variant  # noqa: PLC0415
 
     several = len(lists.scorers) > 1
-    ours, fixed = (rows["auto-all"], rows["top-k-rrf"]) if several else (rows["auto"], rows["top-k"])
-    shipped = rows["auto-budget"]
+    strict = rows["auto-all"] if several else rows["auto"]
+    ours, fixed = rows["default"], rows["top-k-rrf"] if several else rows["top-k"]
     absent = float((lists.right < 0).mean())
     sentences = [
         "Length is the mean number of candidates in a list; coverage is the share of lists with the picked one in "
-        f"them. Target: {coverage:g} at delta {delta:g}. A fixed top-k and autocut guarantee nothing.",
-        f"Auto showed everything in its first rounds, then cut by the score that it learned from them: {ours.score}.",
-        f"The default lister is {label_of_variant(shipped.variant, lists.scorers)!r}: lists grow while misses come "
-        "faster than coverage allows.",
+        f"them. Target: {coverage:g}.",
+        f"A lister as shipped is {label_of_variant('default', lists.scorers)!r}: short from the first list on, with "
+        f"misses bounded by its error budget; its score at the end: {ours.score}. The fixed top-k that covers as "
+        f"much, known only in hindsight, is {fixed.score}; its lists are {_ratio(fixed, ours):.2f} times as long "
+        f"({fixed.mean_set_size:,.2f} compared with {ours.mean_set_size:,.2f}).",
+        f"Raw, relative{', RRF' if several else ''} and auto have a guarantee about every list, at delta {delta:g}: "
+        f"they show everything first. Auto then cuts by the score that it learned: {strict.score}. A fixed top-k and "
+        "autocut guarantee nothing.",
     ]
     if several:
         sentences.append("RRF is reciprocal rank fusion: the sum of 1 / (60 + rank) over the scorers.")
     if absent > 0:
         sentences.append(f"In {absent:.1%} of the rounds nothing was picked: no list covers them.")
-    if ours.last_tenth == lists.counts[-max(1, len(lists.counts) // 10) :].mean():
+    if strict.last_tenth == lists.counts[-max(1, len(lists.counts) // 10) :].mean():
         sentences.append(
             "Auto cut nothing in the last tenth: it shows everything until its score and a first threshold are "
             "learned. Give a longer log, or a smaller coverage."
         )
-    else:
-        ratio = ours.last_tenth / fixed.last_tenth
-        sentences.append(
-            f"The fixed top-k that covers as much in the last tenth, known only in hindsight: {fixed.score}. Auto's "
-            f"lists are {ratio:.2f} times as long there ({ours.last_tenth:,.2f} compared with {fixed.last_tenth:,.2f})."
-        )
     return [*sentences, ""]
+
+
+def _ratio(one: Any, other: Any) -> float:
+    """Return how many times as long the lists of one row are."""
+    return float(one.mean_set_size / other.mean_set_size) if other.mean_set_size else float("inf")
 
 
 def _paths(patterns: list[str]) -> tuple[str, ...]:

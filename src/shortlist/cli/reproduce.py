@@ -179,15 +179,15 @@ def _lists_table(results: Any, name: str) -> Table:
     task = results.spec.task(name)
     table = Table(title=escape(f"{task.title}: list length by score"), title_justify="left")
     table.add_column("lists by", no_wrap=True)
-    for heading in ("length: last tenth", "all rounds", "coverage"):
+    for heading in ("length: all rounds", "first 200", "last tenth", "coverage"):
         table.add_column(heading, justify="right")
     for variant in results.list_variants(name):
-        last, over_all, covered = (
+        over_all, first, last, covered = (
             float(results.list_values(name, variant, column).mean())
-            for column in ("last_tenth", "mean_set_size", "coverage")
+            for column in ("mean_set_size", "first_200", "last_tenth", "coverage")
         )
         label = escape(label_of_variant(variant, lists_of(task).scorers))
-        table.add_row(label, f"{last:,.2f}", f"{over_all:,.2f}", f"{covered:.4f}")
+        table.add_row(label, f"{over_all:,.2f}", f"{first:,.2f}", f"{last:,.2f}", f"{covered:.4f}")
     return table
 
 

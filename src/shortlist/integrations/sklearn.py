@@ -33,7 +33,8 @@ _MANY: Final = 10**9
 class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Wraps a classifier: its probabilities are the scores, and the threshold is learned from feedback.
 
-    `fit` trains the classifier and leaves the threshold at minus infinity: every label is in the set.
+    `fit` trains the classifier and leaves the threshold at minus infinity: sets hold the ten likeliest labels, with
+    `delta` every label.
     `partial_fit` learns the score and then its threshold, from examples that the classifier was not trained on, in
     the order given; the classifier stays as it is.
 
@@ -44,11 +45,12 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
     coverage
         The share of sets that must contain the right label.
     delta
-        The probability that the threshold may ever pass the optimal one.
+        None: sets are short from the first one on, and an error budget bounds their misses. Or the probability that a
+        set may ever be cut further than the optimal threshold would: then the first sets hold every label.
     set_score
         How probabilities become comparable scores; see `shortlist.Shortlister`. ``"auto"``, the default: learned from
-        the first 30 right labels, whose sets hold every label, on the logarithms of the probabilities, so that
-        0.001 and 0.0001 differ as 0.1 and 0.01 do; all below one in a million are treated alike.
+        the right labels, on the logarithms of the probabilities, so that 0.001 and 0.0001 differ as 0.1 and 0.01 do;
+        all below one in a million are treated alike.
 
     Attributes
     ----------
@@ -61,7 +63,7 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
     """
 
     def __init__(
-        self, estimator: Any = None, coverage: float = 0.9, delta: float = 0.01, set_score: Any = "auto"
+        self, estimator: Any = None, coverage: float = 0.9, delta: float | None = None, set_score: Any = "auto"
     ) -> None:
         self.estimator = estimator
         self.coverage = coverage
@@ -90,7 +92,7 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         return validate_data(self, X, reset=reset, accept_sparse=True, ensure_all_finite=finite)
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
-        """Train the classifier; every label is in the set until `partial_fit` has seen enough.
+        """Train the classifier; the threshold is learned by `partial_fit`.
 
         Parameters
         ----------
@@ -157,7 +159,7 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         lists: dict[int, Shown] = {}
         for i, scores in enumerate(rows):
             lists[i] = self.lister_.propose(scores)
-            # Until the score is learned a set holds every label, so a row may be answered before the next is shown.
+            # Until the score is learned no set depends on the answers, so a row may be answered before the next.
             if self.lister_.score == "auto" and self.lister_.learned is None:
                 self._answer(i, lists, labels, columns, hits)
         for i in list(lists):

@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 
 from shortlist.lab.field import MISSES, NAMES, OURS, SHIPPED, TOP_K, WINDOWS, FieldRow
 from shortlist.lab.figure_style import GRAY, save, style
-from shortlist.lab.list_baselines import MISS_BUDGET
 from shortlist.lab.output import write_table
 from shortlist.lab.shifted_streams import SHIFTS
 from shortlist.lab.statistics import half_width
+from shortlist.rounds.settings import default_budget
 
 __all__ = ["write_field"]
 
@@ -187,7 +187,7 @@ _LENGTHS: Final = 1.13
 
 def _draw_shifts(rows: _Rows, out: Path, coverage: float) -> None:
     """Draw how far coverage falls in 500 consecutive rounds under all shifts, with list lengths."""
-    bound = 1 - ((1 - coverage) * 500 + MISS_BUDGET) / 500
+    bound = 1 - ((1 - coverage) * 500 + default_budget(coverage)) / 500
     keys = _DRAWN[::-1]
     with style():
         figure, grid = _panels(rows.tasks, 0.32 * len(keys) + 1.2, 2.9)

@@ -57,7 +57,7 @@ _LINES: Final[dict[str, dict[str, Any]]] = {
     "rrf": {"color": "#B0578D", "lw": 1.8},
     "auto": {"color": "#3A9BDC", "lw": 1.8, "ls": (0, (5, 1.5))},
     "auto-all": {"color": _BLUE, "lw": 2.8},
-    "auto-budget": {"color": "#D55E00", "lw": 1.4, "ls": (0, (2, 1))},
+    "default": {"color": "#D55E00", "lw": 1.4},
     "top-k": {"color": "#444444", "lw": 1.5, "ls": (0, (1, 1))},
     "top-k-rrf": {"color": "#444444", "lw": 1.5, "ls": (0, (3, 1, 1, 1))},
     "autocut": {"color": "#6B6B9A", "lw": 1.5, "ls": (0, (1, 1))},

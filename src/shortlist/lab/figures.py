@@ -209,9 +209,9 @@ def _of_lists(results: Results) -> Iterator[Picture]:
         most = max(len(results.list_variants(task)) for task in tasks)
         yield Picture(
             "lists_compared",
-            "Mean list length over the last tenth of the rounds, with the coverage over all "
-            "rounds. Thresholds have the guarantee 1 - 2/T; a fixed top-k is the smallest that covers as much as auto "
-            f"does in the same run; autocut has no target coverage. {runs}",
+            "Mean list length over all rounds, with the coverage. SPS to auto have the guarantee 1 - 2/T about every "
+            "list, shortlist as shipped has its error budget; a fixed top-k is the smallest that covers as much as "
+            f"shortlist does in the same run; autocut has no target coverage. {runs}",
             _panels(tasks, panel_plots.draw_compared, results),
             width=4.9,
             height=0.7 + 0.33 * most,
@@ -220,8 +220,8 @@ def _of_lists(results: Results) -> Iterator[Picture]:
         yield Picture(
             "shorter_lists",
             "Mean list length round by round, log scale. Auto shows everything in the first "
-            "rounds, from which it learns its score. The guarantee is 1 - 2/T for all but the fixed top-k, which is "
-            f"chosen in hindsight. {runs}",
+            "rounds, from which it learns its score; shortlist as shipped cuts from the first list on. The fixed top-k "
+            f"is chosen in hindsight. {runs}",
             _panels(tasks, panel_plots.draw_shorter, results),
             ylabel="candidates shown",
             width=4.9,

@@ -1,7 +1,7 @@
 """Ways of making lists, compared on the same rounds: thresholds on several scores, and what is common today.
 
-A policy on a fixed score is a replay of the comparable scores of the right answers; what learns its score, or has an
-error budget, is run round by round.
+A policy on a fixed score is a replay of the comparable scores of the right answers; what learns its score is run round
+by round.
 """
 
 from collections.abc import Sequence
@@ -15,26 +15,24 @@ from shortlist._replay import replay
 from shortlist._validation import UNNAMED
 from shortlist.lab.lister_replay import run_lister
 from shortlist.lab.scored_lists import Array, Lists, Rows, Scored, Sizes, lengths_at, score_lists, scored_once
-from shortlist.policies import SPS, AnytimeSPS, Policy
-from shortlist.rounds.settings import Settings, default_budget
+from shortlist.policies import SPS, AnytimeSPS, Policy, ProductLimit
+from shortlist.rounds.settings import Settings
 from shortlist.scores import Learned, Raw, Relative, name_of
 
 __all__ = [
-    "MISS_BUDGET",
     "VARIANTS",
     "ReciprocalRankFusion",
     "Way",
     "auto",
     "compare",
     "cut",
+    "default",
     "label_of_variant",
     "smallest_k",
 ]
 
-#: The size of the budget as shipped.
-MISS_BUDGET: Final = default_budget(0.9)
-#: Every way of making lists, in the order of tables. Those with "all" or "rrf" need several scorers. "auto-budget" is
-#: what a lister does as shipped: with all scorers that there are.
+#: Every way of making lists, in the order of tables. Those with "all" or "rrf" need several scorers. "default" is a
+#: lister as shipped, with all scorers that there are; "sps" to "auto-all" have a guarantee about every list.
 VARIANTS: Final = (
     "sps",
     "raw",
@@ -42,7 +40,7 @@ VARIANTS: Final = (
     "rrf",
     "auto",
     "auto-all",
-    "auto-budget",
+    "default",
     "top-k",
     "top-k-rrf",
     "autocut",
@@ -56,7 +54,7 @@ _LABELS: Final = {
     "rrf": ("", "RRF of all scorers"),
     "auto": ("auto", "auto, {} alone"),
     "auto-all": ("", "auto, all scorers"),
-    "auto-budget": (f"auto, error budget {MISS_BUDGET}", f"auto, all, error budget {MISS_BUDGET}"),
+    "default": ("shortlist", "shortlist, all scorers"),
     "top-k": ("fixed top-k", "fixed top-k by {}"),
     "top-k-rrf": ("", "fixed top-k by RRF"),
     "autocut": ("autocut", "autocut by {}"),
@@ -133,12 +131,18 @@ def cut(scored: Scored, rows: Rows, thresholds: Array, coverage: float, score: s
     )
 
 
-def auto(lists: Lists, rows: Rows, policy: Policy, coverage: float) -> tuple[Way, Way]:
-    """Return what the learned score does, without and with an error budget: the thresholds are the same."""
-    run = run_lister(lists, rows, Settings(policy=policy, miss_budget=MISS_BUDGET))
+def auto(lists: Lists, rows: Rows, policy: Policy, coverage: float) -> Way:
+    """Return what the score does that a policy with a guarantee about every list learns first, without a budget."""
+    run = run_lister(lists, rows, Settings(policy=policy, miss_budget=None))
     assert run.score is not None  # noqa: S101 - it is learned
-    way = cut(score_lists(lists, run.score), rows, run.thresholds, coverage, _in_words(run.score))
-    return way, Way(way.score, run.lengths, run.covered.astype(np.float64), way.past)
+    return cut(score_lists(lists, run.score), rows, run.thresholds, coverage, _in_words(run.score))
+
+
+def default(lists: Lists, rows: Rows, coverage: float) -> Way:
+    """Return what a lister does as shipped."""
+    run = run_lister(lists, rows, Settings(policy=ProductLimit(coverage)))
+    assert run.score is not None  # noqa: S101 - it is learned
+    return Way(_in_words(run.score), run.lengths, run.covered.astype(np.float64))
 
 
 def _in_words(score: Learned) -> str:
@@ -170,10 +174,9 @@ def covered_by(scored: Scored, rows: Rows, k: int) -> Array:
 
 
 def _top_k(scored: Scored, rows: Rows, ours: Way, what: str) -> Way:
-    """Show the k best: the smallest k that covers as much as ours does in the last tenth, when ours cuts its lists."""
-    last = rows[-max(1, rows.size // 10) :]
-    k, _ = smallest_k(scored, last, ours.last(last.size).coverage)
-    return Way(f"top {k}{what}", np.minimum(scored.lists.counts[rows], k), covered_by(scored, rows, k))
+    """Show the k best: the smallest k that covers as much as ours does in the same rounds."""
+    k, covered = smallest_k(scored, rows, ours.coverage)
+    return Way(f"top {k}{what}", np.minimum(scored.lists.counts[rows], k), covered)
 
 
 def _autocut(scored: Scored, rows: Rows) -> Way:
@@ -196,8 +199,7 @@ def compare(
 ) -> dict[str, Way]:
     """Return what each way of making lists does on some rounds, given as rows of `lists` in their order.
 
-    A fixed top-k is the smallest that reaches the coverage of the learned score in the last tenth of the same rounds:
-    before, the learned score has complete lists.
+    A fixed top-k is the smallest that covers as much as the default does in the same rounds.
     """
     first, several = lists.first, len(lists.scorers) > 1
     policy = AnytimeSPS(coverage, delta)
@@ -213,13 +215,14 @@ def compare(
     fixed("sps", first, Raw(), SPS(coverage, max(2, rows.size)))
     fixed("raw", first, Raw(), policy)
     fixed("relative", first, Relative(), policy)
-    ways["auto"], ways["auto-budget"] = auto(first, rows, policy, coverage)
-    ways["top-k"] = _top_k(scored_once(first, Raw()), rows, ways["auto"], by)
+    ways["auto"] = auto(first, rows, policy, coverage)
+    ways["default"] = default(lists, rows, coverage)
+    ways["top-k"] = _top_k(scored_once(first, Raw()), rows, ways["default"], by)
     ways["autocut"] = _autocut(scored_once(first, Raw()), rows)
     if several:
         fixed("rrf", lists, ReciprocalRankFusion(), policy)
-        ways["auto-all"], ways["auto-budget"] = auto(lists, rows, policy, coverage)
-        ways["top-k-rrf"] = _top_k(scored_once(lists, ReciprocalRankFusion()), rows, ways["auto-all"], of_rrf)
+        ways["auto-all"] = auto(lists, rows, policy, coverage)
+        ways["top-k-rrf"] = _top_k(scored_once(lists, ReciprocalRankFusion()), rows, ways["default"], of_rrf)
     return {variant: ways[variant] for variant in VARIANTS if variant in ways and variant in variants}
 
 

@@ -37,6 +37,7 @@ class ListRow:
     run: int
     score: str
     mean_set_size: float
+    first_200: float
     last_tenth: float
     coverage: float
     undercoverage_count: int | None
@@ -51,6 +52,7 @@ class LogListRow:
     rounds: int
     score: str
     mean_set_size: float
+    first_200: float
     last_tenth: float
     coverage: float
     undercoverage_count: int | None
@@ -108,6 +110,7 @@ def _figures(way: Way) -> dict[str, Any]:
     return {
         "score": way.score,
         "mean_set_size": float(way.sizes.mean()),
+        "first_200": float(way.sizes[:200].mean()),
         "last_tenth": float(way.sizes[-max(1, way.sizes.size // 10) :].mean()),
         "coverage": way.coverage,
         "undercoverage_count": way.past,

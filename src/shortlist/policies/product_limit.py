@@ -342,7 +342,7 @@ class ProductLimit(Ordered):
         """
         self._add(state, score, bound)
 
-    def _enter(self, state: State, score: float | None, bound: float) -> None:
+    def _add(self, state: State, score: float | None, bound: float) -> None:
         y, censored = (bound, _CENSORED) if score is None or score == MISS else (score + 0.0, _SEEN)
         state.carry = enter(state.carry, state.values, state.constants, y, censored)
 

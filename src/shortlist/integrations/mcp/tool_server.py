@@ -32,7 +32,6 @@ from shortlist.integrations.mcp.ranking import Ranking, make_embed
 from shortlist.integrations.mcp.search_log import RoundLog
 from shortlist.integrations.mcp.state import kept_lister
 from shortlist.integrations.mcp.upstream import Upstreams
-from shortlist.policies import AnytimeSPS
 
 __all__ = ["create_server", "opened", "serve_http", "serve_stdio"]
 
@@ -175,8 +174,7 @@ def _stream(service: ServiceStream, settings: Mapping[str, Any]) -> shortlist.Cl
         service.url, service.stream, service.api_key, deadline=service.deadline, fallback="everything"
     )
     try:
-        given = {name: value for name, value in settings.items() if name not in ("keep", "delta")}
-        client.create(**given, policy={"kind": "anytime", "delta": settings.get("delta", AnytimeSPS.delta)})
+        client.create(**{name: value for name, value in settings.items() if name != "keep"})
     except BaseException:
         client.close()
         raise
