@@ -70,7 +70,8 @@ def top_k(values: Array, right: Array, coverage: float) -> float:
     """Return the smallest fixed k of the best fixed ranking: each scorer, rank fusion, and the sum of z-scores."""
     count = values.shape[2]
     ranks = (-values).argsort(axis=1, kind="stable").argsort(axis=1, kind="stable")
-    z = (values - values.mean(1, keepdims=True)) / values.std(1, keepdims=True)
+    deviation = values.std(1, keepdims=True)
+    z = (values - values.mean(1, keepdims=True)) / np.where(deviation > 0, deviation, 1.0)
     rankings = [values[:, :, j] for j in range(count)]
     if count > 1:
         rankings += [(1 / (60 + ranks)).sum(2), z.sum(2)]
@@ -103,9 +104,7 @@ def one(given: tuple[Path, str, Policy, int, int, int | None]) -> Row:
         excess(covered, coverage),
         (run.added > 0).mean(),
         (lengths - run.added).mean(),
-        top_k(values[used], right[used], coverage)
-        if rounds < 0
-        else top_k(values[rows[:2000]], right[rows[:2000]], coverage),
+        top_k(values[rows], right[rows], coverage),
     )
 
 

@@ -10,7 +10,7 @@ from shortlist import Client
 def spend(service, misses, name="docs", **settings):
     """Show lists of thirty until they are cut, then miss so often; return the summary."""
     with Client(service.url, name) as client:
-        client.create(**{"score": "raw", **settings})
+        client.create(**{"score": "raw", "delta": 0.01, **settings})
         for i in range(90 + misses):
             shown = client.propose([0.9 - 0.02 * j for j in range(30)])
             if i < 90:

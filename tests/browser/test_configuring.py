@@ -88,7 +88,7 @@ def test_a_stream_for_people_who_only_click(page, service):
             client.hit(client.propose([0.9, 0.1]).round_id, 0)
     page.get_by_text("misses are not reported").wait_for()
     page.get_by_role("link", name="clicks").click()
-    page.get_by_text("For users who only click: half of the lists, chosen at random, show").wait_for()
+    page.get_by_text("For users who only click: 5.0 % of lists, chosen at random, show").wait_for()
     page.get_by_text("Misses are not reported here, so this is not the coverage of the lists.").wait_for()
     form = page.locator("#configure")
     assert not form.get_by_label("Error budget").is_visible()
@@ -100,7 +100,7 @@ def test_a_stream_for_people_who_only_click(page, service):
 
 def test_several_that_are_needed(page, service):
     with Client(service.url, "docs") as client:
-        client.create(score="raw")
+        client.create(score="raw", delta=0.01)
         shown = [client.propose([0.9, 0.8, 0.1], question=f"question {i}") for i in range(3)]
         for each in shown:
             client.hit(each.round_id, [0, 1])

@@ -8,7 +8,7 @@ import sys
 import httpx
 import pytest
 
-from shortlist.service.demo import ASKED, SIMULATED, create_demo
+from shortlist.service.demo import ASKED, EVERY_LIST, SIMULATED, create_demo
 from tests.browser.test_pages import state, wait_until
 from tests.service.running import free_port, running
 
@@ -21,8 +21,14 @@ def demo(tmp_path):
 
 def test_watching_and_answering(page, demo):
     page.goto(f"{demo.url}/page/demo")
-    page.get_by_text(re.compile("Learning the score: \\d+ of 100 picks|The score is learned: bm25 \\d+ %")).wait_for()
-    page.get_by_text(re.compile("After \\d+ questions the threshold is")).wait_for()
+    page.get_by_text(re.compile("After \\d+ questions \\S+ of \\d+ functions are shown on average")).wait_for()
+    page.locator("#guarantee", has_text="nothing about a single list").wait_for()
+    assert page.get_by_role("radio").count() == 2
+    page.wait_for_function("() => document.querySelectorAll('#lengths path, #lengths polyline').length >= 2")
+    page.get_by_text("about every list", exact=True).first.click()
+    page.locator("#guarantee", has_text="about every list, with probability 0.99").wait_for()
+    assert page.locator("#charts").get_attribute("href") == f"/page/streams/{EVERY_LIST}#demo"
+    page.get_by_text("over many lists", exact=True).first.click()
     switch = page.get_by_role("switch", name="Simulate users")
     assert switch.is_checked()
     switch.click()

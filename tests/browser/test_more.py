@@ -98,7 +98,7 @@ def test_one_of_a_thousand_classes_is_found_and_the_buttons_stay_in_sight(page, 
     names = [f"class {i:03}" for i in range(999)] + ["Ménétrier's disease"]
     scores = [0.9] + [0.5 - i / 3000 for i in range(999)]
     with Client(service.url, "docs") as client:
-        client.create(score="raw")
+        client.create(score="raw", delta=0.01)
         for _ in range(80):
             client.hit(client.propose(scores, names).round_id, "class 000")
         client.propose(scores, names, question="question 0")
@@ -122,7 +122,7 @@ def test_one_of_a_thousand_classes_is_found_and_the_buttons_stay_in_sight(page, 
 def test_a_page_of_ten_can_be_looked_through_and_what_a_search_left_out_cannot(page, service):
     scores = [0.9 - 0.02 * i for i in range(30)]
     with Client(service.url, "docs") as client:
-        client.create(score="raw", at_most=10)
+        client.create(score="raw", delta=0.01, at_most=10)
         client.propose(scores, question="question 0")
         client.propose(scores, question="question 1", truncated_below=0.3)
     first_question(page, service)

@@ -18,7 +18,7 @@ MARKUP = "<img src=x onerror=alert(1)>"
 def fill(service, count, stream="docs", answer=True):
     """Show lists of twelve, the first of which is right."""
     with Client(service.url, stream) as client:
-        client.create(score="raw", on_drift="report")
+        client.create(score="raw", delta=0.01, on_drift="report")
         for i in range(count):
             scores = [0.9] + [0.3 - 0.02 * j for j in range(11)]
             ids = ["right", MARKUP, *(f"d{j}" for j in range(10))]
@@ -61,6 +61,7 @@ def test_a_stream_is_made_in_the_browser(page, service):
     page.get_by_label("Name").fill("search-box")
     page.get_by_label("Right answer in the list").select_option("0.95")
     page.get_by_label("Score").select_option("relative")
+    page.get_by_label("Guarantee").select_option("about every list, too")
     page.get_by_label("Error budget").select_option("off")
     page.get_by_role("button", name="Create").click()
     page.get_by_role("link", name="search-box").wait_for()
@@ -68,10 +69,13 @@ def test_a_stream_is_made_in_the_browser(page, service):
     assert state(service, "search-box")["score"] == "relative(0.4)"
     assert state(service, "search-box")["error_budget"] is None
     page.get_by_label("Name").fill("strict")
+    page.get_by_label("Guarantee").select_option("over many lists (default)")
     page.get_by_label("Error budget").select_option("10 misses: strict")
     page.get_by_role("button", name="Create").click()
     page.get_by_role("link", name="strict").wait_for()
     assert state(service, "strict")["error_budget"]["size"] == 10
+    kinds = [state(service, name)["policy"]["kind"] for name in ("search-box", "strict")]
+    assert kinds == ["anytime", "product-limit"]
     page.get_by_label("Name").fill("search-box")
     page.get_by_role("button", name="Create").click()  # with other settings
     page.get_by_role("alert").filter(has_text="choose another name, or delete it first").wait_for()
@@ -310,7 +314,7 @@ def test_a_key_is_asked_for_when_keys_are_on(page, tmp_path):
         page.get_by_label("Name").fill("docs")
         page.get_by_role("button", name="Create").click()
         page.get_by_role("link", name="docs").click()
-        page.get_by_text("Learning the score: 0 of 30 picks").wait_for()
+        page.get_by_text("No threshold yet: the best 10 candidates are shown.").wait_for()
         page.locator(".state[data-state=live]").wait_for()
 
 

@@ -12,7 +12,7 @@ def play(service, rounds, *, settings, right_rank, candidates=30, answer=True):
     """Show lists in which the right one has a rank that is drawn; return the stream's summary."""
     rng = np.random.default_rng(0)
     with Client(service.url, "docs") as client:
-        client.create(**{"coverage": 0.9, "score": "raw", **settings})
+        client.create(**{"coverage": 0.9, "score": "raw", "delta": 0.01, **settings})
         for _ in range(rounds):
             scores = np.sort(rng.random(candidates))[::-1]
             right = int(right_rank(rng))
@@ -29,7 +29,7 @@ def play(service, rounds, *, settings, right_rank, candidates=30, answer=True):
 def read(page, service):
     page.goto(f"{service.url}/page/streams/docs")
     page.locator("#next p").first.wait_for()
-    ids = ["settings", "next", "threshold-note", "coverage-note", "length-note", "chosen-note"]
+    ids = ["settings", "guarantee", "next", "threshold-note", "coverage-note", "length-note", "chosen-note"]
     return {name: page.locator(f"#{name}").text_content() for name in ids}
 
 
@@ -40,9 +40,8 @@ def first_place(_rng):
 def test_a_new_stream(page, service):
     play(service, 0, settings={}, right_rank=first_place)
     words = read(page, service)
-    assert words["settings"] == (
-        "Target: the right answer in 90.0 % of lists; with probability 0.99 the threshold never passes the optimum."
-    )
+    assert words["settings"] == "Target: the right answer in 90.0 % of lists."
+    assert words["guarantee"].startswith("Guarantee: about every list, with probability 0.99 none is cut further than")
     assert "Everything is shown so far. Lists can become shorter once 65 more rounds count." in words["next"]
     assert "No answer yet" in words["coverage-note"]
 
@@ -60,7 +59,7 @@ def play_hybrid(client, rounds, seed=0):
 def test_learning_a_score_and_what_was_learned(page, service):
     """While the page is open: how far it is, then what each scorer counts, in words and in a picture."""
     with Client(service.url, "docs") as client:
-        client.create(coverage=0.9)
+        client.create(coverage=0.9, delta=0.01)
         play_hybrid(client, 12)
         words = read(page, service)
         assert "Learning the score: 12 of 100 picks; everything is shown until then." in words["next"]
@@ -95,7 +94,7 @@ def test_learning_a_score_and_what_was_learned(page, service):
 def test_a_learned_score_of_one_scorer_is_a_sentence(page, service):
     play(service, 35, settings={"score": "auto"}, right_rank=first_place)
     words = read(page, service)
-    assert "Score: learned from 30 picks. Next: at least" in words["next"]
+    assert words["next"].endswith("Score: learned from 30 picks.")
     assert page.locator("#shares-card").is_hidden()
     assert words["threshold-note"] == "No threshold yet."
 

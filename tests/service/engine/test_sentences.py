@@ -108,8 +108,8 @@ def test_a_new_stream():
     assert said["target"] == "Target: the right answer in 90.0 % of lists."
     assert said["guarantee"] == (
         "Guarantee: about every list, with probability 0.99 none is cut further than the optimal threshold would cut "
-        "it, while the distribution is stationary; over many lists, in any W answered rounds in a row at most 0.1 W + 20 "
-        "cut lists miss, under any distribution shift, if misses are reported and answers are prompt."
+        "it, while the distribution is stationary; over many lists, in any W answered rounds in a row at most 0.1 W + "
+        "20 cut lists miss, under any distribution shift, if misses are reported and answers are prompt."
     )
     assert said["progress"] == "Everything is shown so far. Lists can become shorter once 65 more rounds count."
     assert said["coverage"] == "No answer yet."

@@ -14,7 +14,7 @@ onSubmit(form, async () => {
   error.textContent = "";
   try {
     const summary = await ask("/v1/streams", { method: "POST", body: { name, coverage } });
-    at("ready").textContent = `Stream ${name} is ready. ${summary.sentences.learning ?? ""}`;
+    at("ready").textContent = `Stream ${name} is ready. ${summary.sentences.learning ?? summary.sentences.progress}`;
     fill(at("calls"), calls(name, summary));
     at("open").href = `/page/streams/${encodeURIComponent(name)}`;
     at("use").hidden = false;
