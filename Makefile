@@ -56,7 +56,7 @@ format: $(STAMP)  ## Format the code and fix what can be fixed
 
 # A script of that name in tools, docs or benchmarks; each says in its first lines what it measures and how long it takes.
 SCRIPT := $(firstword $(wildcard $(NAME:%=tools/%.py) $(NAME:%=docs/%.py) $(NAME:%=benchmarks/%.py)))
-measure: $(STAMP)  ## Measure what a page says again: NAME=agents, budget, exact, field, figures, hybrid, labeling, lists, people, screenshots, service, tables
+measure: $(STAMP)  ## Measure what a page says again: NAME=agents, budget, exact, field, figures, hybrid, labeling, lists, people, product_limit, screenshots, service, situations, tables
 	@test -n "$(SCRIPT)" || { echo 'there is no measurement "$(NAME)": make help lists their names'; exit 2; }
 	$(BIN)/python $(SCRIPT) $(ARGS)
 

@@ -57,5 +57,5 @@ def before_and_after(name: str, shown: Sequence[int], hits: Sequence[bool], cove
     print(f"{name}: documents shown at {coverage:.0%} coverage, of 51")
     print(f"  top-k, k = {k} (best k, chosen with all answers at hand)          {top:6.2f}")
     print(f"  fixed threshold {cut:.2f} (best one, chosen with all answers at hand) {threshold:6.2f}")
-    print(f"  shortlist, last 1,000 rounds (learned from picks and misses)      {np.mean(shown[-1000:]):6.2f}")
+    print(f"  shortlist, over all 2,000 rounds (learned from picks and misses)  {np.mean(shown):6.2f}")
     print(f"  coverage of shortlist over all {len(hits):,} rounds                       {np.mean(hits):6.1%}")

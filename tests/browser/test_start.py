@@ -186,7 +186,9 @@ def test_from_watching_it_learn_to_your_data_in_three_clicks(browser, tmp_path, 
         page.get_by_role("heading", name=SIMULATED).wait_for()
         page.get_by_role("link", name="Use it on your data").click()  # two
         page.get_by_role("button", name="Create").click()  # three
-        page.get_by_text(re.compile("Stream my-data is ready. No threshold yet: the best 10 candidates are shown.")).wait_for()
+        page.get_by_text(
+            re.compile("Stream my-data is ready. No threshold yet: the best 10 candidates are shown.")
+        ).wait_for()
         in_python, with_curl = blocks(page)
         assert f'shortlist.Client("{demo.url}", "my-data")' in in_python
         assert run_python(in_python) == LIST

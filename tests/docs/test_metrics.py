@@ -23,7 +23,7 @@ def exposed(tmp_path_factory):
     keys = KeyFile(folder / "keys.json")
     with running(f"sqlite:///{folder}/log.db", keys=keys, expire_after=3600) as service:
         service.http.headers["Authorization"] = f"Bearer {key}"
-        service.make(on_drift="report")
+        service.make(on_drift="report", delta=0.01)
         page = service.http.get("/metrics").text
     return dict(re.findall(r"^# TYPE (\w+) (\w+)$", page, flags=re.MULTILINE))
 

@@ -114,7 +114,7 @@ def test_a_file_that_was_learned_with_other_settings_is_refused(tmp_path):
         ({"coverage": 0.95}, r"was learned with coverage 0\.9, and this component has coverage 0\.95"),
         (
             {"delta": 0.2, "score": "rank"},
-            r"with delta 0\.01, score auto, and this component has delta 0\.2, score Rank",
+            r"delta None, score auto, and this component has policy AnytimeSPS, delta 0\.2, score Rank",
         ),
         ({"score": "raw"}, r"with score auto, and this component has score Raw"),
     ):

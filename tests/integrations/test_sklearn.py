@@ -136,7 +136,7 @@ def test_small_probabilities_make_no_bad_score(digits):
 def test_the_score_is_learned_from_the_first_rows_however_they_come(digits, batch):
     """From 30 right labels, also if all rows come at once; and only rows after them count for the threshold."""
     train, rest, labels, answers = digits
-    model = ShortlistClassifier(LogisticRegression(max_iter=2000)).fit(train, labels)
+    model = ShortlistClassifier(LogisticRegression(max_iter=2000), delta=0.01).fit(train, labels)
     for start in range(0, 1000, batch):
         model.partial_fit(rest[start : start + batch], answers[start : start + batch])
     scores = np.log(np.maximum(model.predict_proba(rest[:30]), 1e-6))
@@ -148,6 +148,22 @@ def test_the_score_is_learned_from_the_first_rows_however_they_come(digits, batc
     assert model.summary().counted == 970
     assert not model.predict_set(rest[1000:]).all()
     assert model.fit(train, labels).predict_set(rest[:50]).all()  # from scratch
+
+
+@pytest.mark.parametrize("batch", [10, 1000])
+def test_sets_that_were_predicted_together_are_answered_together(digits, batch):
+    """By default sets depend on the answers from the tenth on: those of a call are the ones that were predicted."""
+    train, rest, labels, answers = digits
+    model = ShortlistClassifier(LogisticRegression(max_iter=2000)).fit(train, labels)
+    covered = []
+    for start in range(0, 1000, batch):
+        sets = model.predict_set(rest[start : start + batch])
+        hit = sets[np.arange(len(sets)), answers[start : start + batch]]
+        model.partial_fit(rest[start : start + batch], np.where(hit, answers[start : start + batch], -1), hit=hit)
+        covered += hit.tolist()
+    assert model.summary().rounds == 1000
+    assert np.mean(covered) > 0.88
+    assert model.predict_set(rest[1000:]).sum(axis=1).mean() < 2.5
 
 
 def test_what_is_refused(digits):

@@ -159,8 +159,8 @@ class ShortlistClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  
         lists: dict[int, Shown] = {}
         for i, scores in enumerate(rows):
             lists[i] = self.lister_.propose(scores)
-            # Until the score is learned no set depends on the answers, so a row may be answered before the next.
-            if self.lister_.score == "auto" and self.lister_.learned is None:
+            # With delta, no set depends on the answers until the score is learned: answered at once, no row is lost.
+            if self.delta is not None and self.lister_.score == "auto" and self.lister_.learned is None:
                 self._answer(i, lists, labels, columns, hits)
         for i in list(lists):
             self._answer(i, lists, labels, columns, hits)

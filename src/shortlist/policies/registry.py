@@ -236,9 +236,7 @@ REGISTRY: Final[dict[str, Entry]] = {
                 Variant(
                     "anytime@2/T", "AnytimeSPS, δ = 2/T", "`AnytimeSPS(0.9, delta=2e-4)`", "1 - delta, at every round"
                 ),
-                Variant(
-                    "anytime@0.01", "AnytimeSPS, δ = 0.01", "`AnytimeSPS(0.9)`, the default", "0.99, at every round"
-                ),
+                Variant("anytime@0.01", "AnytimeSPS, δ = 0.01", "`AnytimeSPS(0.9)`", "0.99, at every round"),
             ),
         ),
         Entry(

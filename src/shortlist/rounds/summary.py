@@ -106,8 +106,8 @@ class Summary(Counts):
     truncated_share: float | None = None
     """The share of lists that may lack a candidate above the threshold: cut by `at_most`, or by the search."""
     candidate_recall: float | None = None
-    """The share of answered rounds in which the right answer was among the candidates, over the rounds in which
-    everything was shown: no list can cover more."""
+    """The share of complete lists, among answered ones, with the right answer. Lists in which no candidate stands out
+    are complete more often, so without `delta` it understates how often the search finds the right answer."""
     would_have_missed: int | None = None
     """In shadow mode, how many right answers would not have been shown."""
     expanded: int = 0
