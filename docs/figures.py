@@ -161,7 +161,7 @@ def drift() -> Figure:
         axes.axvline(4000, color="0.4", ls=":", lw=1)
     above.set(ylabel="coverage of the last 500 lists", title="Right passages score less after round 4,000")
     below.set(xlabel="round", ylabel="members of the last 500 lists", ylim=(0, None))
-    above.legend(loc="lower left")
+    above.legend(loc="center right", bbox_to_anchor=(1.0, 0.45))
     return figure
 
 

@@ -6,13 +6,14 @@ and the smallest fixed top-k of the best fixed ranking that covers 90 % of the s
 
     make measure NAME=product_limit ARGS='--others FILE'
 
-`--others` adds score files of two scorers: npz with `dense` and `bm25` (lists x candidates) and `right`.
+`--others` adds score files of two scorers: npz with `dense` and `bm25` (lists x candidates) and `right`. `--wrong`
+breaks the rule on purpose, as a control.
 """
 
 import argparse
 import math
 from concurrent.futures import ProcessPoolExecutor
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,10 +22,11 @@ import numpy as np
 from shortlist.lab.lister_replay import run_lister
 from shortlist.lab.scored_lists import Lists
 from shortlist.lab.tasks import load_task
-from shortlist.policies import AnytimeSPS, Policy, ProductLimit
+from shortlist.policies import AnytimeSPS, Policy, ProductLimit, product_limit
 from shortlist.rounds.settings import Settings
 
 Array = Any
+ESTIMATE = product_limit.estimate
 
 
 class Row(NamedTuple):
@@ -78,9 +80,25 @@ def top_k(values: Array, right: Array, coverage: float) -> float:
     return best
 
 
-def one(given: tuple[tuple[Path, ...], str, Policy, int, int, int | None]) -> Row:
+def mistaken(
+    wrong: str, values: list[float], share: float, now: float = -math.inf, _bound: float = math.inf
+) -> tuple[float, bool, float]:
+    """Return an estimate that drops misses, takes them as minus infinity, or does not step down."""
+    pairs = list(zip(values[::2], values[1::2], strict=True))
+    if wrong == "dropped":
+        pairs = [(y, censored) for y, censored in pairs if not censored]
+    if wrong == "minus-infinity":
+        pairs = [(-math.inf if censored else y, censored) for y, censored in pairs]
+    threshold, identified, bound = ESTIMATE([number for pair in pairs for number in pair], share, now)
+    if not identified and wrong == "lowest":
+        threshold = min((y for y, censored in pairs if not censored), default=threshold)
+    return threshold, identified, bound
+
+
+def one(given: tuple[tuple[Path, ...], str, Policy, int, int, int | None, str]) -> Row:
     """Run a lister on one task."""
-    others, name, policy, rounds, seed, budget = given
+    others, name, policy, rounds, seed, budget, wrong = given
+    product_limit.estimate = partial(mistaken, wrong) if wrong else ESTIMATE
     values, right = tasks(others)[name]
     rows = np.random.default_rng(seed).integers(len(right), size=rounds)
     used, which = np.unique(rows, return_inverse=True)
@@ -114,6 +132,7 @@ def main() -> None:
     parser.add_argument("--delta", type=float, help="the guarantee about every list instead")
     parser.add_argument("--no-budget", action="store_true", help="for comparison")
     parser.add_argument("--tasks", default="")
+    parser.add_argument("--wrong", choices=["dropped", "minus-infinity", "lowest"], default="")
     options = parser.parse_args()
     policy: Policy = ProductLimit(options.coverage)
     if options.delta is not None:
@@ -127,7 +146,7 @@ def main() -> None:
     budget = None if options.no_budget else 20
     with ProcessPoolExecutor(2) as pool:
         for name in names:
-            jobs = [(others, name, policy, options.rounds, seed, budget) for seed in range(options.runs)]
+            jobs = [(others, name, policy, options.rounds, seed, budget, options.wrong) for seed in range(options.runs)]
             rows = np.array(list(pool.map(one, jobs)))
             mean = rows.mean(0)
             bad = np.where(np.isin(np.arange(len(Row._fields)), (3, 4)), rows.min(0), rows.max(0))

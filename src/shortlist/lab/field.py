@@ -1,7 +1,8 @@
 """The whole field side by side: every method under every distribution shift, and how each handles a miss.
 
-All methods get the same scores: those of the first scorer, unchanged, and the logarithm of the score that a lister
-learns from them in its first rounds. `SHIPPED` is ours with its defaults: the learned score and an error budget.
+All methods get the same scores: those of the first scorer, unchanged, and, from the first round on, the logarithm of
+the score that `SHIPPED` has learned from them after its last fit. `SHIPPED` is ours with its defaults, which has to
+learn that score; `EVERY_LIST` asks for the guarantee about every list.
 """
 
 import dataclasses
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from shortlist import metrics
 from shortlist._replay import replay
-from shortlist.lab.default_lister import Shipped, shipped
+from shortlist.lab.default_lister import shipped
 from shortlist.lab.executors import Progress, Unit, finish, workplace
 from shortlist.lab.list_baselines import smallest_k
 from shortlist.lab.lister_replay import run_lister
@@ -24,7 +25,7 @@ from shortlist.lab.scored_lists import Lists, lengths_at, score_lists
 from shortlist.lab.shifted_streams import SHIFTS, Shifting, faces
 from shortlist.lab.spec import Spec
 from shortlist.lab.tasks import Task, TaskStream, load_task
-from shortlist.policies import REGISTRY, AnytimeSPS, Entry, Policy
+from shortlist.policies import REGISTRY, AnytimeSPS, Entry, Policy, ProductLimit
 from shortlist.rounds.settings import Settings
 from shortlist.scores import Raw
 
@@ -40,10 +41,14 @@ MISSES: Final = ("dropped", "threshold", "beyond")
 
 #: The methods by the names of their classes.
 METHODS: Final[dict[str, Entry]] = {entry.policy.__name__: entry for entry in REGISTRY.values() if entry.field}
-#: Those that follow hits and misses: run on the learned score too.
-FOLLOWERS: Final = ("ACI", "DLR", "ThresholdTracking", "ScaleFreeOGD", "ConformalPID", "DtACI", "SAOCP", "MVP")
-#: Ours as shipped, with restarts besides, and without the budget.
-SHIPPED, SHIPPED_RESTART, PLAIN = OURS = ("Shortlister", "Shortlister, restart", "Shortlister, no budget")
+#: Those that follow hits and misses, and our rule for every list: run on the learned score too.
+FOLLOWERS: Final = (
+    "AnytimeSPS", "ACI", "DLR", "ThresholdTracking", "ScaleFreeOGD", "ConformalPID", "DtACI", "SAOCP", "MVP",
+)  # fmt: skip
+#: Ours as shipped; with the guarantee about every list; with restarts besides; and without the budget.
+SHIPPED, EVERY_LIST, RESTARTING, PLAIN = OURS = (
+    "Shortlister", "Shortlister, delta", "Shortlister, delta, restart", "Shortlister, delta, no budget",
+)  # fmt: skip
 #: No right answer scores less; those that are absent have minus infinity.
 _LOWEST: Final = -np.finfo(np.float64).max
 #: The paper's scores, starting over when the alarm rings.
@@ -120,7 +125,8 @@ class _Run:
     def __init__(self, spec: Spec, shifting: Shifting, stream: TaskStream, run: int) -> None:
         self.spec, self.shifting, self.stream, self.run = spec, shifting, stream, run
         self.policy = AnytimeSPS(spec.coverage)
-        self.lister: Shipped = shipped(shifting, stream, self.policy)
+        self.default = shipped(shifting, stream, ProductLimit(spec.coverage))
+        self.lister = shipped(shifting, stream, self.policy)
 
     @property
     def task(self) -> Task:
@@ -138,7 +144,7 @@ class _Run:
 
     @functools.cached_property
     def populations(self) -> list[Array] | None:
-        """The lister's scores of all right answers, by face; None for raw scores."""
+        """The scores of all right answers that `EVERY_LIST` has frozen, by face; None for raw scores."""
         return self.lister.populations(self.shifting)
 
     def row(
@@ -175,11 +181,13 @@ class _Run:
         return sum(int(metrics.undercoverage_count(thresholds[at], law, coverage)[-1]) for at, law in laws)
 
     def ours(self) -> Iterator[FieldRow]:
-        """Yield ours as shipped, with restarts, and without the budget, which moves no threshold."""
+        """Yield ours as shipped, and with `delta`: as it is, with restarts, and without the budget."""
+        default = self.default
+        yield self.row(SHIPPED, self.kind, "semi-bandit", default.run.covered, default.shown, None, None)
         laws = self.laws if self.populations is None else self.shifting.laws(self.spec.rounds, self.populations)
         plain = self.lister
         restarting = shipped(self.shifting, self.stream, self.policy, on_drift="restart")
-        for method, lister in ((SHIPPED, plain), (SHIPPED_RESTART, restarting), (PLAIN, plain)):
+        for method, lister in ((EVERY_LIST, plain), (RESTARTING, restarting), (PLAIN, plain)):  # no budget moves it
             thresholds = lister.run.thresholds
             covered, sizes = lister.run.covered, lister.shown
             if method == PLAIN:
@@ -200,21 +208,23 @@ class _Run:
         yield self.row(TOP_K, "raw", "none", covered, sizes, None, None)
 
     def followers(self) -> Iterator[FieldRow]:
-        """Yield the methods that follow hits and misses, on the logarithm of the learned score, which suits them."""
-        if self.lister.score is None or self.populations is None:
+        """Yield the methods that follow hits and misses, on the logarithm of the learned score, which suits them.
+
+        They are given the score of `SHIPPED` after its last fit, from the first round on.
+        """
+        lister, scores = self.default, self.default.populations(self.shifting)
+        if lister.score is None or scores is None:
             return
-        of = _logarithm if self.lister.score.form == "softmax" else np.asarray
-        true, populations = of(self.lister.true), [of(scores) for scores in self.populations]
+        of = _logarithm if lister.score.form == "softmax" else np.asarray
+        true, populations = of(lister.true), [of(each) for each in scores]
         laws = self.shifting.laws(self.spec.rounds, populations)
         top = max(float(scores.max()) for scores in populations)
         scale = top - min(float(scores.min()) for scores in populations)
-        scored = dataclasses.replace(self.lister.scored, scores=of(self.lister.scored.scores))
+        scored = dataclasses.replace(lister.scored, scores=of(lister.scored.scores))
         for method in FOLLOWERS:
             policy = METHODS[method].build(self.spec.coverage, self.spec.rounds, score_range=(top, scale))
-            thresholds = np.full(true.size, -np.inf)
-            begin = self.lister.run.begin  # until the score is learned, everything is shown
-            thresholds[begin:] = replay(policy, true[begin:])
-            sizes = lengths_at(scored, self.lister.rows, thresholds)
+            thresholds = replay(policy, true)
+            sizes = lengths_at(scored, lister.rows, thresholds)
             yield self.row(
                 method, "learned", _feedback(policy), true >= thresholds, sizes, None, self.past(thresholds, laws)
             )
