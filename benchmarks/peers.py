@@ -68,12 +68,12 @@ class Ours(Limited):
 
 
 class Lister:
-    """A Shortlister with raw scores and lists of one candidate: what makes silence safe by itself."""
+    """A Shortlister with the same guarantee, raw scores and lists of one candidate: silence is safe by itself."""
 
     def __init__(self, scores: NDArray[np.float64]) -> None:
         from shortlist import Shortlister
 
-        self.lister = Shortlister(COVERAGE, score="raw")
+        self.lister = Shortlister(COVERAGE, delta=0.01, score="raw")
         if scores.size:
             self.lister.warm_start(scores)
 
@@ -336,5 +336,5 @@ PEERS = {
 #: Ours: the bare policy, and the object that users hold.
 OURS: dict[str, Callable[[NDArray[np.float64]], Subject]] = {
     "shortlist, AnytimeSPS": Ours,
-    "shortlist, Shortlister": Lister,
+    "shortlist, Shortlister(delta=0.01)": Lister,
 }

@@ -55,7 +55,7 @@ async def prepare(engine: Engine) -> None:
         if right in round_.members:
             await engine.answer(ASKED, round_.shown.round_id, "hit", right)
         else:
-            await engine.answer(ASKED, round_.shown.round_id, "skip")
+            await engine.answer(ASKED, round_.shown.round_id, "miss")
 
 
 async def fill_queue(engine: Engine) -> None:
