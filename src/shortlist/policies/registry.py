@@ -227,7 +227,19 @@ _SHARES: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8)
 REGISTRY: Final[dict[str, Entry]] = {
     entry.policy.key: entry
     for entry in (
-        Entry(ProductLimit, setting="window", field=True),
+        Entry(
+            ProductLimit,
+            setting="window",
+            field=True,
+            paper=(
+                Variant(
+                    "product-limit",
+                    "ProductLimit",
+                    "`ProductLimit(0.9)`, a lister's default",
+                    "none by itself; in a lister the error budget's",
+                ),
+            ),
+        ),
         Entry(
             AnytimeSPS,
             setting="delta",
