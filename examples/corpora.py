@@ -22,10 +22,12 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
-__all__ = ["FETCH_K", "Corpus", "Outcome", "from_command_line", "play"]
+__all__ = ["FETCH_K", "FIRST", "Corpus", "Outcome", "from_command_line", "play"]
 
 #: How many passages each search returns, in every round.
 FETCH_K = 50
+#: The first rounds, of which lengths are given too.
+FIRST = 200
 
 
 @dataclass(frozen=True)
@@ -105,16 +107,16 @@ class Outcome:
     #: Counted from 0; as large as can be where no search returned it.
     ranks: list[int] = field(default_factory=list)
 
-    def figures(self, last: int) -> dict[str, float]:
-        """Return mean lengths and coverages of the last rounds, and the top-k that covers as much as auto does."""
-        auto, rrf = np.array(self.auto[-last:], dtype=float), np.array(self.rrf[-last:], dtype=float)
-        ranks = np.array(self.ranks[-last:])
+    def figures(self) -> dict[str, float]:
+        """Return mean lengths and coverages over all rounds, and the top-k that covers as much as auto does."""
+        auto, rrf = np.array(self.auto, dtype=float), np.array(self.rrf, dtype=float)
+        ranks = np.array(self.ranks)
         covered = auto[:, 1].mean()
         top_k = next(k for k in range(1, 2 * FETCH_K + 1) if (ranks < k).mean() >= covered or k == 2 * FETCH_K)
         return {
             "auto": float(auto[:, 0].mean()),
             "auto_coverage": float(covered),
-            "auto_coverage_all": float(np.mean([hit for _, hit in self.auto])),
+            "auto_first": float(auto[:FIRST, 0].mean()),
             "rrf": float(rrf[:, 0].mean()),
             "rrf_coverage": float(rrf[:, 1].mean()),
             "top_k": float(top_k),
@@ -123,9 +125,8 @@ class Outcome:
 
     def report(self, name: str) -> None:
         """Print list lengths at equal coverage."""
-        last = len(self.auto) // 2
-        figures = self.figures(last)
-        print(f"{name}: passages per question in the last {last:,} rounds, coverage {self.coverage:.0%} asked for")
+        figures = self.figures()
+        print(f"{name}: passages per question over {len(self.auto):,} rounds, coverage {self.coverage:.0%} asked for")
         print(f"  auto, both searches (coverage {figures['auto_coverage']:.1%})            {figures['auto']:6.2f}")
         print(f"  RRF, its threshold learned (coverage {figures['rrf_coverage']:.1%})     {figures['rrf']:6.2f}")
         print(f"  RRF, the best top-k (coverage {figures['top_k_coverage']:.1%}, in hindsight) {figures['top_k']:3.0f}")

@@ -105,7 +105,10 @@ def _number(name: str, value: Any, rule: str) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise InvalidParameter(f"{name} is {value!r}; it must be {rule}")
     if isinstance(value, (float, int, numbers.Rational)):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise InvalidParameter(f"{name} is too large; it must be {rule}") from None
     return float(str(value))  # a float32 of 0.9 means the decimal 0.9, not 0.8999999761581421
 
 
@@ -241,7 +244,7 @@ def _joined(columns: dict[str, Any], names: Scorers, allow_empty: bool | None) -
             )
         try:
             arrays.append(column.astype(np.float64) + 0.0)  # one zero, not two; None is NaN
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InvalidScores(f"the scores of {name!r} are of type {column.dtype}; they must be numbers") from None
         if arrays[-1].size != arrays[0].size:
             raise InvalidScores(
@@ -298,7 +301,8 @@ def check_lists(
             continue
         table, names = check_table(row, names)
         tables.append(table)
-    answers = [right] if isinstance(right, (str, bytes, Mapping)) or not isinstance(right, Iterable) else list(right)
+    one = isinstance(right, (str, bytes, Mapping)) or not isinstance(right, Iterable) or _is_scalar(right)
+    answers = [right] if one else list(right)
     if len(answers) != len(tables):
         raise InvalidParameter(
             f"right has {len(answers)} entries; give the position of the right candidate in each of the {len(tables)} "
@@ -322,7 +326,7 @@ def _positions(i: int, right: Any, count: int) -> tuple[int, ...]:
 def check_ids(ids: Sequence[Member], count: int) -> list[Member]:
     """Return one distinct id per candidate, or raise."""
     if isinstance(ids, (str, bytes, dict, set, frozenset)) or not (
-        hasattr(ids, "__iter__") and hasattr(ids, "__len__")
+        hasattr(ids, "__iter__") and hasattr(ids, "__len__") and not _is_scalar(ids)
     ):
         raise InvalidIds(f"ids are of type {type(ids).__name__}; give a list, in the order of the scores")
     names = [name if type(name) is str or type(name) is int else plain_member(name) for name in ids]
@@ -354,8 +358,13 @@ def plain_member(member: Any) -> Any:
 
 def plain_members(member: Any) -> Any:
     """Return the right answer as plain data: a member, or a list of all that are needed."""
-    several = isinstance(member, (Sequence, np.ndarray)) and not isinstance(member, str) and np.ndim(member) > 0
+    several = isinstance(member, (Sequence, np.ndarray)) and not isinstance(member, str) and not _is_scalar(member)
     return [plain_member(one) for one in member] if several else plain_member(member)
+
+
+def _is_scalar(value: Any) -> bool:
+    """Whether it is an array of numpy without a dimension: one value, though it looks like many."""
+    return isinstance(value, np.ndarray) and value.ndim == 0
 
 
 def _is_unicode(text: str) -> bool:

@@ -167,6 +167,22 @@ def test_a_million_rounds(kind, latest, tmp_path):
     assert worst <= 20 + (out - 1) * 0.9 + 1e-6
 
 
+def test_lists_that_are_complete_without_a_threshold_only_leak():
+    """Before the tenth answer, and while no candidate is ever right, `at_least` or the budget make lists complete."""
+    rng, lister = np.random.default_rng(0), Shortlister(0.9, score="raw", at_least=30)
+    for _ in range(9):
+        shown = lister.propose(rng.random(30))
+        lister.hit(shown.round_id, shown.members[20])
+    assert lister.summary().error_budget.spent == 0
+    lister = Shortlister(0.9, score="raw")
+    for t in range(500):
+        lister.miss(lister.propose(rng.random(30)).round_id)
+        if t == 30:
+            lister.restart()
+        assert lister.summary().error_budget.spent <= 20
+    assert lister.propose(rng.random(30)).reached <= 30
+
+
 def test_groups_have_a_budget_and_a_window_each():
     lister = GroupedShortlister(0.9)
     adversary(lister, 1200, 0, [5, 50], group=["a", "b", 3])
@@ -212,3 +228,31 @@ def test_real_scores(name):
     assert lengths[:, :200].mean() < first
     assert covered.mean() >= 0.895
     assert all(np.convolve(one, np.ones(500) / 500, "valid").min() >= 0.86 for one in covered)
+
+
+@pytest.mark.parametrize("who", ["one is never answered", "misses are silent", "misses come late"])
+def test_who_is_waited_for(who, monkeypatch):
+    """A round is waited for while it may still be a hit: silence and late misses cost less of the first 200 rounds.
+
+    The control waits for `patience` rounds; both have the same questions.
+    """
+
+    def covered():
+        first = []
+        for seed in range(8):
+            lists, lister, late = world(200, seed=seed), Shortlister(0.9), {}
+            for t, (values, right) in enumerate(zip(lists.values, lists.right.tolist(), strict=True)):
+                shown = lister.propose({"a": values[:, 0], "b": values[:, 1]})
+                hit = right in shown.members
+                first.append(hit)
+                if who == "misses come late" and not hit:
+                    late[t + 100] = shown.round_id
+                elif (hit or who != "misses are silent") and (t != 5 or who != "one is never answered"):
+                    lister.reveal(shown.round_id, right)
+                if t in late:
+                    lister.miss(late.pop(t))
+        return np.mean(first)
+
+    as_it_is = covered()
+    monkeypatch.setattr(Settings, "waits", lambda self, _slowest: self.patience)
+    assert as_it_is > max(0.83, covered() + 0.01)

@@ -29,8 +29,8 @@ def test_a_table_has_a_row_for_each_policy_and_its_numbers(small, written):
     table = (written[0] / "table-retrieval.tex").read_text()
     rows = dict(re.findall(r"^([^&\n]+) & (\$.*) \\\\$", table, flags=re.MULTILINE))
     assert list(rows) == [
-        r"AnytimeSPS, $\delta$ = 2/T (ours)", r"AnytimeSPS, $\delta$ = 0.01 (ours)", "SPS", "Con-ETC", "ETC", "Greedy",
-        "ACI", "DLR",
+        r"AnytimeSPS, $\delta$ = 2/T (ours)", r"AnytimeSPS, $\delta$ = 0.01 (ours)", "ProductLimit (ours)", "SPS",
+        "Con-ETC", "ETC", "Greedy", "ACI", "DLR",
     ]  # fmt: skip
     regret = small.values("retrieval", "sps", "regret").mean()
     cells = rows["SPS"].split(" & ")

@@ -17,7 +17,7 @@ def test_settings_are_chosen_on_streams_of_their_own():
     ("change", "message"),
     [
         ({"tasks": ("speech",)}, "task is 'speech'; it must be one of images"),
-        ({"policies": ("spss",)}, "policy is 'spss'; it must be one of product-limit, anytime, sps"),
+        ({"policies": ("spss",)}, "policy is 'spss'; it must be one of anytime, product-limit, sps"),
         ({"policies": ()}, "no policy is named"),
         ({"tasks": ("images", "images")}, "a task is named twice"),
         ({"rounds": 5}, "rounds is 5; it must be at least 10"),

@@ -389,7 +389,7 @@ def test_a_learned_score_is_warm_started_once(constants):
     lister, rng = Shortlister(), np.random.default_rng(0)
     lister.warm_start(rng.random((200, 5)), rng.integers(5, size=200))
     threshold = lister.threshold
-    with pytest.raises(InvalidParameter, match="is frozen: give all examples at once"):
+    with pytest.raises(InvalidParameter, match="there was a warm start already: give all examples at once"):
         lister.warm_start(rng.random((50, 5)), rng.integers(5, size=50))
     assert lister.threshold == threshold > -np.inf
 

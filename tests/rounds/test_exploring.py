@@ -107,7 +107,7 @@ def test_the_share_can_change_and_not_be_turned_off():
         Shortlister(delta=0.01, score="raw").configure(explore_share=0.1)
     with pytest.raises(InvalidParameter, match="miss_budget is 20, which needs reported misses"):
         Shortlister(explore_share=0.2, miss_budget=20)
-    with pytest.raises(InvalidParameter, match="set a budget, or ask for the guarantee"):
+    with pytest.raises(InvalidParameter, match="leave miss_budget out; or ask for the guarantee"):
         Shortlister(policy=ProductLimit(0.9), explore_share=0.2)
 
 

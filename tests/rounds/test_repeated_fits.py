@@ -33,7 +33,7 @@ class History:
         self.settings = Settings(policy=ProductLimit(0.8, window=100), **options)
         self.stream = Stream(self.settings, learning=make_learning(self.settings), seed="s")
         self.names, self.rounds, self.order, self.fits, self.restarted = NAMES[scorers], [], [], [], 0
-        self.windows = []
+        self.windows, self.slowest = [], None
 
     def show(self, values):
         listed = self.stream.decide(len(self.rounds), values, scorers=self.names)
@@ -52,6 +52,8 @@ class History:
         one = self.rounds[number]
         one["answer"] = answer
         self.order.append(number)
+        if isinstance(answer, int):
+            self.slowest = max(self.slowest or 0, len(self.rounds) - 1 - number)
         self.stream.apply(admit(one["listed"], answer))
         while (event := self.stream.due()) is not None:
             self.windows.append(self.written_out(event))
@@ -76,7 +78,9 @@ class History:
             folds = [fitted([i for i in picked if i % 5 != fold]) for fold in range(5)]
         last = len(self.rounds)
         waiting = [i for i in range(last) if self.rounds[i]["answer"] is None]
-        first = min((i for i in waiting if last - i <= self.settings.patience), default=last)
+        patience = min(self.settings.patience, max(20, 2 * self.slowest))
+        newest = max(closed, default=0)
+        first = min((i for i in waiting if newest - i <= patience), default=last)
         entered = sorted([*closed, *waiting])
         window = []
         for i in entered:

@@ -42,6 +42,7 @@ Ends = list[tuple[float, str, str]]
 # Okabe and Ito's palette, distinct for every kind of color vision; dashes help in gray.
 _BLUE: Final = "#0072B2"
 _LINES: Final[dict[str, dict[str, Any]]] = {
+    "product-limit": {"color": "#E69F00", "lw": 1.8},
     "anytime@2/T": {"color": _BLUE, "lw": 2.4},
     "anytime": {"color": _BLUE, "lw": 2.4},
     "anytime@0.01": {"color": "#3A9BDC", "lw": 1.6, "ls": (0, (5, 1.5))},

@@ -170,7 +170,8 @@ def _of_the_paper(results: Results) -> Iterator[Picture]:
 
 def _ours(policies: Sequence[str]) -> str:
     """Return which lines of a figure of the paper are not the paper's."""
-    parts = ["AnytimeSPS (ours)"] if any(policy.startswith("anytime") for policy in policies) else []
+    named = {"anytime": "AnytimeSPS (ours)", "product-limit": "ProductLimit (ours)"}
+    parts = [words for name, words in named.items() if any(policy.startswith(name) for policy in policies)]
     parts += [f"{label_of(policy)} (added)" for policy in policies if policy not in PAPER]
     return f"Not in the paper: {', '.join(parts)}." if parts else ""
 

@@ -80,7 +80,7 @@ def _file_name(name: str) -> str:
 
 
 def _label(policy: str) -> str:
-    ours = " (ours)" if policy.startswith("anytime") else ""
+    ours = " (ours)" if policy.startswith(("anytime", "product-limit")) else ""
     return escape(label_of(policy) + ours)
 
 

@@ -80,7 +80,7 @@ class Rounds:
         if number < oldest and any(round_id.startswith(part) for _, part in self.parts):
             raise RoundClosed(
                 f"round {round_id} is closed: it expired, or is older than the last {keep} rounds (keep=); "
-                f"answers are taken from round {self.id_of(oldest) if self.answers else 'the next one'} on"
+                f"answers are taken from {f'round {self.id_of(oldest)}' if self.answers else 'the next round'} on"
             )
         if not oldest <= number < self.next_number or self.id_of(number) != round_id:
             raise UnknownRound(

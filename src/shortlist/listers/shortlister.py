@@ -596,13 +596,14 @@ class Shortlister:
                 raise InvalidParameter(
                     f"{self._rounds.next_number} rounds have already been shown; a warm start comes before the first"
                 )
+            again = any(
+                self._settings.is_product_limit and one.tracker.state.policy.rounds for one in self._streams.values()
+            )
+            if again or (self._learning is not None and self._learning.number):
+                raise InvalidParameter("there was a warm start already: give all examples at once")
             if right is None:
                 self._warm_start_raw(check_true_scores(lists) + 0.0)  # one zero, not two
                 return
-            if self._learning is not None and self._learning.number:
-                raise InvalidParameter(
-                    "the score was already learned from a warm start, and is frozen: give all examples at once"
-                )
             tables, positions, scorers = check_lists(lists, right, self._expected)
             for stream in self._streams.values():
                 for event in stream.warm_started(tables, positions, scorers, shown):

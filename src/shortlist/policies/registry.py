@@ -228,6 +228,17 @@ REGISTRY: Final[dict[str, Entry]] = {
     entry.policy.key: entry
     for entry in (
         Entry(
+            AnytimeSPS,
+            setting="delta",
+            field=True,
+            paper=(
+                Variant(
+                    "anytime@2/T", "AnytimeSPS, δ = 2/T", "`AnytimeSPS(0.9, delta=2e-4)`", "1 - delta, at every round"
+                ),
+                Variant("anytime@0.01", "AnytimeSPS, δ = 0.01", "`AnytimeSPS(0.9)`", "0.99, at every round"),
+            ),
+        ),
+        Entry(
             ProductLimit,
             setting="window",
             field=True,
@@ -238,17 +249,6 @@ REGISTRY: Final[dict[str, Entry]] = {
                     "`ProductLimit(0.9)`, a lister's default",
                     "none by itself; in a lister the error budget's",
                 ),
-            ),
-        ),
-        Entry(
-            AnytimeSPS,
-            setting="delta",
-            field=True,
-            paper=(
-                Variant(
-                    "anytime@2/T", "AnytimeSPS, δ = 2/T", "`AnytimeSPS(0.9, delta=2e-4)`", "1 - delta, at every round"
-                ),
-                Variant("anytime@0.01", "AnytimeSPS, δ = 0.01", "`AnytimeSPS(0.9)`", "0.99, at every round"),
             ),
         ),
         Entry(

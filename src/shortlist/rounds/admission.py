@@ -96,10 +96,10 @@ def _hit(listed: Listed, answer: Member | All, name: RoundName) -> Hit:
     """Return the event of a pick; if several are needed, that of the one with the lowest score."""
     shown = listed.positions if listed.ids is None else listed.members
     if isinstance(answer, All):
-        ranks = [_rank(name, shown, one) for one in answer.members]
+        ranks = [_rank(listed, name, shown, one) for one in answer.members]
         rank, last, several = min(ranks, key=lambda one: (_score(listed, one), -one)), max(ranks), answer.members
     else:
-        rank = last = _rank(name, shown, answer)
+        rank = last = _rank(listed, name, shown, answer)
         several = None
     position = None if listed.fit is None else listed.positions[rank]
     score, missed = _score(listed, rank), not listed.has(last)
@@ -123,13 +123,14 @@ def _score(listed: Listed, rank: int) -> float:
     return float(listed.scores[listed.positions[rank]]) if listed.comparable is None else listed.comparable[rank]
 
 
-def _rank(name: RoundName, shown: Sequence[Member], member: Any) -> int:
+def _rank(listed: Listed, name: RoundName, shown: Sequence[Member], member: Any) -> int:
     """Return the index of a member in a list, or raise."""
     if type(member) not in (int, str) or member not in shown:
-        raise NotShown(
-            f"candidate {member!r} was not in the list of round {name}; if the right one was not "
-            "shown, the answer is a miss, or ask for `more` first"
-        )
+        count = len(listed.scores)
+        remedy = "if the right one was not shown, the answer is a miss, or ask for `more` first"
+        if listed.ids is None and not (type(member) is int and 0 <= member < count):
+            remedy = f"its candidates are the positions 0 to {count - 1}: pass one as it is in the list's members"
+        raise NotShown(f"candidate {member!r} was not in the list of round {name}; {remedy}")
     return shown.index(member)
 
 

@@ -103,8 +103,10 @@ class LearningState:
     shown: int = 0
     due_at: int = 0
     since: int = 0
-    #: Answers that came while a fit was due: round, kind, position and row of a pick.
-    later: list[tuple[RoundName, str, int | None, list[float | None] | None]] = field(default_factory=list)
+    #: Answers that came while a fit was due: round, kind, lists kept so far, position and row of a pick.
+    later: list[tuple[RoundName, str, int, int | None, list[float | None] | None]] = field(default_factory=list)
+    #: The most later lists that were shown before a hit came; None before the first one.
+    slowest: int | None = None
 
     @property
     def score(self) -> Learned | None:

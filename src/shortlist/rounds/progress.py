@@ -8,9 +8,10 @@ from typing import Any, Final
 from shortlist._validation import UNNAMED, miss_rate
 from shortlist._wilson import wilson
 from shortlist.boundaries.base import Advance, Constants
-from shortlist.policies import MISS, OrderStatistic, OrderStatisticState, ProductLimitState
+from shortlist.policies import MISS, SPS, OrderStatistic, OrderStatisticState, ProductLimitState
 from shortlist.policies.product_limit import FIRST
 from shortlist.rounds.learning import PATIENCE, Learning
+from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import RoundName
 from shortlist.rounds.stream import Stream, Tally
 from shortlist.rounds.summary import Drift, ErrorBudget
@@ -34,6 +35,8 @@ POOR_SEARCH: Final = "better candidates"
 TOO_MANY_MISSES: Final = "fewer misses"
 #: After so many picks without a reported miss, silence may hide misses.
 _PICKS: Final = 20
+#: Or few are silent, and so many picks without a miss are rare where the target is met.
+_FEW, _RARE = 3, 0.001
 #: How many rounds ahead to look for the next move of the threshold.
 _LOOKAHEAD: Final = 10_000
 
@@ -125,7 +128,7 @@ def guarantee(stream: Stream) -> str:
     settings, tracker = stream.settings, stream.tracker
     parts = []
     if settings.explore_share is not None and tracker.threshold == MISS:
-        parts.append("none before the first cut: until then lists that are not explored are the best 10")
+        parts.append(f"none before the first cut: until then lists that are not explored are {_first_page(settings)}")
     elif not settings.is_product_limit:
         parts.append(_about_every_list(stream))
     if stream.budget is not None:
@@ -145,6 +148,8 @@ def _about_every_list(stream: Stream) -> str:
     """Return in words what the policy guarantees, and under which condition."""
     settings, policy = stream.settings, stream.settings.policy
     delta, horizon = getattr(policy, "delta", None), getattr(policy, "horizon", None)
+    if isinstance(policy, SPS):
+        delta = 2 / policy.horizon
     how = "" if delta is None else f"with probability {1 - delta:.6g} "
     until = "" if horizon is None else f" in {horizon:,} rounds"
     condition = ""
@@ -161,13 +166,10 @@ def _about_every_list(stream: Stream) -> str:
 def is_unreported(stream: Stream, open_rounds: int) -> bool:
     """Return whether there are picks and silence, but never a miss: then coverage is unknown."""
     tally = stream.tally
-    silent = open_rounds + tally.skipped + tally.expired
-    return (
-        stream.settings.is_product_limit
-        and tally.misses == 0
-        and tally.hits >= _PICKS
-        and silent >= max(_PICKS / 2, float(miss_rate(stream.tracker.coverage)) * tally.rounds / 2)
-    )
+    silent, p0 = open_rounds + tally.skipped + tally.expired, float(miss_rate(stream.tracker.coverage))
+    if not stream.settings.is_product_limit or tally.misses or tally.hits < _PICKS:
+        return False
+    return silent >= max(_PICKS / 2, p0 * tally.rounds / 2) or (silent >= _FEW and (1 - p0) ** tally.hits < _RARE)
 
 
 def _unreported(stream: Stream, open_rounds: int) -> str:
@@ -258,13 +260,14 @@ def is_too_many(coverage: float, low: int, rounds: int, *, errors: float = 4, mo
 def waiting_for(tracker: Tracker, id_of: Callable[[RoundName], str] = str) -> str:
     """Return in words what is needed before the threshold can move."""
     state = tracker.state.policy
-    if isinstance(state, ProductLimitState):
-        if state.threshold > MISS:
-            return "nothing: the threshold moves with every few answers"
-        needed = f"{state.wait} more answers" if state.wait > 1 else "another pick"
-        return f"{needed} before there is a threshold: the best {FIRST} are shown until then"
     more = rounds_needed(tracker)
-    if too_many_low(tracker):
+    if isinstance(state, ProductLimitState):
+        words = "nothing: the threshold moves with every few answers"
+        if state.threshold == MISS:
+            needed = f"{state.wait} more answers" if state.wait > 1 else "another pick"
+            shown = "everything is" if tracker.settings.shadow else f"{_first_page(tracker.settings)} are"
+            words = f"{needed} before there is a threshold: {shown} shown until then"
+    elif too_many_low(tracker):
         words = _why_stuck(tracker, state)
     elif more is None:
         words = _out_of_sight(tracker, state)
@@ -281,9 +284,14 @@ def waiting_for(tracker: Tracker, id_of: Callable[[RoundName], str] = str) -> st
         first = next(name for name, entry in reversed(state.open.items()) if entry[:2] == oldest)
         words += (
             f"; round {id_of(first)} is unanswered and holds back {held} later "
-            f"one{'s' * (held != 1)} until {tracker.settings.patience} have been shown after it"
+            f"one{'s' * (held != 1)} until {tracker.settings.waits(tracker.state.slowest)} have been shown after it"
         )
     return words
+
+
+def _first_page(settings: Settings) -> str:
+    """Return in words what is shown while there is no threshold."""
+    return f"the best {FIRST if settings.at_most is None else min(FIRST, settings.at_most)}"
 
 
 def _why_stuck(tracker: Tracker, state: OrderStatisticState) -> str:

@@ -132,11 +132,13 @@ class RepeatedFits(Learning):
         else:
             kind = "miss" if self.settings.unanswered == "miss" else "none"
         if self.is_due:
-            self.state.later.append((name, kind, position, row))
+            self.state.later.append((name, kind, self.state.shown, position, row))
         else:
-            self._close(name, kind, position, row)
+            self._close(name, kind, self.state.shown, position, row)
 
-    def _close(self, name: RoundName, kind: str, position: int | None, row: list[float | None] | None) -> None:
+    def _close(
+        self, name: RoundName, kind: str, shown: int, position: int | None, row: list[float | None] | None
+    ) -> None:
         state = self.state
         one = state.kept.pop(name, None)
         if one is None or kind == "none":
@@ -146,6 +148,7 @@ class RepeatedFits(Learning):
             state.closed.popleft()
         if kind == "hit":
             state.picks += 1
+            state.slowest = max(state.slowest or 0, shown - 1 - one.number)
             state.due_at = state.shown  # if a fit is due now, it is about the rounds shown so far
 
     @property
@@ -169,15 +172,18 @@ class RepeatedFits(Learning):
     def _entered(self, shown: int) -> list[KeptRound]:
         """Return the rounds of this epoch that have entered in the order shown, of the first `shown`.
 
-        A round that is waited for holds back later ones of its own stream; `patience` counts those of all streams here.
+        A round that is waited for holds back later ones of its own stream, until one that was shown so much later has
+        an answer; later rounds are those of all streams here.
         """
         state, settings = self.state, self.settings
+        patience = settings.waits(state.slowest)
+        newest = max((one.number for one in state.closed), default=0)
         rounds = [one for one in state.closed if one.number >= state.since]
         if settings.unanswered == "miss":
             held = [one for one in state.kept.values() if state.since <= one.number < shown]
             waiting: dict[str, int] = {}
             for one in held:
-                if shown - one.number <= settings.patience:
+                if newest - one.number <= patience:
                     waiting.setdefault(one.owner, one.number)
             rounds = [one for one in (*rounds, *held) if one.number < waiting.get(one.owner, shown)]
         return sorted(rounds, key=lambda one: one.number)

@@ -36,6 +36,8 @@ OnDrift = Literal["report", "restart"]
 
 #: The most candidates that the service takes in a round: no setting that counts them needs to be larger.
 _MOST_CANDIDATES: Final = 10_000
+#: With the product limit a round is waited for while at least so many later ones are shown, if `patience` allows.
+_LEAST_WAIT: Final = 20
 
 
 def default_budget(coverage: float) -> int:
@@ -101,7 +103,8 @@ class Settings:
         """The number of later rounds shown before an unanswered one counts as below the threshold. It is corrected when
         its answer arrives, but `on_drift` does not see a miss that arrives later than that. Any value is safe; choose
         the number of rounds within which nearly all answers arrive. 200, the default, is a few minutes of a busy search
-        box.""",
+        box. Without `delta` this is the most: there a round is given up after twice as many later rounds as the slowest
+        pick so far took, 20 at least.""",
         least=0,
         most=10**9,
         changes=True,
@@ -193,6 +196,17 @@ class Settings:
         """The policy once exploration is turned on: misses are not reported then."""
         return AnytimeSPS(getattr(self.policy, "coverage", 0.9))
 
+    def waits(self, slowest: int | None) -> int:
+        """Return for how many later rounds an unanswered one holds back others: `patience` at the most.
+
+        With the product limit a round that enters unanswered is corrected if it turns out to be a hit, and if it is a
+        miss there is nothing to correct. So it is waited for while it may still be a hit: for twice as long as the
+        slowest hit so far took, which was `slowest` later rounds; None if there was none.
+        """
+        if slowest is None or not self.is_product_limit:
+            return self.patience
+        return min(self.patience, max(_LEAST_WAIT, 2 * slowest))
+
     def changed(self, **changes: Any) -> Self:
         """Return the settings with some of them changed, or raise if they cannot change."""
         fixed = [name for name in changes if name in (*SETTINGS, *_FIXED) and name not in CONFIGURABLE]
@@ -281,8 +295,9 @@ PAIRS: Final = (
         "policy",
         "miss_budget",
         lambda given: isinstance(given.policy, ProductLimit) and given.miss_budget is None,
-        "the policy is {self.policy}, whose guarantee is the error budget, and miss_budget is None, as it is where "
-        "nobody reports misses (explore_share): set a budget, or ask for the guarantee about every list: delta=0.01",
+        "the policy is {self.policy}, whose guarantee is the error budget, and miss_budget is None, as it always is "
+        "with explore_share: leave miss_budget out; or ask for the guarantee about every list, which needs no budget: "
+        "delta=0.01, and no policy",
     ),
     Pair(
         "policy",

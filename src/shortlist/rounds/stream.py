@@ -237,6 +237,8 @@ class Stream:
             lowest = self._lowest(threshold, compared, positions, explored=bool(explored))
             truncated = lowest <= highest_missing(score, truncated_below, values, compared)
         fit = None if learning is None else learning.number
+        everything = len(positions) == len(values)
+        complete = everything and (threshold == -math.inf or settings.shadow)
         return Listed(
             round_id,
             ids,
@@ -244,9 +246,10 @@ class Stream:
             positions,
             threshold,
             getattr(state, "epoch", 0),
-            shown.reached,
+            # Without a threshold the best ten are base; if others were added until all are shown, nothing was cut.
+            len(values) if complete and not settings.shadow else shown.reached,
             truncated,
-            len(positions) == len(values) and (threshold == -math.inf or settings.shadow),
+            complete,
             compared[shown.positions].tolist(),
             truncated_below,
             None if scorers is UNNAMED or scorers == UNNAMED else list(scorers),

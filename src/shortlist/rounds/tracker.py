@@ -54,6 +54,8 @@ class TrackerState:
     silent: int = 0
     #: Misses of truncated lists: the right answer may be among the candidates left out.
     unseen: int = 0
+    #: With the product limit, the most later rounds that were shown before a hit came; None before the first one.
+    slowest: int | None = None
     drift: DriftState = field(default_factory=DriftState)
     alarms: list[Alarm] = field(default_factory=list)
     alarm_count: int = 0
@@ -109,7 +111,7 @@ class Tracker:
         if self.detector is not None and epoch == state.epoch:
             self.state.names.append(name)
         policy.show(state, name, bound, epoch)
-        until = state.shown - self.settings.patience
+        until = state.shown - self.settings.waits(self.state.slowest)
         if state.passed < until:
             self._counted(policy.advance(state, until))
 
@@ -123,7 +125,11 @@ class Tracker:
 
     def hit(self, name: RoundName, score: float) -> None:
         """Take a round's answer: the score of what was picked."""
-        joined = self.policy.answer(self.state.policy, name, score)
+        state = self.state.policy
+        epoch, index, _ = state.open[name]
+        if self.settings.is_product_limit and epoch == state.epoch:
+            self.state.slowest = max(self.state.slowest or 0, state.shown - 1 - index)
+        joined = self.policy.answer(state, name, score)
         if self.detector is not None:
             self._counted(joined)
 

@@ -166,7 +166,9 @@ def test_a_search_that_finds_too_little():
 
 def test_the_horizon_of_sps():
     said = play(200, {"policy": {"kind": "sps", "horizon": 500}}).sentences
-    assert said["guarantee"].startswith("Guarantee: about every list, none in 500 rounds is cut further than")
+    assert said["guarantee"].startswith(
+        "Guarantee: about every list, with probability 0.996 none in 500 rounds is cut further than"
+    )
     assert "horizon 500" in said["fixed"]
     assert said["coverage"] == "Above the target: nothing is cut at a threshold yet."  # it plans for 500
     assert said["threshold"] == "No threshold yet."
