@@ -112,7 +112,7 @@ def test_names(text, expected):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("spss", "it must be one of product-limit, anytime, sps"),
+        ("spss", "it must be one of anytime, product-limit, sps"),
         ("order-statistic", "it needs a boundary, which a name cannot give"),
         ("oracle", "it needs its threshold: oracle@0.5"),
         ("greedy@1", "greedy has no setting '1'; it has none"),

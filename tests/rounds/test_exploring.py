@@ -137,6 +137,27 @@ def test_it_can_be_turned_on_and_the_score_stays(fits):
         assert lister.learned is score
 
 
+def test_a_score_of_too_few_picks_is_learned_again():
+    """Frozen, a fit on 15 picks would stay for good; until the next one, on 30, lists are ordered by it."""
+    lister, rng = Shortlister(0.8), np.random.default_rng(0)
+    while lister.learned is None:
+        shown = lister.propose(scores := rng.random(30))
+        lister.reveal(shown.round_id, int(scores.argmax()))
+    assert lister.learned.rounds == 15
+    first = lister.learned
+    lister.configure(explore_share=0.3)
+    assert (lister.learned, lister.summary().fit_picks) == (first, 0)
+    explored = 0
+    while lister.learned is first:
+        shown = lister.propose(scores := rng.random(30))
+        assert shown.threshold == -math.inf
+        explored += shown.explored
+        if (best := int(scores.argmax())) in shown.members:
+            lister.hit(shown.round_id, best)
+    assert lister.learned.rounds == 30
+    assert lister.summary().counted == 0
+
+
 def test_groups():
     grouped = GroupedShortlister(0.8, score="raw", explore_share=0.3)
     play(grouped, 600, group="a")

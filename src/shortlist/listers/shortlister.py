@@ -96,7 +96,7 @@ class Shortlister:
     ...     shown = lister.propose(scores)
     ...     lister.reveal(shown.round_id, right)
     >>> len(shown.members), lister.summary().score_why
-    (8, 'learned from 226 picks')
+    (8, 'learned from 233 picks')
     """
 
     kind: ClassVar[str] = "shortlister"

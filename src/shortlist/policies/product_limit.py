@@ -272,8 +272,8 @@ class ProductLimit(Ordered):
     >>> state = policy.init()
     >>> for i in range(1000):
     ...     policy.update(state, score=(i * 617 % 1000) / 1000)
-    >>> round(state.threshold, 2)
-    0.1
+    >>> round(state.threshold, 3)
+    0.088
 
     References
     ----------

@@ -24,7 +24,7 @@ import numpy as np
 from shortlist._validation import UNNAMED, Array, Scorers
 from shortlist.rounds.events import Absent, Event, Expanded, Fitted, Hit, Listed, Miss, Withdrawn
 from shortlist.rounds.exploring import shuffled
-from shortlist.rounds.learning import KeptRound, Learning, LearningState
+from shortlist.rounds.learning import KeptRound, Learning, LearningState, picks_needed
 from shortlist.rounds.settings import Settings
 from shortlist.rounds.shown import RoundName
 from shortlist.scores import Learned
@@ -244,11 +244,15 @@ class RepeatedFits(Learning):
         self.state.since = self.state.shown
 
     def frozen(self, settings: Settings) -> Learning:
-        """Return a learner that keeps this score, or learns one once, if there is none yet; the same one each time."""
+        """Return a learner that keeps this score for good, or learns it once more, if it is of too few picks.
+
+        It is the same one each time.
+        """
         if self._frozen is None:
             state = self.state
+            poor = state.score is None or state.score.rounds < picks_needed(state.scorers or UNNAMED)
             self._frozen = Learning(
-                settings, LearningState(state.scorers, list(state.fits), not state.fits, sampled=state.sampled)
+                settings, LearningState(state.scorers, list(state.fits), poor, sampled=state.sampled)
             )
         return self._frozen
 

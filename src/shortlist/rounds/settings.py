@@ -95,7 +95,7 @@ class Settings:
         lists are the best 10. A number such as 0.05, or ``"auto"``, which is 0.2 until the first cut, then
         min(0.2, 2 / sqrt(t)). Misses are not reported, so it implies `delta` (0.01 if not given), and excludes
         `unanswered`, `miss_budget`, `on_drift` and `shadow`. It can be turned on later where there is no `delta`, which
-        begins a new epoch and keeps the learned score; it cannot be turned off.""",
+        begins a new epoch and keeps a learned score, unless it is of too few picks; it cannot be turned off.""",
         changes=True,
     )
     patience: int = _setting(
