@@ -188,3 +188,19 @@ def test_a_list_that_is_refused_spends_nothing_of_delta():
     assert lister.groups == ()
     lister.propose([0.5, 0.1], group="first")
     assert lister.summary("first").policy["delta"] == 0.005
+
+
+def test_what_is_configured_before_the_first_group_holds_for_fits_too(tmp_path):
+    """A file that is read back goes on with the same bits."""
+    rng, listers = np.random.default_rng(0), [GroupedShortlister(0.9)]
+    listers[0].configure(patience=0)
+    listers[0].save(tmp_path / "lister.json")
+    listers.append(GroupedShortlister.load(tmp_path / "lister.json"))
+    for t in range(60):
+        scores = rng.random(20)
+        for lister in listers:
+            shown = lister.propose(scores, group="a")
+            if t % 4:
+                lister.reveal(shown.round_id, int(scores.argmax()))
+    assert listers[0].threshold("a") == listers[1].threshold("a")
+    assert [lister.summary("a").counted for lister in listers] == [60, 60]

@@ -188,6 +188,12 @@ def test_many_lists_are_opened_or_none():
         lister.propose_many([[0.1], [0.2]], ids=[["a"]])
     with pytest.raises(InvalidParameter, match="1 right answers for 2 rounds"):
         lister.reveal_many([0, 1], [0])
+    with pytest.raises(InvalidScores, match="of 'a', 'c', and those of the first round were of 'a', 'b'"):
+        lister.propose_many([{"a": [1.0, 2.0], "b": [1.0, 2.0]}, {"a": [1.0, 2.0], "c": [1.0, 2.0]}])
+    assert lister.summary().rounds == 0
+    lister = Shortlister(0.9, score=lambda values: values / (values[0] > 0))
+    with np.errstate(all="ignore"), pytest.raises(InvalidScores, match="not finite"):
+        lister.propose_many([[1.0, 2.0], [1.0, 3.0], [-1.0, 2.0]])
     assert lister.summary().rounds == 0
 
 

@@ -38,13 +38,12 @@ def written_out(pairs, share, now=-INF):
     half, step = len(middle) // 2, lowest if seen else -INF
     if middle:
         step = middle[half] if len(middle) % 2 else middle[half - 1] / 2 + middle[half] / 2
-    if (
-        step == now and (now, 2) in pairs and seen
-    ):  # that is where it is: by as much as the missing mass takes above the lowest seen
+    if step >= now and (now, 2) in pairs:
+        # That is no step down from where it is: by as much as the missing mass takes above the lowest seen.
         at = {i: below(place) for place, i in enumerate(ranked) if not pairs[i][1]}
         above = [pairs[i][0] for i in at if at[i] >= 2 * min(at.values()) - share]
-        reach = min(above, default=max(seen)) - lowest
-        step -= reach if reach > 0 else INF
+        reach = min(above, default=max(seen)) - lowest if seen else INF
+        step = now - (reach if reach > 0 else INF)
     return step, False
 
 
@@ -183,10 +182,46 @@ def test_another_score_replaces_the_window():
         policy.answer(state, i, 0.5)
     policy.show(state, "open", 0.1)
     policy.fill(state, flat([(i / 10, False) for i in range(12)]))
-    assert not state.open  # of another score: it never enters
+    values = list(state.values)
+    policy.answer(state, "open", 0.9)  # of another score: it never enters
+    assert list(state.values) == values
     assert (state.rounds, state.threshold) == (12, estimate(state.values, 0.2 - 0.5 * math.sqrt(0.16 / 12))[0])
     policy.fill(state, flat([(0.5, False)] * 4))
     assert (state.threshold, state.wait) == (-INF, FIRST - 4)
+
+
+@pytest.mark.parametrize("window", [5, 20])
+def test_a_round_that_another_score_finds_in_the_window_is_corrected_there(window):
+    """Whichever rounds fit into the window, and until later ones take its place."""
+    policy = ProductLimit(0.8, window=max(10, window))
+    state = policy.init()
+    for name in ("first", "second"):
+        policy.show(state, name, 0.1)
+    policy.advance(state, until=2)
+    filled = [(0.3, 1.0), *[(i / 10, 0.0) for i in range(10)], (0.4, 1.0)]
+    policy.fill(state, flat(filled), [(0, "first"), (11, "second")])
+    assert state.pending == (2 if window == 20 else 1)  # the first two are beyond a window of ten
+    policy.answer(state, "first", 0.7)
+    policy.answer(state, "second", 0.8)
+    kept = filled if window == 20 else filled[2:]
+    corrected = [(0.7, 0.0), *kept[1:-1], (0.8, 0.0)] if window == 20 else [*kept[:-1], (0.8, 0.0)]
+    assert list(state.values) == flat(corrected)
+
+
+@pytest.mark.parametrize("shift", [0.5, 1.2, 3.0, 1e6])
+def test_it_comes_back_from_any_shift(shift):
+    """Where misses are censored at thresholds that were too high, their median is no step down."""
+    rng = np.random.default_rng(0)
+    scores = np.concatenate([rng.random(1000), rng.random(4000) - shift])
+    covered = scores >= replay(ProductLimit(0.9), scores)
+    assert covered[-2000:].mean() > 0.88
+
+
+def test_it_finds_scores_that_lie_far_below_all_others():
+    rng = np.random.default_rng(0)
+    scores = np.where(rng.random(8000) < 0.85, 20.0, -20.0) + rng.normal(size=8000)  # nothing in between
+    scores[:1000] = 20.0 + rng.random(1000)
+    assert (scores >= replay(ProductLimit(0.9), scores))[-3000:].mean() > 0.88
 
 
 def test_a_restart_empties_it():

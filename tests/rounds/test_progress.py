@@ -6,8 +6,9 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from shortlist import SPS, Shortlister, Summary
+from shortlist import SPS, GroupedShortlister, ProductLimit, Shortlister, Summary
 from shortlist.rounds.progress import count
+from shortlist.rounds.settings import Settings
 from shortlist.rounds.stream import Tally
 from tests.listers.playing import answer, both_scores
 
@@ -145,10 +146,81 @@ def test_a_summary_is_a_read_only_mapping():
 
 
 def test_counts_of_streams_add_up():
-    together = count(Tally(rounds=3, hits=1, misses=1), Tally(rounds=2, hits=2), open_rounds=1)
+    settings = Settings(policy=ProductLimit(0.9))
+    together = count(Tally(rounds=3, hits=1, misses=1), Tally(rounds=2, hits=2), open_rounds=1, settings=settings)
     assert (together["rounds"], together["hits"], together["misses"], together["open"]) == (5, 3, 1, 1)
     assert together["coverage_seen"] == 0.75
-    assert count(Tally(), open_rounds=0)["coverage_seen"] is None
+    assert count(Tally(), open_rounds=0, settings=settings)["coverage_seen"] is None
+
+
+def clicked(lister, rounds, *, click=0.5, **group):
+    """Users who click what they find, half of them, and say nothing otherwise."""
+    rng = np.random.default_rng(0)
+    for _ in range(rounds):
+        scores = rng.random(30)
+        shown = lister.propose(scores, **group)
+        if (best := int(scores.argmax())) in shown.members and rng.random() < click:
+            lister.hit(shown.round_id, best)
+
+
+def test_coverage_is_unknown_where_nobody_reports_misses():
+    """In groups, too, with exploration and without; not where every miss would have been seen."""
+    for options in ({}, {"explore_share": 0.3}):
+        lister, grouped = Shortlister(0.9, **options), GroupedShortlister(0.9, **options)
+        clicked(lister, 100)
+        clicked(grouped, 100, group="a")
+        assert (lister.summary().coverage_seen, grouped.summary().coverage_seen) == (None, None)
+
+
+@pytest.mark.parametrize("options", [{"shadow": True}, {"at_least": 30}])
+def test_where_lists_are_complete_nobody_can_miss(options):
+    lister = Shortlister(0.9, **options)
+    clicked(lister, 150)
+    summary = lister.summary()
+    assert summary.coverage_seen == 1
+    assert "nobody reports misses" not in summary.waiting_for
+
+
+def test_who_says_that_there_is_none_reports():
+    lister = Shortlister(0.9)
+    clicked(lister, 100)
+    shown = lister.propose([0.5, 0.4])
+    lister.absent(shown.round_id)
+    assert lister.summary().coverage_seen is not None
+
+
+def test_half_of_a_list_is_worth_as_much_however_its_misses_are_reported():
+    """A pick after `more` is a miss of the list's better half, however much was asked for."""
+
+    def half(count):
+        rng, lister = np.random.default_rng(1), Shortlister(0.9, score="raw")
+        for _ in range(1500):
+            scores = rng.normal(size=30)
+            right = int((scores + rng.gumbel(size=30)).argmax())
+            shown = lister.propose(scores)
+            if count != 0 and right not in shown.members:
+                lister.more(shown.round_id, count)
+                lister.hit(shown.round_id, right)
+            else:
+                lister.reveal(shown.round_id, right)
+        return lister.summary().half_coverage
+
+    assert half(29) == half(None)
+    assert half(None) == pytest.approx(half(0), abs=0.06)
+
+
+def test_what_is_counted_is_in_the_window():
+    lister, rng = Shortlister(0.9), np.random.default_rng(0)
+    for t in range(1300):
+        scores = rng.random(20)
+        shown = lister.propose(scores)
+        if t % 5 and int(scores.argmax()) in shown.members:
+            lister.hit(shown.round_id, int(scores.argmax()))
+        else:
+            lister.skip(shown.round_id)
+    summary = lister.summary()
+    assert summary.counted == 1000
+    assert 150 < summary.unanswered_counted <= 1000
 
 
 def test_rounds_needed_is_what_the_words_say():

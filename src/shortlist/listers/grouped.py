@@ -210,7 +210,7 @@ class GroupedShortlister(Shortlister):
                 return self._summarize(self._streams[group], waiting)
             tallies = [stream.tally for stream in self._streams.values()]
             return GroupedSummary(
-                **count(*tallies, open_rounds=len(self._rounds.open)),
+                **count(*tallies, open_rounds=len(self._rounds.open), settings=self._settings),
                 coverage_target=self._base_policy.coverage,
                 delta=getattr(self._base_policy, "delta", None),
                 groups=len(self._streams),

@@ -44,6 +44,7 @@ from shortlist.rounds.events import (
     Event,
     Expired,
     Fitted,
+    Hit,
     Listed,
     Restarted,
     WarmStarted,
@@ -54,6 +55,7 @@ from shortlist.rounds.settings import Settings, default_policy, with_settings
 from shortlist.rounds.shown import More, Shown
 from shortlist.rounds.stream import Stream, StreamState
 from shortlist.scores import Learned, Score
+from shortlist.scores.comparable import comparable
 
 if TYPE_CHECKING:
     from shortlist.rounds.summary import Summary
@@ -187,10 +189,15 @@ class Shortlister:
     # Rounds.
 
     def _checked(
-        self, scores: Any, ids: Sequence[Member] | None, truncated_below: Any, allow_empty: bool
+        self,
+        scores: Any,
+        ids: Sequence[Member] | None,
+        truncated_below: Any,
+        allow_empty: bool,
+        expected: Scorers | None,
     ) -> tuple[Array, list[Member] | None, Any, Scorers]:
-        """Return the arguments of `propose`, checked, and the names of the scorers."""
-        values, scorers = check_table(scores, self._expected, allow_empty=allow_empty)
+        """Return the arguments of `propose`, checked, and the names of the scorers; `expected` are those before."""
+        values, scorers = check_table(scores, expected, allow_empty=allow_empty)
         if truncated_below is not None:
             truncated_below = check_below(truncated_below, scorers)
         return values, None if ids is None else check_ids(ids, len(values)), truncated_below, scorers
@@ -200,7 +207,7 @@ class Shortlister:
     ) -> tuple[str, Listed, Array]:
         """Open a round of the stream with this key; return its id, its list, and the scores."""
         with self._lock:
-            values, names, below, scorers = self._checked(scores, ids, truncated_below, allow_empty)
+            values, names, below, scorers = self._checked(scores, ids, truncated_below, allow_empty, self._expected)
             stream = self._streams.get(key)
             if stream is None:  # it begins only if its list can be shown
                 stream = self._new_stream(key, len(self._streams) + 1)
@@ -245,7 +252,10 @@ class Shortlister:
             rounds.answers[index] = answer
             if given is None:
                 del rounds.open[number]
-            self._fold(self._streams[listed.group], event)  # type: ignore[union-attr]
+            stream = self._streams[listed.group]  # type: ignore[union-attr]
+            if type(event) is Hit:
+                event = stream.rescored(event, listed)  # type: ignore[arg-type]
+            self._fold(stream, event)
 
     def propose(
         self,
@@ -506,8 +516,13 @@ class Shortlister:
         named = [None] * len(scores) if ids is None else ids
         below, empty = options.get("truncated_below"), options.get("allow_empty", False)
         with self._lock:
-            for row, names in zip(scores, named, strict=True):
-                self._checked(row, names, below, empty)  # all of them, or none
+            expected, score = self._expected, self._settings.score
+            for row, names in zip(scores, named, strict=True):  # all of them, or none
+                values, _, _, scorers = self._checked(row, names, below, empty, expected)
+                if len(values):
+                    expected = scorers
+                if not isinstance(score, str):
+                    comparable(score, values)
             return [self.propose(row, names, **options) for row, names in zip(scores, named, strict=True)]
 
     def expire(self, before: str | None = None) -> int:
@@ -548,7 +563,8 @@ class Shortlister:
         Parameters
         ----------
         refit
-            Also learn the score again, from the latest picks and those to come; with ``score="auto"`` only.
+            Also learn the score again, from the picks to come, with `delta` from the latest ones too; with
+            ``score="auto"`` only.
 
         Raises
         ------
@@ -639,8 +655,11 @@ class Shortlister:
             settings = self._settings.changed(**changes)
             for stream in self._streams.values():
                 stream.apply(Configured(changes))
-            if isinstance(self._learning, RepeatedFits) and not settings.is_product_limit:
-                self._learning = self._learning.frozen(settings)
+            if isinstance(self._learning, RepeatedFits):
+                if settings.is_product_limit:
+                    self._learning.settings = settings
+                else:
+                    self._learning = self._learning.frozen(settings)
             self._settings = settings
 
     def preview(self, scores: Any) -> tuple[int, ...]:

@@ -17,8 +17,8 @@ lowest seen y if there is none. Without that step the threshold ratchets up: sco
 seen again.
 
 Without lists a miss is censored at the threshold itself, and nothing says where misses lie: that step would end where
-it began. Then the threshold steps down by as much as, above the lowest seen y, it takes to find the mass of F that is
-missing below it; to minus infinity if all seen y are equal.
+it began, or above. Then the threshold steps down by as much as, above the lowest seen y, it takes to find the mass of F
+that is missing below it; to minus infinity if all seen y are equal, or there is none.
 
 The threshold is computed first after ten rounds, then after max(1, n // 50) more each time.
 
@@ -31,7 +31,7 @@ machine.
 
 import math
 from array import array
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
@@ -109,7 +109,7 @@ def estimate(
         at_risk -= 1
     lowest = close[0] if len(close) > 0 else _highest(values, highest, high) if high > 0 else math.inf
     threshold = _step_down(lowest, censored)
-    if threshold == now and lowest < math.inf and _is_unlisted(values, now):
+    if threshold >= now and _is_unlisted(values, now):
         threshold = now - _reach(values, share)
     return threshold, False, highest
 
@@ -158,6 +158,8 @@ def _is_unlisted(values: list[float], now: float) -> bool:
 def _reach(values: list[float], share: float) -> float:
     """Return how far above the lowest seen y as much of F lies as is missing below it; infinity if all are equal."""
     seen = [y for y, kind in zip(values[::2], values[1::2]) if kind == _SEEN]  # noqa: B905
+    if len(seen) == 0:
+        return math.inf
     censored = [y for y, kind in zip(values[::2], values[1::2]) if kind != _SEEN]  # noqa: B905
     seen.sort()
     censored.sort()
@@ -400,8 +402,8 @@ class ProductLimit(Ordered):
 
     def _correct(self, state: ProductLimitState, index: int, seen: float) -> None:
         """Take the answer of a round that entered without one; a miss is censored already."""
-        number = state.late.pop(index)
-        if seen != MISS:
+        number = state.late.pop(index, None)
+        if seen != MISS and number is not None:
             self._put(state, number, seen + 0.0, _SEEN)
 
     def _put(self, state: ProductLimitState, number: int, y: float, censored: float) -> None:
@@ -419,8 +421,10 @@ class ProductLimit(Ordered):
         """Pass over a round that was withdrawn."""
         state.bounds.pop(0)
 
-    def fill(self, state: ProductLimitState, values: list[float]) -> None:
-        """Put other rounds in place of the window: the same ones by another score. Open rounds never enter.
+    def fill(self, state: ProductLimitState, values: list[float], held: Iterable[tuple[int, Hashable]] = ()) -> None:
+        """Put other rounds in place of the window: the same ones by another score.
+
+        Rounds that are open enter no more; those in the window may still be answered.
 
         Parameters
         ----------
@@ -428,13 +432,19 @@ class ProductLimit(Ordered):
             The state, changed in place.
         values
             y and whether it is seen (0) or censored (1), for one round after the other.
+        held
+            Which of these rounds are open: their place, and their name.
         """
-        state.values = _compact(values[-2 * self.window :])
+        first = max(0, len(values) // 2 - self.window)
+        state.values = _compact(values[2 * first :])
         count = len(state.values) // 2
-        state.open = {name: entry for name, entry in state.open.items() if entry[0] != state.epoch}
         state.waiting, state.silent, state.late = {}, set(), {}
         state.bounds = []
-        state.shown = state.passed = 0
+        state.passed = state.shown
+        for place, name in held:
+            epoch, index, _ = state.open.get(name, (-1, 0, 0.0))
+            if epoch == state.epoch and place >= first:
+                state.late[index] = place - first
         # Any bound will do for numbers of which nothing is known.
         state.carry = settle((-math.inf, count, 1, state.unidentified, math.inf), state.values, state.constants)
 

@@ -131,7 +131,7 @@ class Listed(NamedTuple):
     def is_in_better_half(self, rank: int) -> bool | None:
         """Return whether a member is in the better half of a list that was cut; None if it was not cut."""
         length = len(self.positions) if self.first is None else self.first
-        return None if self.edge is None else rank < (length + 1) // 2
+        return None if self.edge is None and self.first is None else rank < (length + 1) // 2
 
     @property
     def is_everything(self) -> bool:
@@ -185,6 +185,8 @@ class Hit(NamedTuple):
     row: list[float | None] | None = None
     #: Whether it was in the better half of a list that was cut, for the product limit.
     half: bool | None = None
+    #: What its score is by the score in use, if that is not the list's and the round is in the window all the same.
+    now: float | None = None
 
 
 class Expanded(NamedTuple):
@@ -279,6 +281,8 @@ class Fitted(NamedTuple):
     #: For the product limit, by the seed of each stream: the rounds that are kept, scored by it, as the policy keeps
     #: them; streams that are not named have none.
     windows: dict[str, list[float]] | None = None
+    #: Which of these have no answer yet: their places in the window, and their names.
+    held: dict[str, list[tuple[int, RoundName]]] | None = None
 
 
 Event = (

@@ -41,14 +41,15 @@ _FEW, _RARE = 3, 0.001
 _LOOKAHEAD: Final = 10_000
 
 
-def count(*tallies: Tally, open_rounds: int) -> dict[str, Any]:
-    """Return the counts of several streams together."""
+def count(*tallies: Tally, open_rounds: int, settings: Settings) -> dict[str, Any]:
+    """Return the counts of several streams together; coverage is unknown where nobody reports misses."""
     counts = {
         name: sum(getattr(tally, name) for tally in tallies)
         for name in ("rounds", "hits", "misses", "skipped", "absent", "expired", "withdrawn")
     }
     answered = counts["hits"] + counts["misses"]
-    seen = counts["hits"] / answered if answered else None
+    unknown = settings.explore_share is not None or is_unreported(*tallies, open_rounds=open_rounds, settings=settings)
+    seen = counts["hits"] / answered if answered and not unknown else None
     return counts | {"open": open_rounds, "coverage_seen": seen}
 
 
@@ -77,20 +78,20 @@ def summarize(
     """Return the values of a stream's `Summary`; with `measure`, also compute what is slow, if it is due."""
     settings, tally, tracker, learning = stream.settings, stream.tally, stream.tracker, stream.learning
     state, complete = tracker.state, tally.recall_hits + tally.recall_misses
-    counts = count(tally, open_rounds=open_rounds)
-    answered = tally.hits + tally.misses
-    unreported = is_unreported(stream, open_rounds)
-    if settings.explore_share is not None or unreported:
-        counts["coverage_seen"], answered = None, 0  # misses are not reported
+    counts = count(tally, open_rounds=open_rounds, settings=settings)
+    answered = 0 if counts["coverage_seen"] is None else tally.hits + tally.misses
+    unreported = is_unreported(tally, open_rounds=open_rounds, settings=settings)
     score = stream.score_of(stream.scorers or UNNAMED)
     learned = score if isinstance(score, Learned) and (learning is None or learning.number) else None
     gain = None if learning is None else learning.gain() if measure else learning.measured
-    fitting = is_fitting(stream)
+    fitting, counted = is_fitting(stream), state.policy.rounds
+    if isinstance(state.policy, ProductLimitState):
+        counted = len(state.policy.values) // 2  # those that are still in the window
     return {
         **counts,
         "threshold": tracker.threshold,
-        "counted": state.policy.rounds,
-        "unanswered_counted": state.silent + state.policy.pending,
+        "counted": counted,
+        "unanswered_counted": min(counted, state.silent + state.policy.pending),
         "epoch": tracker.epoch,
         "drift": drift(tracker, id_of),
         "error_budget": error_budget(stream),
@@ -163,13 +164,16 @@ def _about_every_list(stream: Stream) -> str:
     )
 
 
-def is_unreported(stream: Stream, open_rounds: int) -> bool:
-    """Return whether there are picks and silence, but never a miss: then coverage is unknown."""
-    tally = stream.tally
-    silent, p0 = open_rounds + tally.skipped + tally.expired, float(miss_rate(stream.tracker.coverage))
-    if not stream.settings.is_product_limit or tally.misses or tally.hits < _PICKS:
+def is_unreported(*tallies: Tally, open_rounds: int, settings: Settings) -> bool:
+    """Return whether there are picks from cut lists, and silence, but never a miss: then coverage is unknown."""
+    if not settings.is_product_limit or any(tally.misses or tally.absent for tally in tallies):
         return False
-    return silent >= max(_PICKS / 2, p0 * tally.rounds / 2) or (silent >= _FEW and (1 - p0) ** tally.hits < _RARE)
+    picks, rounds = sum(tally.cut_hits for tally in tallies), sum(tally.rounds for tally in tallies)
+    silent = open_rounds + sum(tally.skipped + tally.expired for tally in tallies)
+    p0 = float(miss_rate(getattr(settings.policy, "coverage", 0.9)))
+    if picks < _PICKS:
+        return False
+    return silent >= max(_PICKS / 2, p0 * rounds / 2) or (silent >= _FEW and (1 - p0) ** picks < _RARE)
 
 
 def _unreported(stream: Stream, open_rounds: int) -> str:
@@ -291,7 +295,8 @@ def waiting_for(tracker: Tracker, id_of: Callable[[RoundName], str] = str) -> st
 
 def _first_page(settings: Settings) -> str:
     """Return in words what is shown while there is no threshold."""
-    return f"the best {FIRST if settings.at_most is None else min(FIRST, settings.at_most)}"
+    least = max(FIRST, settings.at_least)
+    return f"the best {least if settings.at_most is None else min(least, settings.at_most)}"
 
 
 def _why_stuck(tracker: Tracker, state: OrderStatisticState) -> str:

@@ -6,9 +6,11 @@ missed ones too, and then dropped.
 
 **The window.** Thresholds of two scores cannot be compared, so with each fit the window of the product limit is
 replaced by the lists that are kept, scored again: a pick by its score, a missed round censored at its best candidate
-that was not shown. Only rounds that have entered in the order shown are in it; those that are still open, or wait
-behind an open one, never enter, but the next fit has them. `Fitted` carries the numbers: optimization and `exp` may
-differ in the last bits between machines, so nothing is computed again when a log or a file is read.
+that was not shown. Only rounds that have entered in the order shown are in it; those that are still waited for, or wait
+behind one of them, never enter, but the next fit has them. A round that has entered unanswered is censored, and
+corrected when it is picked, also after the fit: `Fitted` names these, and `Hit` then carries the score by the fit in
+use. `Fitted` carries the numbers: optimization and `exp` may differ in the last bits between machines, so nothing is
+computed again when a log or a file is read.
 
 **With few picks the window is cross-fitted.** Scored by weights that were fitted on them, the picks look better than
 those to come, and the threshold is too high: with 10 scorers and 15 picks base lists cover .69 instead of .90. So while
@@ -94,9 +96,7 @@ class RepeatedFits(Learning):
         state = self.state
         if state.scorers is None and len(listed.scores):  # an empty search does not name its scorers
             state.scorers = UNNAMED if listed.scorers is None else tuple(listed.scorers)
-        if not len(listed.scores):
-            return
-        values = np.asarray(listed.scores, dtype=np.float64)
+        values = np.asarray(listed.scores, dtype=np.float64)  # an empty search is a round like any other
         kept = KeptList(values)
         if len(values) > MOST_KEPT:
             state.sampled = True
@@ -169,8 +169,8 @@ class RepeatedFits(Learning):
         closed, entered = list(state.closed), self._entered(state.due_at)
         return functools.partial(self._computed, closed, entered, state.scorers, self.number + 1, stopping)
 
-    def _entered(self, shown: int) -> list[KeptRound]:
-        """Return the rounds of this epoch that have entered in the order shown, of the first `shown`.
+    def _entered(self, shown: int) -> list[tuple[RoundName | None, KeptRound]]:
+        """Return the rounds of this epoch that have entered in the order shown, of the first `shown`; open ones named.
 
         A round that is waited for holds back later ones of its own stream, until one that was shown so much later has
         an answer; later rounds are those of all streams here.
@@ -178,41 +178,47 @@ class RepeatedFits(Learning):
         state, settings = self.state, self.settings
         patience = settings.waits(state.slowest)
         newest = max((one.number for one in state.closed), default=0)
-        rounds = [one for one in state.closed if one.number >= state.since]
+        rounds: list[tuple[RoundName | None, KeptRound]]
+        rounds = [(None, one) for one in state.closed if one.number >= state.since]
         if settings.unanswered == "miss":
-            held = [one for one in state.kept.values() if state.since <= one.number < shown]
+            held = [(name, one) for name, one in state.kept.items() if state.since <= one.number < shown]
             waiting: dict[str, int] = {}
-            for one in held:
+            for _, one in held:
                 if newest - one.number <= patience:
                     waiting.setdefault(one.owner, one.number)
-            rounds = [one for one in (*rounds, *held) if one.number < waiting.get(one.owner, shown)]
-        return sorted(rounds, key=lambda one: one.number)
+            rounds = [each for each in (*rounds, *held) if each[1].number < waiting.get(each[1].owner, shown)]
+        return sorted(rounds, key=lambda each: each[1].number)
 
     def _computed(
         self,
         closed: list[KeptRound],
-        entered: list[KeptRound],
+        entered: list[tuple[RoundName | None, KeptRound]],
         scorers: Scorers,
         number: int,
         stopping: Callable[[], bool],
     ) -> Fitted:
         """Return the event of a fit on the picks, with the windows of the rounds that have entered."""
-        picked = [(one.number, one.example) for one in closed if one.pick is not None]
+        numbers = sorted({one.number for one in closed} | {one.number for _, one in entered})
+        fold = {each: place % _FOLDS for place, each in enumerate(numbers)}
+        picked = [(fold[one.number], one.example) for one in closed if one.pick is not None]
         score, folds = self._fits(picked, scorers, stopping)
         windows: dict[str, list[float]] = {}
-        for one in entered:
-            y = one.y(folds[one.number % _FOLDS])
-            windows.setdefault(one.owner, []).extend((y, float(one.pick is None)))
-        return Fitted(number, score, windows=windows)
+        held: dict[str, list[tuple[int, RoundName]]] = {}
+        for name, one in entered:
+            window = windows.setdefault(one.owner, [])
+            if name is not None:
+                held.setdefault(one.owner, []).append((len(window) // 2, name))
+            window.extend((one.y(folds[fold[one.number]]), float(one.pick is None)))
+        return Fitted(number, score, windows=windows, held=held or None)
 
     def _fits(
         self, picked: list[tuple[int, Example]], scorers: Scorers, stopping: Callable[[], bool] = bool
     ) -> tuple[Learned, list[Learned]]:
-        """Return the score that fits these picks, each with its number, and what rounds of each fold are scored by."""
+        """Return the score that fits these picks, each with its fold, and what rounds of each fold are scored by."""
         score = fit([example for _, example in picked], scorers, self.coverage, stopping)
         if len(picked) >= _FEW * len(scorers):
             return score, [score] * _FOLDS
-        without = ([example for i, example in picked if i % _FOLDS != fold] for fold in range(_FOLDS))
+        without = ([example for its, example in picked if its != fold] for fold in range(_FOLDS))
         return score, [fit(others, scorers, self.coverage, stopping) for others in without]
 
     def freeze(self, event: Fitted) -> None:
@@ -264,7 +270,11 @@ class RepeatedFits(Learning):
         """Return a fit on the last labeled lists, None if there are too few, and what each list is scored by."""
         first, score = max(0, len(tables) - _KEPT), self.score(scorers)
         folds, fitted = [score] * _FOLDS, None
-        picked = [(i, self.example(tables[i], right[i][0], i, scorers)) for i in range(first, len(tables)) if right[i]]
+        picked = [
+            (i % _FOLDS, self.example(tables[i], right[i][0], i, scorers))
+            for i in range(first, len(tables))
+            if right[i]
+        ]
         if len(picked) >= SCHEDULE[0]:
             score, folds = self._fits(picked, scorers)
             fitted = Fitted(self.number + 1, score)

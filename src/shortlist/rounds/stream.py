@@ -11,6 +11,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Final
 
+import numpy as np
+
 from shortlist._validation import UNNAMED, Array, Member, Scorers
 from shortlist.errors import InvalidParameter
 from shortlist.policies import Policy
@@ -82,6 +84,8 @@ class Tally:
     #: half.
     halves: int = 0
     half: float = 0.0
+    #: Picks from lists that were cut, with the product limit.
+    cut_hits: int = 0
 
 
 @dataclass(slots=True)
@@ -304,7 +308,7 @@ class Stream:
             lowest = self._lowest(listed.threshold, compared, positions, explored=bool(listed.explored))
             truncated = lowest <= highest_missing(score, listed.truncated_below, values, compared)
         again = listed.first is not None
-        edge = _best_hidden(compared, positions) if self._censors else None
+        edge = _best_hidden(self._compared_now(listed, values, compared), positions) if self._censors else None
         reaching = max(min(now, most), listed.reached)
         return Expanded(listed.round_id, more, reaching, truncated, compared[more].tolist(), again, edge)
 
@@ -315,6 +319,22 @@ class Stream:
         scorers = UNNAMED if listed.scorers is None else tuple(listed.scorers)
         compared = comparable(self.score_of(scorers, listed.fit), values)
         return listed._replace(comparable=compared[listed.positions].tolist())
+
+    def rescored(self, hit: Hit, listed: Listed) -> Hit:
+        """Return a pick with its score by the score in use, if the round is in the window by that; change nothing."""
+        learning = self.learning
+        if not self._censors or learning is None or listed.fit == learning.number:
+            return hit
+        if hit.position is None or not self.tracker.is_open(hit.round_id):
+            return hit
+        values = np.asarray(listed.scores, dtype=np.float64)
+        return hit._replace(now=self._compared_now(listed, values).item(hit.position))
+
+    def _compared_now(self, listed: Listed, values: Array, compared: Array | None = None) -> Array:
+        """Return the comparable scores of a list by the score in use; `compared` are those by the list's own."""
+        if compared is not None and (self.learning is None or listed.fit == self.learning.number):
+            return compared
+        return comparable(self.score_of(UNNAMED if listed.scorers is None else tuple(listed.scorers)), values)
 
     def allows(self, listed: Listed) -> bool:
         """Return whether the threshold of a list of this epoch may be that of an older state.
@@ -404,11 +424,12 @@ class Stream:
         if event.complete:
             self._remember(1, 0)
         if event.half is not None:
+            tally.cut_hits += 1
             self._note_half(event.half and not event.missed)
         if self.budget is not None:
             self.budget.take(missed=event.missed)
         if self._all_count or self._counts(event):
-            self.tracker.hit(event.round_id, event.score)
+            self.tracker.hit(event.round_id, event.score if event.now is None else event.now)
 
     def _miss(self, event: Miss | Absent) -> None:
         tally = self.tally
@@ -484,7 +505,7 @@ class Stream:
             self.learning.freeze(event)
         self._note_fits()
         if self._censors:
-            self.tracker.fill((event.windows or {}).get(self.seed, []))
+            self.tracker.fill((event.windows or {}).get(self.seed, []), (event.held or {}).get(self.seed, ()))
 
     def _note_half(self, better: bool) -> None:
         """Count whether the right answer of a cut list was in its better half."""

@@ -119,9 +119,10 @@ class Tracker:
         """Record that more of a round's list was shown, for the product limit."""
         self.policy.lower(self.state.policy, name, bound)
 
-    def fill(self, values: list[float]) -> None:
+    def fill(self, values: list[float], held: Iterable[tuple[int, RoundName]] = ()) -> None:
         """Put the window of the product limit, scored by another score, in place of what there is."""
-        self.policy.fill(self.state.policy, values)
+        self.policy.fill(self.state.policy, values, held)
+        self.state.silent = 0
 
     def hit(self, name: RoundName, score: float) -> None:
         """Take a round's answer: the score of what was picked."""
@@ -219,9 +220,9 @@ class PromptTracker(Tracker):
         """Record that more of a round's list was shown, for the product limit."""
         self.state.open[name] = bound
 
-    def fill(self, values: list[float]) -> None:
+    def fill(self, values: list[float], held: Iterable[tuple[int, RoundName]] = ()) -> None:
         """Put the window of the product limit, scored by another score, in place of what there is."""
-        super().fill(values)
+        super().fill(values, held)
         self.state.open.clear()
 
     def hit(self, name: RoundName, score: float) -> None:

@@ -2,7 +2,9 @@
 
 import asyncio
 import re
+from pathlib import Path
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 
@@ -11,6 +13,7 @@ from shortlist.service.engine import Engine, StreamSettings, verify
 from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.store import Reader
 from shortlist.service.store.tables import events
+from tests.service.engine.test_background_fits import landed
 from tests.service.tampering import alter, alter_body, connected
 
 ALTERED = {
@@ -119,6 +122,60 @@ def test_what_was_altered_in_a_stream_that_is_short_at_once_is_found(played_shor
     else:
         assert found.problems[0].startswith(f"event {number}: ")
         assert problem in found.problems[0]
+
+
+@pytest.fixture(scope="module")
+def late(tmp_path_factory):
+    """A database whose picks come after two fits, for rounds that these found in the window without an answer."""
+    address = f"sqlite:///{tmp_path_factory.mktemp('late')}/log.db"
+
+    async def main():
+        rng, waiting = np.random.default_rng(0), []
+        async with Engine.open(address, snapshot_every=40) as engine:
+            await engine.create_stream("a", StreamSettings.of(coverage=0.9, patience=0))
+            for i in range(60):
+                scores = rng.normal(size=12)
+                shown, _ = await engine.propose("a", list(range(12)), scores.tolist(), round_id=f"r{i}")
+                best = int(scores.argmax())
+                if i % 3 == 0:
+                    waiting.append((f"r{i}", best))
+                elif best in shown.shown.event.positions:
+                    await engine.answer("a", f"r{i}", "hit", best)
+                else:
+                    await engine.answer("a", f"r{i}", "miss")
+                await landed(engine)
+            for name, best in waiting:
+                await engine.more("a", name)
+                await engine.answer("a", name, "hit", best)
+
+    asyncio.run(main())
+    return address
+
+
+#: What is changed in an event about a round that a fit found without an answer, and the problem.
+LATE = {
+    "its score by the fit": ("hit", lambda body: body.update(now=body["now"] + 0.01), "counts as"),
+    "no score by the fit": ("hit", lambda body: body.pop("now"), "counts as None"),
+    "whose round it is": ("fitted", lambda body: body["held"]["a"].__setitem__(0, [0, "r3"]), "is Fitted(number="),
+}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_picks_of_rounds_that_a_fit_found_without_an_answer_are_checked(late, name, tmp_path, read):
+    kind, change, problem = LATE[name]
+    copy = tmp_path / "log.db"
+    copy.write_bytes(Path(late.removeprefix("sqlite:///")).read_bytes())
+    address = f"sqlite:///{copy}"
+    assert [found.problems for found in verify(read(address))] == [[]]
+    word = {"hit": '"now":', "fitted": '"held":'}[kind]
+    with connected(address) as connection:
+        found = sa.select(events.c.number).where(events.c.kind == kind, events.c.body.contains(word))
+        numbers = connection.execute(found.order_by("number")).scalars().all()
+    assert len(numbers) > (10 if kind == "hit" else 0)
+    alter_body(address, numbers[0], change)
+    (result,) = verify(read(address))
+    assert result.problems[0].startswith(f"event {numbers[0]}: ")
+    assert problem in result.problems[0]
 
 
 #: The number of the fit in the log of `played`: after 30 lists and picks.

@@ -26,7 +26,7 @@ from shortlist.errors import (
     UnknownRound,
 )
 from shortlist.rounds.admission import Given, admit, is_same_answer
-from shortlist.rounds.events import Answer, Configured, Event, Expired, Fitted, Listed, Restarted
+from shortlist.rounds.events import Answer, Configured, Event, Expired, Fitted, Hit, Listed, Restarted
 from shortlist.service.engine.background_fits import CommitFit
 from shortlist.service.engine.commands import Close, Command, Configure, Expand, Propose
 from shortlist.service.engine.examples import WarmStart, check_warm_start
@@ -244,6 +244,8 @@ class Batch:
         event = admit(listed, answer, logged.given)
         if event is None:
             return False
+        if isinstance(event, Hit):
+            event = stream.stream.rescored(event, listed)
         entry = self._add(stream, event)
         self.rounds[stream.id, round_id] = logged.after(entry)
         if annotator is not None and stream.settings.record_annotators:

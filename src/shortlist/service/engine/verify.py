@@ -219,6 +219,8 @@ def _is_due(event: Event, due: Event | None) -> bool:
 
 def _same_windows(one: Fitted, other: Fitted) -> bool:
     some, others = one.windows or {}, other.windows or {}
+    if one.held != other.held:
+        return False
     return some.keys() == others.keys() and all(_near(some[name], others[name], _FIT) for name in some)
 
 
@@ -297,7 +299,10 @@ def _check_answer(stream: LoggedStream, listed: Listed, event: Event) -> Iterato
     if isinstance(event, Hit) and isinstance(again, Hit):
         if not _near([again.score], [event.score]):
             yield f"candidate {event.member!r} has another score than in its list"
-        event = event._replace(score=again.score)
+        now = stream.stream.rescored(again, listed).now
+        if (now is None) is not (event.now is None) or not _near([now or 0.0], [event.now or 0.0]):
+            yield f"candidate {event.member!r} counts as {event.now}, and its list gives {now}"
+        event = event._replace(score=again.score, now=None)
     if again != event:
         yield f"is {event}, and its list gives {again}"
 
