@@ -441,10 +441,10 @@ class ProductLimit(Ordered):
         state.waiting, state.silent, state.late = {}, set(), {}
         state.bounds = []
         state.passed = state.shown
-        for place, name in held:
+        for slot, name in held:
             epoch, index, _ = state.open.get(name, (-1, 0, 0.0))
-            if epoch == state.epoch and place >= first:
-                state.late[index] = place - first
+            if epoch == state.epoch and slot >= first:
+                state.late[index] = slot - first
         # Any bound will do for numbers of which nothing is known.
         state.carry = settle((-math.inf, count, 1, state.unidentified, math.inf), state.values, state.constants)
 

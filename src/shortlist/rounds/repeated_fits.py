@@ -199,7 +199,7 @@ class RepeatedFits(Learning):
     ) -> Fitted:
         """Return the event of a fit on the picks, with the windows of the rounds that have entered."""
         numbers = sorted({one.number for one in closed} | {one.number for _, one in entered})
-        fold = {each: place % _FOLDS for place, each in enumerate(numbers)}
+        fold = {each: i % _FOLDS for i, each in enumerate(numbers)}
         picked = [(fold[one.number], one.example) for one in closed if one.pick is not None]
         score, folds = self._fits(picked, scorers, stopping)
         windows: dict[str, list[float]] = {}
