@@ -11,7 +11,7 @@ Scores are float64 from here on. NaN and infinities are refused here; the one ex
 import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,6 +38,7 @@ __all__ = [
     "check_scores",
     "check_table",
     "check_true_scores",
+    "index_of",
     "miss_rate",
     "plain_member",
     "plain_members",
@@ -148,16 +149,17 @@ def check_scorers(scorers: Any) -> Scorers:
 
 
 def check_table(
-    scores: Any, expected: Scorers | None = None, *, allow_empty: bool | None = None
+    scores: Any, expected: Scorers | None = None, *, allow_empty: bool | None = None, named: bool = True
 ) -> tuple[Array, Scorers]:
     """Return the scores of one list and the names of their scorers, or raise.
 
     With one scorer that is one number per candidate; with several, one row of numbers per candidate, in the order of
-    the names, NaN where a scorer has none. `expected` holds the names used in earlier rounds.
+    the names, NaN where a scorer has none. `expected` holds the names used in earlier rounds. `named` is False if
+    nothing says so far that names are those of scorers: then those of one candidate may be those of documents.
     """
     if type(scores) is np.ndarray and scores.ndim == 1 and expected in (None, UNNAMED):
         return check_scores(scores, allow_empty=allow_empty), UNNAMED
-    columns = _columns(scores, expected)
+    columns = _columns(scores)
     if columns is None:
         values = check_scores(scores, allow_empty=allow_empty)
         if not values.size and expected is not None:  # a search that found nothing says nothing of its scorers
@@ -166,6 +168,11 @@ def check_table(
         return values, UNNAMED
     names = check_scorers(list(columns))
     _check_expected(names, expected)
+    if expected is None and not named and len(names) > 1 and all(_is_single(column) for column in columns.values()):
+        raise InvalidScores(
+            f"scores are a mapping of {_in_words(names)[3:]} to one number each: if these are candidates, pass the "
+            "numbers, and ids=[...]; if they are scorers of a single candidate, pass its id too: ids=[...]"
+        )
     names = expected or names
     if len(names) == 1:
         return check_scores(columns[names[0]], allow_empty=allow_empty), names
@@ -188,13 +195,14 @@ def align_table(values: Array, scorers: Scorers, expected: Scorers) -> Array:
     return np.stack([columns.get(name, missing) for name in expected], axis=1)
 
 
-#: A first list of one candidate with more scorers than this, without names, is a batch of one list instead.
-_MOST_UNNAMED: Final = 8
-
-
-def _columns(scores: Any, expected: Scorers | None) -> dict[str, Any] | None:
+def _columns(scores: Any) -> dict[str, Any] | None:
     """Return the scores by name of scorer; None if there is a single, unnamed one."""
     if isinstance(scores, Mapping):
+        if scores and all(isinstance(one, numbers.Number) for one in scores.values()):
+            raise InvalidScores(
+                "scores are a mapping of numbers; pass the numbers, and the keys as ids: "
+                "propose(list(scores.values()), ids=list(scores))"
+            )
         return dict(scores)
     names = getattr(scores, "columns", None)  # of a data frame
     if names is not None:
@@ -205,16 +213,40 @@ def _columns(scores: Any, expected: Scorers | None) -> dict[str, Any] | None:
     raw = _array("scores", scores)
     if raw.ndim != 2:
         return None
-    if raw.shape[1] == 1 and expected in (None, UNNAMED):
-        return {"": raw[:, 0]}
-    if expected is None and raw.shape[0] == 1 and raw.shape[1] > _MOST_UNNAMED:
-        raise InvalidScores(
-            f"scores have the shape {raw.shape}: one candidate with {raw.shape[1]} scorers; if these are "
-            f"{raw.shape[1]} candidates, give scores[0], otherwise name the scorers: {{name: numbers}}"
-        )
-    named = expected is not None and len(expected) == raw.shape[1] and expected != UNNAMED
-    names = expected if named else [str(j) for j in range(raw.shape[1])]
-    return dict(zip(names or (), raw.T, strict=True))
+    rows, columns = raw.shape
+    remedy = "which scorers are these? pass {name: column}, with one number per candidate in each column"
+    if columns == 1:
+        remedy = "for one score per candidate, pass scores[:, 0]"
+    elif rows == 1:
+        remedy = f"if these are {columns} candidates, pass scores[0]; if they are scorers, {{name: [number]}}"
+    elif columns == 2:
+        remedy += "; if these are pairs of an id and its score, pass the scores, and ids=[...]"
+    raise InvalidScores(f"scores have the shape {raw.shape}, without names: {remedy}")
+
+
+def _is_single(column: Any) -> bool:
+    return hasattr(column, "__len__") and not isinstance(column, str) and not _is_scalar(column) and len(column) == 1
+
+
+def index_of(scores: Any) -> list[Any] | None:
+    """Return the index of a pandas object, or the one that all columns of a mapping have, as ids; None without one.
+
+    An index that only counts the rows is none.
+    """
+    if isinstance(scores, Mapping):
+        each = [index_of(column) for column in scores.values()]
+        if any(index != each[0] for index in each):
+            names = [str(name) for name, index in zip(scores, each, strict=True) if index != each[0]]
+            raise InvalidScores(
+                f"the index of {next(iter(scores))!r} is not that of {names[0]!r}, so their rows are not the same "
+                "candidates: align them with pandas.DataFrame(scores), which has NaN where there is none"
+            )
+        return each[0] if each else None
+    index = getattr(scores, "index", None)
+    if index is None or callable(index):  # sequences have a method of that name
+        return None
+    members = list(index)
+    return None if members == list(range(len(members))) else members
 
 
 def _check_expected(names: Scorers, expected: Scorers | None) -> None:
@@ -299,7 +331,7 @@ def check_lists(
         if isinstance(row, (list, tuple, np.ndarray)) and len(row) == 0:
             tables.append(np.empty(0))  # a search that found nothing
             continue
-        table, names = check_table(row, names)
+        table, names = _labeled(row, names, given=scorers is not None)
         tables.append(table)
     one = isinstance(right, (str, bytes, Mapping)) or not isinstance(right, Iterable) or _is_scalar(right)
     answers = [right] if one else list(right)
@@ -311,6 +343,15 @@ def check_lists(
     if names is None:
         raise InvalidScores("all lists are empty; give some with candidates in them")
     return tables, [_positions(i, each, len(tables[i])) for i, each in enumerate(answers)], names
+
+
+def _labeled(row: Any, names: Scorers | None, *, given: bool) -> tuple[Array, Scorers]:
+    """Return a labeled list; where the caller has named the scorers, its columns need no names of their own."""
+    if given and names and len(names) > 1 and not isinstance(row, Mapping) and not hasattr(row, "columns"):
+        raw = _array("scores", row)
+        if raw.ndim == 2 and raw.shape[1] == len(names):
+            row = dict(zip(names, raw.T, strict=True))
+    return check_table(row, names)
 
 
 def _positions(i: int, right: Any, count: int) -> tuple[int, ...]:
@@ -400,6 +441,16 @@ def _array(name: str, values: ArrayLike) -> NDArray[np.generic]:
     if isinstance(values, (str, bytes, dict, set, frozenset)) or not hasattr(values, "__len__"):
         raise InvalidScores(f"{name} are of type {type(values).__name__}; give a list or an array of numbers")
     try:
-        return np.asarray(values)
+        return np.asarray(_without_tensors(values))
     except (TypeError, ValueError, RuntimeError) as error:
         raise InvalidScores(f"{name} cannot be read as an array of numbers: {error}") from None
+
+
+def _without_tensors(values: Any) -> Any:
+    """Return tensors of torch, or a list of them, as something that numpy reads, whatever their type and device."""
+    if isinstance(values, (list, tuple)) and values and hasattr(values[0], "detach"):
+        return [_without_tensors(value) for value in values]
+    if not hasattr(values, "detach"):
+        return values
+    tensor = values.detach().cpu()
+    return tensor.double().numpy() if tensor.is_floating_point() else tensor.numpy()  # numpy has no bfloat16

@@ -113,15 +113,13 @@ def test_several_scores_are_sent_by_name(dry, scores):
 def test_tables_of_any_kind_are_sent_by_name(dry):
     pd = pytest.importorskip("pandas")
     dry.propose(pd.DataFrame({"bm25": [7.0, None], "dense": [0.25, 0.5]}), shown("x", [0]))
-    dry.propose(np.array([[7.0, math.nan], [0.25, 0.5]]), shown("x", [0]))
     dry.propose({"bm25": [7.0]}, shown("x", [0]), truncated_below=7.0)
-    dry.propose(np.array([[7.0], [3.0]]), shown("x", [0]), truncated_below=3.0)
-    frame, array, named, plain = (request.json for request in dry.requests)
+    dry.propose(np.array([7.0, 3.0]), shown("x", [0]), truncated_below=3.0)
+    frame, named, plain = (request.json for request in dry.requests)
     assert [each["scores"] for each in frame["candidates"]] == [
         {"bm25": 7.0, "dense": 0.25},
         {"bm25": None, "dense": 0.5},
     ]
-    assert [each["scores"] for each in array["candidates"]] == [{"0": 7.0, "1": None}, {"0": 0.25, "1": 0.5}]
     assert named["candidates"] == [{"id": 0, "scores": {"bm25": 7.0}}]
     assert named["truncated_below"] == {"bm25": 7.0}
     assert plain["candidates"] == [{"id": 0, "score": 7.0}, {"id": 1, "score": 3.0}]
@@ -364,8 +362,12 @@ def test_what_cannot_be_sent_is_not_sent(dry):
         (errors.InvalidScores, lambda: dry.propose({"bm25": [1.0], "dense": [math.inf]})),
         (errors.InvalidScores, lambda: dry.propose({"bm25": [math.nan], "dense": [None]})),
         (errors.InvalidScores, lambda: dry.propose({"bm25": [1.0, 2.0], "dense": [0.5]})),
-        (errors.InvalidParameter, lambda: dry.propose({"bm25": [1.0], "dense": [0.5]}, truncated_below=1.0)),
-        (errors.InvalidParameter, lambda: dry.propose({"bm25": [1.0], "dense": [0.5]}, truncated_below={"x": 1.0})),
+        (errors.InvalidParameter, lambda: dry.propose({"bm25": [1.0], "dense": [0.5]}, ids=[0], truncated_below=1.0)),
+        (
+            errors.InvalidParameter,
+            lambda: dry.propose({"a": [1.0], "b": [0.5]}, ids=[0], truncated_below={"x": 1.0}),
+        ),
+        (errors.InvalidScores, lambda: dry.propose({"doc1": [1.0], "doc2": [0.5]})),
         (errors.NoCandidates, lambda: dry.propose([])),
         (errors.InvalidIds, lambda: dry.propose([0.5], ids=["a", "b"])),
         (errors.InvalidParameter, lambda: dry.propose([0.5], texts=["a", "b"])),

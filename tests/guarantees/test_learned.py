@@ -13,6 +13,7 @@ from scipy import stats
 from shortlist import Shortlister
 from shortlist.metrics import optimal_threshold
 from shortlist.scores import learn
+from tests.listers.playing import named
 
 COVERAGE = 0.8
 
@@ -43,7 +44,7 @@ def late_stream(lists, right, seed, rounds=350):
     due, highest, epochs = {}, -math.inf, 0
     for t in range(rounds):
         row = int(rng.integers(len(lists)))
-        shown = lister.propose(lists[row])
+        shown = lister.propose(named(lists[row]))
         # Answers come the later the lower the right one stands: whatever they depend on, they may.
         delay = (
             int(rng.integers(0, 3 + 2 * list(shown.members).index(right[row]))) if right[row] in shown.members else 9
@@ -77,11 +78,11 @@ def test_rounds_of_the_fit_must_not_be_warm_start_rounds(streams):
     failures = {"fresh": 0, "the same": 0}
     for seed in range(streams):
         rows = np.random.default_rng(seed).integers(len(lists), size=300)
-        score = learn(lists[rows[:100]], right[rows[:100]], coverage=COVERAGE)
+        score = learn(lists[rows[:100]], right[rows[:100]], list(map(str, range(14))), coverage=COVERAGE)
         best = optimum(score, lists, right)
         for name, used in (("fresh", rows[100:200]), ("the same", rows[:100])):
             lister = Shortlister(COVERAGE, 0.05, score=score)
-            lister.warm_start(lists[used], right[used])
+            lister.warm_start([named(each) for each in lists[used]], right[used])
             failures[name] += lister.threshold > best
     bound = most_failures(streams, 0.05)
     print(f"{failures} of {streams} passed; at most {bound} may")

@@ -72,7 +72,7 @@ BAD_PROPOSALS = [
     (([math.inf],), InvalidScores, "scores[0] is inf"),
     (([-math.inf, 1],), InvalidScores, "scores[0] is -inf"),
     (([],), NoCandidates, "scores are empty"),
-    (([[0.1, 0.2]],), InvalidScores, "the scores are of '0', '1', and those of the first round were of one scorer"),
+    (([[0.1, 0.2]],), InvalidScores, "scores have the shape (1, 2), without names: if these are 2 candidates"),
     (({"dense": [0.1]},), InvalidScores, "the scores are of 'dense', and those of the first round were of one scorer"),
     (([[[0.1], [0.2]]],), InvalidScores, "scores have the shape (1, 2, 1)"),
     ((0.5,), InvalidScores, "scores are of type float; give a list"),

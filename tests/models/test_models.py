@@ -20,6 +20,7 @@ torch = pytest.importorskip("torch", reason="torch is in the extra models: make 
 transformers = pytest.importorskip("transformers", reason="transformers is in the extra models: make test-models")
 Image = pytest.importorskip("PIL.Image", reason="pillow is in the extra models: make test-models")
 
+from shortlist import Shortlister  # noqa: E402
 from shortlist.errors import InvalidParameter, InvalidScores  # noqa: E402 - after the skips
 from shortlist.lab.scoring.classifiers import load_classifier  # noqa: E402
 from shortlist.lab.scoring.encoders import load_dpr, load_minilm  # noqa: E402
@@ -367,3 +368,18 @@ def test_a_picture_that_is_no_picture_is_named():
     truncated = content.getvalue()[:200]
     with pytest.raises(InvalidScores, match=r"x.png: this image is broken"):
         decode(ImageFile("x.png", lambda: truncated, "a"), truncated)
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int64])
+def test_tensors_are_scores_whatever_their_type(kind):
+    """With a gradient too, and as a list of single ones; a table without names is refused."""
+    tensor = torch.tensor([3, 9, 6]).to(kind).requires_grad_(kind.is_floating_point)
+    for scores in (tensor, list(tensor), {"dense": tensor, "bm25": [1.0, 2.0, 3.0]}):
+        assert Shortlister(0.9).propose(scores).members[0] == 1
+    with pytest.raises(InvalidScores, match="which scorers are these"):
+        Shortlister(0.9).propose(tensor.reshape(3, 1).repeat(1, 2))
+
+
+def test_a_tensor_of_flags_is_refused():
+    with pytest.raises(InvalidScores, match="scores are of type bool"):
+        Shortlister(0.9).propose(torch.tensor([True, False]))

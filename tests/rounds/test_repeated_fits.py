@@ -16,6 +16,7 @@ from shortlist.rounds.stream import Stream
 from shortlist.scores.kept_lists import Example
 from shortlist.scores.learned import fit, prior
 from tests.listers.inside import everything, policy_state
+from tests.listers.playing import named
 
 NAMES = {1: ("",), 2: ("a", "b"), 4: tuple("abcd")}
 
@@ -254,11 +255,11 @@ def test_silence_that_is_ignored_is_in_no_window():
 def test_groups_share_the_fits_and_have_a_window_each():
     """A round that is waited for holds back the rounds of its own group alone."""
     rng, lister = np.random.default_rng(4), GroupedShortlister(0.8)
-    lister.propose(table(rng)[0], group="held")
+    lister.propose(named(table(rng)[0]), group="held")
     rounds = 0
     while lister.learned is None:
         values, right = table(rng)
-        lister.reveal(lister.propose(values, group=("a", "b", "held")[rounds % 3]).round_id, right)
+        lister.reveal(lister.propose(named(values), group=("a", "b", "held")[rounds % 3]).round_id, right)
         rounds += 1
     counted = {group: lister.summary(group).counted for group in ("a", "b", "held")}
     assert counted == {"a": math.ceil(rounds / 3), "b": math.ceil((rounds - 1) / 3), "held": 0}
@@ -269,7 +270,7 @@ def test_labels_fit_it_and_fill_the_window_in_the_same_way():
     rng = np.random.default_rng(5)
     lists, right = zip(*(table(rng, scorers=4) for _ in range(32)), strict=True)
     lister = Shortlister(0.8)
-    lister.warm_start(lists, right)
+    lister.warm_start([named(each) for each in lists], right)
     examples = [Example(values, position) for values, position in zip(lists, right, strict=True)]
     names = ("0", "1", "2", "3")
     assert lister.learned == fit(examples, names, 0.8)
@@ -279,7 +280,7 @@ def test_labels_fit_it_and_fill_the_window_in_the_same_way():
     assert set(values[1::2]) == {0.0}
     assert SCHEDULE[everything(lister)["learning"]["stage"]] == 60  # 30 are not more than these
     few = Shortlister(0.8)
-    few.warm_start(lists[:12], right[:12])
+    few.warm_start([named(each) for each in lists[:12]], right[:12])
     assert few.learned is None
     made = prior(names)
     assert list(policy_state(few).values[::2]) == [float(made(v)[r]) for v, r in zip(lists[:12], right, strict=False)]
@@ -292,11 +293,11 @@ def test_a_file_goes_on_with_the_same_bits_and_nothing_is_fitted_twice(at, tmp_p
 
     def teach(lister, some):
         for values, right in some:
-            lister.reveal(lister.propose(values).round_id, right)
+            lister.reveal(lister.propose(named(values)).round_id, right)
         return lister
 
     lister = teach(Shortlister(0.8), rounds[:at])
-    open_round = lister.propose(rounds[at][0]).round_id
+    open_round = lister.propose(named(rounds[at][0])).round_id
     lister.save(tmp_path / "lister.json")
     json.loads((tmp_path / "lister.json").read_text(), parse_constant=pytest.fail)
     with monkeypatch.context() as patch:

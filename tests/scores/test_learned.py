@@ -232,7 +232,8 @@ def test_equals_stay_equal_and_the_order_is_that_of_the_total_weight(values, rel
 def test_several_lists_at_once_are_one_after_the_other():
     rng = np.random.default_rng(0)
     for count in (1, 3):
-        score = learn(*((rng.normal(size=(30, 5, count)) if count > 1 else rng.normal(size=(30, 5))), [0] * 30))
+        names = [str(j) for j in range(count)] if count > 1 else None
+        score = learn(rng.normal(size=(30, 5, count)) if count > 1 else rng.normal(size=(30, 5)), [0] * 30, names)
         lists = rng.normal(size=(7, 5, count)) if count > 1 else rng.normal(size=(7, 5))
         np.testing.assert_array_equal(score(lists), [score(table) for table in lists])
 
@@ -284,13 +285,14 @@ def test_what_learn_takes():
     assert learn(by_name, right).scorers == ("b", "a")
     ragged = [row[: 3 + i % 4] for i, row in enumerate(table)]
     short = [int(place) if place < len(row) else -1 for place, row in zip(right, ragged, strict=True)]
-    assert learn(ragged, short).rounds == sum(place >= 0 for place in short) < 40
+    assert learn(ragged, short, ["a", "b"]).rounds == sum(place >= 0 for place in short) < 40
 
 
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
         (lambda: learn([], []), InvalidScores, "lists are empty"),
+        (lambda: learn(np.zeros((4, 3, 2)), [0] * 4), InvalidScores, "which scorers are these"),
         (lambda: learn([[1.0, 2.0]], [2]), InvalidParameter, r"right\[0\] is 2, and list 0 has the positions 0 to 1"),
         (lambda: learn([[1.0, 2.0]], [-1]), InvalidParameter, "-1 in every list"),
         (lambda: learn([[1.0, 2.0]], [0, 1]), InvalidParameter, "each of the 1 lists"),

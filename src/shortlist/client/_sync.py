@@ -121,10 +121,11 @@ class Client(Calls):
         ----------
         scores
             The score of each candidate, finite; larger is better. With several scorers: ``{"bm25": [...], "dense":
-            [...]}``, a data frame with one column per scorer, or an array of candidates x scorers; NaN where one has no
-            score for a candidate. All rounds of a stream must have the same scorers.
+            [...]}``, or a data frame with one column per scorer; NaN where one has no score for a candidate. All rounds
+            of a stream must have the same scorers.
         ids
-            Your own ids of the candidates, strings or integers; by default their positions.
+            Your own ids of the candidates, strings or integers; by default the index of a pandas object, or their
+            positions.
         texts
             What the page shows for each candidate; stored apart from the log, and erasable.
         question
@@ -208,8 +209,7 @@ class Client(Calls):
         Parameters
         ----------
         lists
-            The scores of all candidates of each example: examples x candidates, or examples x candidates x scorers, or
-            a sequence of what `propose` takes.
+            The scores of all candidates of each example: an array, or a sequence of what `propose` takes.
         right
             The position of the right candidate in each example, or a list of positions if several are needed; -1 where
             it was not among the candidates.

@@ -25,6 +25,7 @@ from shortlist._validation import (
     check_lists,
     check_table,
     check_true_scores,
+    index_of,
     plain_member,
 )
 from shortlist.errors import (
@@ -197,7 +198,10 @@ class Shortlister:
         expected: Scorers | None,
     ) -> tuple[Array, list[Member] | None, Any, Scorers]:
         """Return the arguments of `propose`, checked, and the names of the scorers; `expected` are those before."""
-        values, scorers = check_table(scores, expected, allow_empty=allow_empty)
+        named = ids is not None
+        values, scorers = check_table(scores, expected, allow_empty=allow_empty, named=named)
+        if not named and type(scores) is not np.ndarray:
+            ids = index_of(scores)
         if truncated_below is not None:
             truncated_below = check_below(truncated_below, scorers)
         return values, None if ids is None else check_ids(ids, len(values)), truncated_below, scorers
@@ -271,10 +275,11 @@ class Shortlister:
         ----------
         scores
             The score of each candidate, finite; larger is better. With several scorers, their scores by name,
-            ``{"bm25": [...], "dense": [...]}``, a data frame with one column per scorer, or an array of candidates x
-            scorers; NaN where one has no score for a candidate. The first round fixes their names.
+            ``{"bm25": [...], "dense": [...]}``, or a data frame with one column per scorer; NaN where one has no score
+            for a candidate. The first round fixes their names.
         ids
-            Your own ids of the candidates, strings or integers; by default their positions.
+            Your own ids of the candidates, strings or integers; by default the index of a pandas object, or their
+            positions.
         truncated_below
             The lowest score that your search returned, if it may have left candidates out: they score at
             most that. If the threshold is not above it, ``shown.truncated`` is true. With several scorers, one
@@ -591,9 +596,9 @@ class Shortlister:
         Parameters
         ----------
         lists
-            The scores of all candidates of each example: examples x candidates, or examples x candidates x scorers, or
-            a sequence of what `propose` takes. With ``score="raw"`` and without `right`, the score of the right answer
-            in each example; -inf where it was not among the candidates.
+            The scores of all candidates of each example: an array, or a sequence of what `propose` takes. With
+            ``score="raw"`` and without `right`, the score of the right answer in each example; -inf where it was not
+            among the candidates.
         right
             The position of the right candidate in each example, or a list of positions if several are needed; -1 where
             it was not among the candidates.

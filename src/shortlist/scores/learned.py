@@ -225,8 +225,8 @@ def learn(lists: Any, right: Any, scorers: Sequence[str] | None = None, *, cover
     Parameters
     ----------
     lists
-        The scores of each list: lists x candidates, or lists x candidates x scorers; or a sequence of what `propose`
-        takes.
+        The scores of each list: lists x candidates, or lists x candidates x scorers if `scorers` names them; or a
+        sequence of what `propose` takes.
     right
         The position of the right candidate in each list; -1 where it is not in the list.
     scorers
