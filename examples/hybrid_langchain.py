@@ -44,9 +44,9 @@ def shown_by(retriever: ShortlistRetriever) -> Show:
     """Return what a retriever shows, and how to answer it."""
 
     def show(question):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-        documents = {document.id: document for document in retriever.invoke(question)}
-        round_id = retriever.last_round_id
-        return list(documents), lambda r: retriever.miss(round_id) if r is None else retriever.hit(documents[r])
+        shown = retriever.invoke(question)
+        documents = {document.id: document for document in shown}
+        return list(documents), lambda r: retriever.miss(shown) if r is None else retriever.hit(documents[r])
 
     return show
 

@@ -39,8 +39,8 @@ class Embedded(BaseEmbedding):
 
 def answering(adapter: Any, nodes: list[NodeWithScore]) -> Any:
     """Return the names of nodes, and how to answer their list."""
-    by_id, round_id = {node.node_id: node for node in nodes}, adapter.last_round_id
-    return list(by_id), lambda right: adapter.miss(round_id) if right is None else adapter.hit(by_id[right])
+    by_id = {node.node_id: node for node in nodes}
+    return list(by_id), lambda right: adapter.miss(nodes) if right is None else adapter.hit(by_id[right])
 
 
 def retrievers(corpus: Corpus) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def main() -> None:
         if clicked is not None:
             retriever.hit(clicked)
         else:
-            retriever.miss(retriever.last_round_id)
+            retriever.miss(documents)
         shown.append(len(documents))
         hits.append(clicked is not None)
     before_and_after("LangChain", shown, hits)

@@ -22,7 +22,7 @@ def main() -> None:
         if clicked is not None:
             postprocessor.hit(clicked)
         else:
-            postprocessor.miss(postprocessor.last_round_id)
+            postprocessor.miss(kept)
         shown.append(len(kept))
         hits.append(clicked is not None)
     before_and_after("LlamaIndex", shown, hits)

@@ -2,13 +2,14 @@
 
 import asyncio
 import math
+import pickle
 import threading
 
 import pytest
 
 from shortlist import GroupedShortlister, Shortlister
 from shortlist.errors import InvalidParameter, InvalidScores
-from shortlist.integrations._adapter import Adapter, SearchResult
+from shortlist.integrations._adapter import Adapter, SearchResult, ShownList
 from tests.cutting import cut_at
 
 
@@ -21,7 +22,39 @@ def test_distances_are_turned_and_written_down_as_they_came():
     shown, items = offer(adapter, SearchResult("abc", [0.9, 0.1, 0.5], more=False), ["x", "y", "z"])
     assert items == ["b", "c"]
     assert shown.members == ("y", "z")
-    assert [note["score"] for note in adapter.metadata(shown)] == [0.1, 0.5]
+    notes = [note["shortlist"] for note in adapter.metadata(shown)]
+    assert [note["scores"] for note in notes] == [{"score": 0.1}, {"score": 0.5}]
+    assert [note["score"] for note in notes] == [-0.1, -0.5]  # what is compared
+
+
+def test_scores_in_the_wrong_direction_are_refused_with_the_remedy():
+    """Of a search that returns the best first two are enough; of others, only many say so."""
+    rising = [0.1 * i for i in range(8)]
+    for first, least in ((True, 2), (False, 8)):
+        for scores, higher, message in (
+            (rising, True, "rise from 0.0 for the first result .* these are distances: set higher_is_better=False"),
+            (rising[::-1], False, "fall from .* smaller is better here; leave higher_is_better out"),
+        ):
+            adapter = Adapter(Shortlister(), higher_is_better=higher)
+            some = scores[: least - 1]
+            offer(adapter, SearchResult(some, some, more=False, best_first=first), range(len(some)))
+            with pytest.raises(InvalidScores, match=message):
+                offer(adapter, SearchResult(scores, scores, more=False, best_first=first), range(8))
+            assert adapter.lister.summary().rounds == 1
+    offer(Adapter(Shortlister()), SearchResult("abcdefgh", [0.5] * 8, more=False, best_first=True), range(8))
+    with pytest.raises(
+        InvalidScores, match=r"of the search 'faiss' rise.*or higher_is_better={'faiss': False} for this"
+    ):
+        Adapter(Shortlister()).merged({"faiss": SearchResult("ab", [0.1, 0.9], False, True)}, lambda item: (item, item))
+
+
+def test_a_lister_is_saved_after_every_change(tmp_path):
+    adapter = Adapter(Shortlister(), autosave=tmp_path / "lister.json")
+    shown, _ = offer(adapter, SearchResult("ab", [0.9, 0.5], more=False), ["x", "y"])
+    again = Shortlister.load(tmp_path / "lister.json")
+    again.hit(shown.round_id, "x")  # what was shown before a crash can be answered after it
+    with pytest.raises(InvalidParameter, match="a service stores everything by itself; leave autosave out"):
+        Adapter(Remote(), autosave="x")
 
 
 def test_what_the_search_may_have_left_out_is_reported():
@@ -51,7 +84,9 @@ def test_ids_that_are_missing_or_the_same_become_positions(ids, members):
 def test_a_search_that_finds_nothing_is_a_round():
     adapter = Adapter(Shortlister())
     shown, items = offer(adapter, SearchResult([], [], more=True), [])
-    assert (items, adapter.last_round_id, adapter.metadata(shown)) == ([], shown.round_id, [])
+    assert (items, adapter.metadata(shown)) == ([], [])
+    empty = ShownList(items, shown)
+    assert (empty, empty.round_id, pickle.loads(pickle.dumps(empty)).round_id) == ([], shown.round_id, shown.round_id)
     assert adapter.lister.summary()["rounds"] == 1
 
 
@@ -59,23 +94,18 @@ def test_a_threshold_that_is_not_there_is_null():
     adapter = Adapter(Shortlister())
     shown, _ = offer(adapter, SearchResult("a", [0.9], more=False), ["x"])
     assert shown.threshold == -math.inf
-    note = {"round_id": shown.round_id, "member": "x", "score": 0.9, "threshold": None, "truncated": False}
-    assert adapter.metadata(shown) == [note]
+    note = {"round_id": shown.round_id, "member": "x", "score": 1.0, "scores": {"score": 0.9}}
+    assert adapter.metadata(shown) == [{"shortlist": {**note, "threshold": None, "truncated": False, "kept": True}}]
 
 
-def test_each_thread_has_a_last_round_of_its_own():
-    adapter, seen = Adapter(Shortlister()), []
-
-    def ask():
-        offer(adapter, SearchResult("a", [0.9], more=False), ["x"])
-        seen.append(adapter.last_round_id)
-
-    ask()
-    thread = threading.Thread(target=ask)
-    thread.start()
-    thread.join()
-    assert [each.split("-")[1] for each in seen] == ["0", "1"]
-    assert adapter.last_round_id == seen[0]
+def test_in_shadow_mode_it_says_what_would_be_shown():
+    lister = Shortlister(0.8, score="raw", shadow=True)
+    adapter = Adapter(lister)
+    for _ in range(30):
+        shown, _ = offer(adapter, SearchResult("ab", [0.9, 0.1], more=False), ["x", "y"])
+        lister.hit(shown.round_id, "x")
+    shown, _ = offer(adapter, SearchResult("ab", [0.9, 0.1], more=False), ["x", "y"])
+    assert [note["shortlist"]["kept"] for note in adapter.metadata(shown)] == [True, False]
 
 
 def test_what_has_no_score_and_what_is_no_lister_is_refused():

@@ -31,19 +31,21 @@ def test_from_something_that_was_shown_to_its_answer():
     notes = Notes(Shortlister())
     first, second, third, fourth, fifth, sixth = (notes.ask([0.5, 0.9]) for _ in range(6))
     notes.hit(first[1])
-    notes.miss(second[0]["round_id"])
-    notes.skip(third[0]["round_id"])
-    notes.absent(fourth[0]["round_id"])
+    notes.miss(second[0]["shortlist"]["round_id"])
+    notes.skip(third[0])  # a result, a list of them, or its round
+    notes.absent(fourth)
 
     async def main():
         await notes.ahit(fifth[0])
-        await notes.amiss(sixth[0]["round_id"])
+        await notes.amiss(sixth[0])
 
     asyncio.run(main())
     summary = notes.summary()
     assert [summary[name] for name in ("hits", "misses", "skipped", "absent", "open")] == [2, 2, 1, 1, 0]
-    with pytest.raises(InvalidInput, match="this was not shown by a Notes: its metadata has no round_id"):
+    with pytest.raises(InvalidInput, match="this dict was not shown by a Notes: its metadata has no 'shortlist'"):
         notes.hit({})
+    with pytest.raises(InvalidInput, match="this dict was not shown by a Notes"):
+        notes.miss({"round_id": "x", "page_content": "a long text"})
 
 
 def test_more_of_a_list_with_its_items_and_their_scores():
@@ -52,7 +54,7 @@ def test_more_of_a_list_with_its_items_and_their_scores():
     assert shown.members == ("x",)
     first, items = adapter.more(shown.round_id, 1)
     assert (first.members, items) == (("z",), ["d"])
-    assert [note["score"] for note in adapter.metadata(first)] == [0.6]
+    assert [note["shortlist"]["scores"] for note in adapter.metadata(first)] == [{"score": 0.6}]
     rest, items = asyncio.run(adapter.more_async(shown.round_id, None))
     assert (rest.members, items) == (("y", "w"), ["c", "a"])
     adapter.lister.hit(shown.round_id, "w")
@@ -89,11 +91,11 @@ class Shower(FeedbackMixin):
 def test_several_items_that_are_all_needed():
     lister = Shortlister(score="raw")
     shower, shown = Shower(lister), lister.propose([0.5, 0.9], ids=["x", "y"])
-    items = [Item(round_id=shown.round_id, member=name) for name in "xy"]
+    items = [Item(shortlist={"round_id": shown.round_id, "member": name}) for name in "xy"]
     shower.hit(items)
     assert lister.summary().hits == 1
     with pytest.raises(InvalidInput, match="not from one list"):
-        shower.hit([*items, Item(round_id=7, member="x")])
+        shower.hit([*items, Item(shortlist={"round_id": 7, "member": "x"})])
     with pytest.raises(InvalidInput, match="not from one list"):
         shower.hit([])
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import pickle
 import warnings
 
 import pytest
@@ -14,7 +15,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
 from langchain_core.vectorstores import InMemoryVectorStore
 
-from shortlist import Client, InvalidInput, Shortlister
+from shortlist import AsyncClient, Client, InvalidInput, Shortlister
 from shortlist.errors import InvalidScores
 from shortlist.integrations.langchain import ShortlistCompressor, ShortlistRetriever
 from tests.integrations.corpus import QUESTION, TEXTS, embedding
@@ -62,20 +63,20 @@ def test_each_search_gives_its_scores_and_those_it_has_not_are_none():
     best = sorted(known, key=lambda name: -known[name])[:3]
     assert {document.id for document in shown} == {*best, *similar}
     for document in shown:
-        scores = document.metadata["scores"]
+        scores = document.metadata["shortlist"]["scores"]
         assert scores["bm25"] == (pytest.approx(known[document.id]) if document.id in best else None)
         assert scores["dense"] == (pytest.approx(similar[document.id]) if document.id in similar else None)
-        assert document.metadata["score"] is None
-        assert document.metadata["truncated"]  # three of six
-    assert len({document.metadata["round_id"] for document in shown}) == 1
+        assert 0 < document.metadata["shortlist"]["score"] < 1
+        assert document.metadata["shortlist"]["truncated"]  # three of six
+    assert len({document.metadata["shortlist"]["round_id"] for document in shown}) == 1
 
 
 def test_documents_without_ids_in_one_index_are_those_of_the_other():
     store, index = dense(), bm25(ids=False)
     retriever = ShortlistRetriever(searches={"dense": store, "bm25": index}, lister=Shortlister(), fetch_k=6)
     shown = retriever.invoke(QUESTION)
-    assert {document.metadata["member"] for document in shown} == set(TEXTS)
-    assert all(None not in document.metadata["scores"].values() for document in shown)
+    assert {document.metadata["shortlist"]["member"] for document in shown} == set(TEXTS)
+    assert all(None not in document.metadata["shortlist"]["scores"].values() for document in shown)
 
 
 def test_it_learns_which_search_to_trust():
@@ -106,13 +107,15 @@ def test_sync_and_async_are_the_same_and_so_is_more():
 
     plain, awaited, retriever = asyncio.run(both())
     assert [each.id for each in plain] == [each.id for each in awaited]
-    assert [each.metadata["scores"] for each in plain] == [each.metadata["scores"] for each in awaited]
+    assert [each.metadata["shortlist"]["scores"] for each in plain] == [
+        each.metadata["shortlist"]["scores"] for each in awaited
+    ]
     retriever.hit(plain[0])
     paged = hybrid(Shortlister(at_most=2))
     first = paged.invoke(QUESTION)
-    rest = paged.more(first[0].metadata["round_id"])
+    rest = paged.more(first[0].metadata["shortlist"]["round_id"])
     assert [each.id for each in first + rest] == [each.id for each in plain]
-    assert rest[0].metadata["scores"] == plain[2].metadata["scores"]
+    assert rest[0].metadata["shortlist"]["scores"] == plain[2].metadata["shortlist"]["scores"]
     paged.hit(rest[0])
 
 
@@ -142,7 +145,9 @@ def test_one_run_with_its_name_input_and_documents():
         (run,) = collector.traced_runs
         assert (run.name, run.run_type, run.inputs, run.error) == ("docs", "retriever", {"query": QUESTION}, None)
         assert [each.id for each in run.outputs["documents"]] == [each.id for each in shown]
-        assert run.outputs["documents"][0].metadata["round_id"] == shown[0].metadata["round_id"]
+        assert (
+            run.outputs["documents"][0].metadata["shortlist"]["round_id"] == shown[0].metadata["shortlist"]["round_id"]
+        )
 
 
 class Scored(BaseRetriever):
@@ -158,7 +163,7 @@ def test_a_retriever_within_is_traced_below_ours():
     for key in ("score", "relevance_score"):
         handler = Traced()
         shown = hybrid(other=Scored(key=key)).invoke(QUESTION, config={"callbacks": [handler]})
-        assert [each.metadata["scores"]["other"] for each in shown if each.id == "new"] == [3.0]
+        assert [each.metadata["shortlist"]["scores"]["other"] for each in shown if each.id == "new"] == [3.0]
         names = [(name, is_root) for name, _, is_root, _ in handler.started]
         assert names == [("ShortlistRetriever", True), ("Scored", False)]
         assert handler.started[1][3] == ["search:other"]
@@ -201,7 +206,7 @@ def test_functions_with_and_without_k():
     two = ShortlistRetriever(searches={"f": awaited}, lister=Shortlister(score="raw"), fetch_k=2)
     shown = asyncio.run(two.ainvoke(QUESTION))
     assert ids(shown) == set(list(TEXTS)[-2:])  # the best of what it returned
-    assert shown[0].metadata["truncated"]
+    assert shown[0].metadata["shortlist"]["truncated"]
     with pytest.raises(InvalidInput, match="has to be awaited: use ainvoke"):
         two.invoke(QUESTION)
     near = ShortlistRetriever(
@@ -260,7 +265,7 @@ def test_with_the_service(tmp_path):
         retriever.hit(shown[0])
         (logged,) = client.rounds()["rounds"]
         by_id = {each["id"]: each for each in logged["candidates"]}
-        assert by_id[shown[0].id]["scores"] == shown[0].metadata["scores"]
+        assert by_id[shown[0].id]["scores"] == shown[0].metadata["shortlist"]["scores"]
         assert by_id[shown[0].id]["text"] == TEXTS[shown[0].id]
         assert logged["answer"] == {"hit": shown[0].id}
 
@@ -273,7 +278,8 @@ def test_the_compressor_takes_a_key_or_a_function():
     keyed = ShortlistCompressor(lister=Shortlister(), score="rank_score", complete=True)
     kept = keyed.compress_documents(given, QUESTION)
     assert [each.id for each in kept] == list(TEXTS)[::-1]
-    assert kept[0].metadata["score"] == 0.5
+    assert kept[0].metadata["shortlist"]["scores"] == {"score": 0.5}
+    assert kept[0].metadata["rank_score"] == 0.5
     keyed.hit(kept[0])
     with pytest.raises(InvalidScores, match="document 0 has no 'score' in its metadata, only \\['rank_score'\\]"):
         ShortlistCompressor(lister=Shortlister()).compress_documents(given, QUESTION)
@@ -283,9 +289,9 @@ def test_the_compressor_takes_a_key_or_a_function():
 
     several = ShortlistCompressor(lister=Shortlister(), score=lengths)
     kept = asyncio.run(several.acompress_documents(given, QUESTION))
-    notes = {each.id: each.metadata["scores"] for each in kept}
+    notes = {each.id: each.metadata["shortlist"]["scores"] for each in kept}
     assert notes["refunds"] == {"length": len(TEXTS["refunds"]), "rank": None}
-    assert kept[0].metadata["truncated"]
+    assert kept[0].metadata["shortlist"]["truncated"]
     with pytest.raises(InvalidScores, match="score returned 1 numbers for 6 documents"):
         ShortlistCompressor(lister=Shortlister(), score=lambda *_: [1.0]).compress_documents(given, QUESTION)
 
@@ -337,7 +343,7 @@ def test_scores_of_a_compressor_that_cannot_be_used_are_refused(score, words):
 def test_a_compressor_takes_none_for_a_score_that_is_missing():
     compressor = ShortlistCompressor(lister=Shortlister(), score=lambda *_: {"a": [None, 0.2], "b": [0.5, 0.4]})
     shown = compressor.compress_documents(documents()[:2], "q")
-    assert {each.id: each.metadata["scores"]["a"] for each in shown} == {
+    assert {each.id: each.metadata["shortlist"]["scores"]["a"] for each in shown} == {
         documents()[0].id: None,
         documents()[1].id: 0.2,
     }
@@ -366,26 +372,51 @@ def test_a_retriever_that_cuts_by_a_threshold_is_refused():
         )
 
 
-def test_the_last_round_is_never_one_before_that_of_a_chain():
-    """A chain runs its steps in copies of the context, and what they set is lost."""
+def test_an_empty_list_of_a_chain_knows_its_round():
+    """A chain runs its steps in copies of the context, and hands on what they return."""
     found = [(documents()[0], 0.5)]
     retriever = ShortlistRetriever(searches={"x": lambda query: found if query else []}, lister=Shortlister())
     chain = RunnableLambda(lambda query: query) | retriever
 
     async def within():
-        await retriever.ainvoke("q")
-        await chain.ainvoke("")
-        return retriever.last_round_id
+        return await chain.ainvoke(""), await chain.ainvoke("")
 
     retriever.invoke("q")
-    assert chain.invoke("") == []
-    with pytest.raises(InvalidInput, match="give the lister at_least=1"):
-        retriever.miss(retriever.last_round_id)
-    with pytest.raises(InvalidInput, match="give the lister at_least=1"):
-        asyncio.run(within())
-    retriever.invoke("")
-    retriever.miss(retriever.last_round_id)
-    assert retriever.summary().misses == 1
+    first, second = asyncio.run(within())
+    assert (first, second) == ([], [])
+    retriever.miss(first)
+    retriever.absent(second)
+    retriever.skip(chain.invoke("").round_id)
+    summary = retriever.summary()
+    assert (summary.rounds, summary.misses, summary.skipped, summary.open) == (4, 2, 1, 1)
+
+
+def test_an_async_client_in_a_plain_call_is_named():
+    with pytest.raises(InvalidInput, match=r"verbs have to be awaited: call the asynchronous method \(ainvoke"):
+        hybrid(AsyncClient("http://127.0.0.1:1", "docs")).invoke(QUESTION)
+
+
+def test_a_retriever_says_how_it_is_built_again_instead_of_being_pickled():
+    for adapter in (hybrid(), ShortlistCompressor(lister=Shortlister())):
+        with pytest.raises(InvalidInput, match=r"cannot be pickled, .*Shortlister.load\(path\)"):
+            pickle.dumps(adapter)
+
+
+def test_distances_of_a_store_are_refused_with_the_remedy():
+    """A store returns the best first: two results are enough to know."""
+
+    class Distances(InMemoryVectorStore):
+        def similarity_search_with_score(self, query, k=4, **kwargs):
+            return [(each, 1 - score) for each, score in super().similarity_search_with_score(query, k=k, **kwargs)]
+
+    store = Distances(Words())
+    store.add_documents(documents())
+    lister = Shortlister()
+    with pytest.raises(InvalidScores, match=r"of the search 'faiss' rise from .*higher_is_better={'faiss': False}"):
+        ShortlistRetriever(searches={"faiss": store, "bm25": bm25()}, lister=lister).invoke(QUESTION)
+    assert lister.summary().rounds == 0
+    right = {"searches": {"faiss": store, "bm25": bm25()}, "lister": lister, "higher_is_better": {"faiss": False}}
+    assert ShortlistRetriever(**right).invoke(QUESTION)
 
 
 def test_what_was_never_shown_is_no_hit():

@@ -71,9 +71,22 @@ class Store(VectorStore):
         raise NotImplementedError
 
 
+class Asked(list):
+    """Of each result its id, itself, and whether its list is truncated; and the list as the adapter shows it."""
+
+    def __init__(self, rows, shown):
+        super().__init__(rows)
+        self.shown = shown
+
+
+def in_langchain(retriever, i):
+    shown = retriever.invoke(str(i))
+    return Asked([(each.id, each, each.metadata["shortlist"]["truncated"]) for each in shown], shown)
+
+
 def langchain(lister, table):
     retriever = ShortlistRetriever(searches={"dense": Store(table)}, lister=lister, fetch_k=FETCH_K)
-    return retriever, lambda i: [(each.id, each, each.metadata["truncated"]) for each in retriever.invoke(str(i))]
+    return retriever, functools.partial(in_langchain, retriever)
 
 
 def llama_index(lister, table):
@@ -83,7 +96,7 @@ def llama_index(lister, table):
     def ask(i):
         nodes = [NodeWithScore(node=pool[j], score=score) for j, score in zip(*search(table[i], FETCH_K), strict=True)]
         kept = postprocessor.postprocess_nodes(nodes, query_str="question")
-        return [(each.node_id, each, each.node.metadata["truncated"]) for each in kept]
+        return Asked([(each.node_id, each, each.node.metadata["shortlist"]["truncated"]) for each in kept], kept)
 
     return postprocessor, ask
 
@@ -102,7 +115,8 @@ def haystack(lister, table):
     def ask(i):
         found = zip(*search(table[i], FETCH_K), strict=True)
         result = component.run([HaystackDocument(id=f"p{j}", content="", score=score) for j, score in found])
-        return [(each.id, each, result["truncated"]) for each in result["documents"]]
+        shown = result["documents"]
+        return Asked([(each.id, each, result["truncated"]) for each in shown], shown)
 
     return component, ask
 
@@ -122,7 +136,7 @@ def two_scorers(rounds=1300):
 def langchain_several(lister, tables):
     stores = {name: Store(table) for name, table in zip(("dense", "bm25"), tables, strict=True)}
     retriever = ShortlistRetriever(searches=stores, lister=lister, fetch_k=FEW)
-    return retriever, lambda i: [(each.id, each, each.metadata["truncated"]) for each in retriever.invoke(str(i))]
+    return retriever, functools.partial(in_langchain, retriever)
 
 
 class Retrieved(BaseRetriever):
@@ -144,7 +158,8 @@ def llama_index_several(lister, tables):
     retriever = ShortlistFusionRetriever(retrievers, lister=lister)
 
     def ask(i):
-        return [(each.node_id, each, each.node.metadata["truncated"]) for each in retriever.retrieve(str(i))]
+        shown = retriever.retrieve(str(i))
+        return Asked([(each.node_id, each, each.node.metadata["shortlist"]["truncated"]) for each in shown], shown)
 
     return retriever, ask
 
@@ -161,7 +176,8 @@ def haystack_several(lister, tables):
 
     def ask(i):
         result = joiner.run(dense=documents(tables[0][i]), bm25=documents(tables[1][i]))
-        return [(each.id, each, result["truncated"]) for each in result["documents"]]
+        shown = result["documents"]
+        return Asked([(each.id, each, result["truncated"]) for each in shown], shown)
 
     return joiner, ask
 
@@ -182,7 +198,7 @@ def run(make, lister, table):
         if right:
             adapter.hit(right[0])
         else:
-            adapter.miss(adapter.last_round_id)
+            adapter.miss(shown.shown)
     if getattr(adapter.lister.policy, "delta", None) is None:
         return np.array(hits), np.array(marked), adapter
     recall = adapter.summary()["candidate_recall"]
@@ -245,7 +261,7 @@ def test_as_shipped_lists_are_short_at_once_and_the_budget_holds_under_a_shift(m
         if right:
             adapter.hit(right[0])
         else:
-            adapter.miss(adapter.last_round_id)
+            adapter.miss(shown.shown)
     most, before, after = excess(np.array(hits)), np.mean(lengths[:300]), np.mean(lengths[300:])
     print(f"{make.__name__}: {before:.1f} of {width} shown, then {after:.1f}; excess {most:.1f}")
     assert max(lengths[:10]) <= 10
@@ -337,12 +353,12 @@ def test_langchain_asks_once_and_for_the_same_number_in_every_round():
 def test_a_search_that_finds_nothing_is_a_round_of_its_own(make, score):
     """Its miss is its own: the question before it can still be answered, and the miss counts."""
     adapter, ask = make(Shortlister(COVERAGE, delta=0.01, score=score), world(3.5, 2))
-    first = ask(0)[0][1]
-    before = adapter.last_round_id
-    for empty in (empty_search(adapter), empty_search(adapter)):
-        assert empty == []
-    assert adapter.last_round_id != before
-    adapter.miss(adapter.last_round_id)
+    first = ask(0)
+    empty = [empty_search(adapter), empty_search(adapter)]
+    assert empty == [[], []]
+    assert len({first.shown.round_id, *(each.round_id for each in empty)}) == 3
+    adapter.miss(empty[1])
+    first = first[0][1]
     adapter.hit(first)
     summary = adapter.summary()
     assert (summary["rounds"], summary["hits"], summary["misses"], summary["open"]) == (3, 1, 1, 1)
@@ -370,11 +386,11 @@ def test_more_teaches_as_much_as_an_uncut_list(framework):
             assert at_most is None or len(shown) <= at_most
             found = [item for name, item, _ in shown if name == "p0"]
             if not found and shown and len(shown) < FETCH_K:
-                more = adapter.more(adapter.last_round_id) if at_most else []
+                more = adapter.more(shown.shown) if at_most else []
                 found = [item for item in more if getattr(item, "node_id", getattr(item, "id", None)) == "p0"]
             if found:
                 adapter.hit(found[0])
             else:
-                adapter.miss(adapter.last_round_id)
+                adapter.miss(shown.shown)
         thresholds.append(adapter.lister.threshold)
     assert thresholds[0] == thresholds[1] > -math.inf

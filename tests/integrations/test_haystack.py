@@ -59,8 +59,7 @@ def test_a_pipeline_is_saved_and_loaded_and_goes_on(tmp_path):
         made.get_component("shortlist").hit(result["documents"][0])
     assert result["threshold"] > 0.8
     assert [document.id for document in result["documents"]] == ["p0"]
-    note = result["documents"][0].meta
-    assert set(note) == {"round_id", "member", "score", "threshold", "truncated"}
+    assert set(result["documents"][0].meta) == {"shortlist"}
     text = made.dumps()
     assert "lister.json" in text
     again = Pipeline.loads(text, allowed_modules=["shortlist.integrations.haystack"])
@@ -74,7 +73,7 @@ def test_it_cannot_fetch_more_and_says_so():
     store.write_documents(documents([0.9, 0.5, 0.1]))
     result = ask(made)
     assert result["truncated"]
-    assert all(document.meta["truncated"] for document in result["documents"])
+    assert all(document.meta["shortlist"]["truncated"] for document in result["documents"])
 
 
 def test_with_the_service(tmp_path):

@@ -8,8 +8,9 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from shortlist import AsyncClient, Client, GroupedShortlister, InvalidInput, Shortlister
+from shortlist.errors import InvalidParameter
 from shortlist.integrations._candidates import content_name
-from shortlist.integrations.langchain import ShortlistRetriever
+from shortlist.integrations.langchain import ShortlistCompressor, ShortlistRetriever
 from tests.integrations.world import check, learned, questions, vector
 from tests.service.running import running
 
@@ -43,7 +44,7 @@ def test_two_thousand_questions():
         if found:
             retriever.hit(found[0])  # from a shown document to its answer: one line
         else:
-            retriever.miss(retriever.last_round_id)
+            retriever.miss(documents)
     check(shown, hits, "LangChain")
     assert lister.summary()["open"] == 0
     assert retriever.summary()["score"] == "relative(0.4)"
@@ -55,11 +56,12 @@ def test_metadata_and_originals():
     retriever = ShortlistRetriever(searches={"dense": made}, lister=Shortlister())
     documents = retriever.invoke("question")
     assert [document.id for document in documents] == ["p0", "p1", "p2"]
-    note = documents[0].metadata
-    assert set(note) == {"round_id", "member", "score", "scores", "threshold", "truncated"}
-    assert note["scores"] == {"dense": note["score"]}
-    assert (note["member"], note["threshold"], note["truncated"]) == ("p0", None, False)
-    assert note["score"] == pytest.approx(0.9)
+    assert set(documents[0].metadata) == {"shortlist"}
+    note = documents[0].metadata["shortlist"]
+    assert set(note) == {"round_id", "member", "score", "scores", "threshold", "truncated", "kept"}
+    assert note["scores"] == {"dense": pytest.approx(0.9)}
+    assert (note["member"], note["threshold"], note["truncated"], note["kept"]) == ("p0", None, False, True)
+    assert 0.5 < note["score"] < 1
     assert made.get_by_ids(["p0"])[0].metadata == {}  # the store's own documents are left alone
     with pytest.raises(InvalidInput, match="was not shown by a ShortlistRetriever"):
         retriever.hit(Document("another"))
@@ -70,10 +72,10 @@ def test_what_was_not_fetched_is_marked():
     lister = learned()
     documents = ShortlistRetriever(searches={"dense": store(scores)}, lister=lister, fetch_k=5).invoke("question")
     assert len(documents) == 5
-    assert all(document.metadata["truncated"] for document in documents)  # never a silent loss
+    assert all(document.metadata["shortlist"]["truncated"] for document in documents)  # never a silent loss
     documents = ShortlistRetriever(searches={"dense": store(scores)}, lister=lister, fetch_k=200).invoke("question")
     assert len(documents) == sum(score >= lister.threshold for score in scores)
-    assert not documents[0].metadata["truncated"]
+    assert not documents[0].metadata["shortlist"]["truncated"]
 
 
 def test_distances_are_turned():
@@ -86,15 +88,26 @@ def test_distances_are_turned():
     retriever = ShortlistRetriever(searches={"dense": made}, lister=Shortlister(), higher_is_better=False)
     documents = retriever.invoke("question")
     assert [document.id for document in documents] == ["p1", "p2", "p0"]
-    assert documents[0].metadata["score"] == pytest.approx(0.2)  # as the store gave it
+    assert documents[0].metadata["shortlist"]["scores"] == {"dense": pytest.approx(0.2)}  # as the store gave it
 
 
 def test_what_is_refused():
     for wrong in ("nobody", GroupedShortlister()):
         with pytest.raises(ValueError, match=r"must be a Shortlister, a Client|one lister per group"):
             ShortlistRetriever(searches={"dense": store([0.5])}, lister=wrong)
-    with pytest.raises(ValueError, match="fetchk"):
-        ShortlistRetriever(searches={"dense": store([0.5])}, lister=Shortlister(), fetchk=2)
+    for wrong, message in (
+        ({"fetchk": 2}, "ShortlistRetriever has no setting 'fetchk'; its settings are .*fetch_k"),
+        ({"k": 5}, "ShortlistRetriever has no setting 'k'"),
+        ({"searches": store([0.5])}, "searches is .*; give at least one by its name, such as {'dense'"),
+        ({"fetch_k": "many"}, "fetch_k is 'many'; it must be a whole number of at least 1"),
+        ({"higher_is_better": "no"}, "higher_is_better is 'no'; it must be True, or False for distances"),
+    ):
+        with pytest.raises(InvalidParameter, match=message):
+            ShortlistRetriever(**{"searches": {"dense": store([0.5])}, "lister": Shortlister(), **wrong})
+    with pytest.raises(InvalidParameter, match="ShortlistRetriever needs 'lister'"):
+        ShortlistRetriever(searches={"dense": store([0.5])})
+    with pytest.raises(InvalidParameter, match="ShortlistCompressor has no setting 'scores'"):
+        ShortlistCompressor(lister=Shortlister(), scores="rank")
     with pytest.raises(ValueError, match="fetch_k is 0"):
         ShortlistRetriever(searches={"dense": store([0.5])}, lister=Shortlister(), fetch_k=0)
 
@@ -109,7 +122,10 @@ def test_documents_without_ids_are_known_by_what_they_say():
     made.add_documents([Document("a 0.5"), Document("b 0.9")])
     retriever = ShortlistRetriever(searches={"dense": made}, lister=Shortlister())
     documents = retriever.invoke("question")
-    assert [document.metadata["member"] for document in documents] == [content_name("b 0.9"), content_name("a 0.5")]
+    assert [document.metadata["shortlist"]["member"] for document in documents] == [
+        content_name("b 0.9"),
+        content_name("a 0.5"),
+    ]
     retriever.hit(documents[1])
 
 
@@ -120,7 +136,7 @@ def test_a_saved_lister_goes_on_where_it_was(tmp_path):
         searches={"dense": store([0.9, 0.1])}, lister=Shortlister.load(tmp_path / "lister.json"), fetch_k=10
     )
     (document,) = again.invoke("question")
-    assert document.metadata["threshold"] == lister.threshold
+    assert document.metadata["shortlist"]["threshold"] == lister.threshold
 
 
 def test_the_service_and_the_loop(tmp_path):
@@ -140,13 +156,14 @@ def test_the_service_and_the_loop(tmp_path):
                 retriever = ShortlistRetriever(searches={"dense": store([0.9, 0.5])}, lister=client)
                 found = await asyncio.gather(*(retriever.ainvoke("question") for _ in range(20)))
                 await asyncio.gather(*(retriever.ahit(documents[0]) for documents in found[:19]))
-                await retriever.amiss(found[19][0].metadata["round_id"])
+                await retriever.amiss(found[19][0].metadata["shortlist"]["round_id"])
                 return await client.summary()
 
         summary = asyncio.run(main())
         assert (summary["hits"], summary["misses"]) == (20, 1)
         with Client(service.url, "docs") as client:  # a search that finds nothing is a round of its own, here too
             retriever = ShortlistRetriever(searches={"dense": store([])}, lister=client)
-            assert retriever.invoke("question") == []
-            retriever.miss(retriever.last_round_id)
+            empty = retriever.invoke("question")
+            assert empty == []
+            retriever.miss(empty)
             assert (client.summary()["rounds"], client.summary()["misses"]) == (22, 2)

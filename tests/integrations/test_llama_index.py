@@ -54,7 +54,7 @@ def test_two_thousand_questions():
         if found:
             postprocessor.hit(found[0])
         else:
-            postprocessor.miss(postprocessor.last_round_id)
+            postprocessor.miss(kept)
     check(shown, hits, "LlamaIndex")
     assert postprocessor.summary()["score"] == "relative(0.4)"
 
@@ -66,8 +66,8 @@ def test_with_a_real_index():
     postprocessor = ShortlistPostprocessor(lister=learned(), complete=True)
     kept = postprocessor.postprocess_nodes(retriever.retrieve("question"), query_str="question")
     assert [node.node_id for node in kept] == ["p1", "p2"]
-    note = kept[0].node.metadata
-    assert set(note) == {"round_id", "member", "score", "threshold", "truncated"}
+    assert set(kept[0].node.metadata) == {"shortlist"}
+    assert kept[0].score == pytest.approx(0.9)  # the retriever's own
     assert "round_id" not in kept[0].node.get_content(metadata_mode=MetadataMode.LLM)  # no model reads it
     assert index.docstore.get_node("p1").metadata == {}
     postprocessor.hit(kept[0])
@@ -76,9 +76,9 @@ def test_with_a_real_index():
 def test_it_cannot_fetch_more_and_says_so():
     postprocessor = ShortlistPostprocessor(lister=learned())
     kept = postprocessor.postprocess_nodes(nodes([0.9, 0.8, 0.7]))
-    assert all(node.node.metadata["truncated"] for node in kept)
+    assert all(node.node.metadata["shortlist"]["truncated"] for node in kept)
     kept = postprocessor.postprocess_nodes(nodes([0.9, 0.8, 0.1]))
-    assert [node.node.metadata["truncated"] for node in kept] == [False, False]
+    assert [node.node.metadata["shortlist"]["truncated"] for node in kept] == [False, False]
     assert ShortlistPostprocessor(lister=learned(), complete=True).postprocess_nodes([]) == []
 
 
@@ -88,7 +88,7 @@ def test_the_loop_is_not_blocked():
         kept = await postprocessor.apostprocess_nodes(nodes([0.9, 0.8]))
         await postprocessor.ahit(kept[0])
         kept = await postprocessor.apostprocess_nodes(nodes([0.9, 0.8]))
-        await postprocessor.amiss(kept[0].node.metadata["round_id"])
+        await postprocessor.amiss(kept[0].node.metadata["shortlist"]["round_id"])
         return postprocessor.summary()
 
     summary = asyncio.run(main())

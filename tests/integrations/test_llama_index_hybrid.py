@@ -46,11 +46,13 @@ def test_each_retriever_gives_its_scores():
     shown = retriever.retrieve(QUESTION)
     single = {name: {node.node_id: node.score for node in each.retrieve(QUESTION)} for name, each in parts.items()}
     assert {node.node_id for node in shown} == {*single["dense"], *single["bm25"]}
-    assert any(None in node.node.metadata["scores"].values() for node in shown)
+    assert any(None in node.node.metadata["shortlist"]["scores"].values() for node in shown)
     for node in shown:
-        assert node.node.metadata["scores"] == {name: known.get(node.node_id) for name, known in single.items()}
-        assert node.node.metadata["truncated"]
-        assert node.score is None
+        assert node.node.metadata["shortlist"]["scores"] == {
+            name: known.get(node.node_id) for name, known in single.items()
+        }
+        assert node.node.metadata["shortlist"]["truncated"]
+        assert node.score == node.node.metadata["shortlist"]["score"]  # there is no single other one
         assert node.node.get_content(metadata_mode=MetadataMode.LLM) == TEXTS[node.node_id]  # no model reads the notes
     retriever.hit(shown[:2])
     assert retriever.summary().hits == 1
@@ -60,16 +62,16 @@ def test_sync_and_async_are_the_same_and_so_is_more():
     async def both():
         retriever = ShortlistFusionRetriever(list(retrievers().values()), Shortlister(), complete=True)
         plain, awaited = retriever.retrieve(QUESTION), await retriever.aretrieve(QUESTION)
-        await retriever.amiss(awaited[0].node.metadata["round_id"])
+        await retriever.amiss(awaited[0].node.metadata["shortlist"]["round_id"])
         return plain, awaited
 
     plain, awaited = asyncio.run(both())
     assert [node.node_id for node in plain] == [node.node_id for node in awaited]
-    assert set(plain[0].node.metadata["scores"]) == {"retriever_1", "retriever_2"}
-    assert not plain[0].node.metadata["truncated"]
+    assert set(plain[0].node.metadata["shortlist"]["scores"]) == {"retriever_1", "retriever_2"}
+    assert not plain[0].node.metadata["shortlist"]["truncated"]
     paged = ShortlistFusionRetriever(retrievers(), Shortlister(at_most=2))
     first = paged.retrieve(QUESTION)
-    rest = paged.more(first[0].node.metadata["round_id"])
+    rest = paged.more(first[0].node.metadata["shortlist"]["round_id"])
     assert [node.node_id for node in first + rest] == [node.node_id for node in plain]
 
 
@@ -101,7 +103,7 @@ def test_the_dispatcher_hears_of_our_retrieval_and_of_those_within(awaited):
     assert first.str_or_query_bundle == QUESTION
     assert isinstance(last, RetrievalEndEvent)
     assert [node.node_id for node in last.nodes] == [node.node_id for node in shown]
-    assert last.nodes[0].node.metadata["round_id"] == shown[0].node.metadata["round_id"]
+    assert last.nodes[0].node.metadata["shortlist"]["round_id"] == shown[0].node.metadata["shortlist"]["round_id"]
 
 
 class Broken(BaseRetriever):

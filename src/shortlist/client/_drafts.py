@@ -81,6 +81,8 @@ class Draft:
                 truncated=reply["truncated"],
                 added=reply["added"],
                 explored=reply["explored"],
+                comparable=tuple(reply["comparable"]),
+                kept=reply["kept"],
             )
         except (KeyError, TypeError):
             raise ServiceError(f"not a response of this service: {str(reply)[:200]}") from None

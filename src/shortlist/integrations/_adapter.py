@@ -9,35 +9,63 @@ searches, each has its own scores, and its own report of what it left out.
 """
 
 import asyncio
-import contextvars
 import dataclasses
 import inspect
 import math
+import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 from shortlist._validation import Member
-from shortlist.errors import InvalidInput, InvalidParameter
+from shortlist.errors import InvalidInput, InvalidParameter, InvalidScores
 from shortlist.integrations._candidates import Candidates, SearchResult, distinct, merge, numbers
 from shortlist.listers.grouped import GroupedShortlister
 from shortlist.listers.protocol import Lister
 from shortlist.rounds.shown import More, Shown, to_null
 
-__all__ = ["Adapter", "Candidates", "SearchResult", "check_searches", "plain_call", "waiting_call"]
+__all__ = [
+    "NOTES",
+    "Adapter",
+    "Candidates",
+    "SearchResult",
+    "ShownList",
+    "check_searches",
+    "plain_call",
+    "waiting_call",
+]
 
 Item = TypeVar("Item")
 
 #: The number of lists whose rest is kept, for `more`.
 _KEPT: Final = 1_000
+#: The key of an item's metadata under which everything stands that is added to it.
+NOTES: Final = "shortlist"
+#: So many results whose scores rise without an exception are distances, in whatever order a search returns them: by
+#: chance one list in 40,000 does. Of a search that returns the best first, two are enough.
+_MANY: Final = 8
 
 
-class _Last:
-    """The last round of a thread or task, unless a copy of its context has opened a later one."""
+class ShownList(list[Item]):
+    """The results of one list, best first: a list that knows its round, also if it is empty.
 
-    def __init__(self, round_id: Any) -> None:
-        self.round_id, self.is_overtaken = round_id, False
+    Attributes
+    ----------
+    round_id
+        The round, for its answer.
+    threshold
+        The threshold of the list.
+    truncated
+        Whether it may lack a result that reaches the threshold.
+    """
+
+    def __init__(self, items: Iterable[Item] = (), shown: Shown | None = None) -> None:
+        super().__init__(items)
+        # A framework may copy a list by its type alone: then it is any list.
+        self.round_id = None if shown is None else shown.round_id
+        self.threshold = -math.inf if shown is None else shown.threshold
+        self.truncated = shown is not None and shown.truncated
 
 
 class _Kept(NamedTuple):
@@ -57,9 +85,17 @@ class Adapter:
         A `shortlist.Shortlister`, a `shortlist.Client` or a `shortlist.AsyncClient`.
     higher_is_better
         False for distances. With several searches, one per search by name; True by default.
+    autosave
+        A file that a lister of this process is saved to after every change.
     """
 
-    def __init__(self, lister: Lister, *, higher_is_better: bool | Mapping[str, bool] = True) -> None:
+    def __init__(
+        self,
+        lister: Lister,
+        *,
+        higher_is_better: bool | Mapping[str, bool] = True,
+        autosave: str | os.PathLike[str] | None = None,
+    ) -> None:
         if isinstance(lister, GroupedShortlister):
             raise InvalidParameter(
                 f"lister is {lister!r}, which needs a group with every list; use one adapter and one lister per group"
@@ -69,27 +105,32 @@ class Adapter:
         self.lister = lister
         # Only a service stores texts, and only a service has to be waited for.
         self._is_remote = "texts" in inspect.signature(lister.propose).parameters
-        self._higher_is_better = higher_is_better
+        if autosave is not None and self._is_remote:
+            raise InvalidParameter(
+                f"autosave is {str(autosave)!r}, and lister is {lister!r}: a service stores everything by itself; "
+                "leave autosave out"
+            )
+        directions = higher_is_better.values() if isinstance(higher_is_better, Mapping) else [higher_is_better]
+        if not all(isinstance(one, bool) for one in directions):
+            raise InvalidParameter(
+                f"higher_is_better is {higher_is_better!r}; it must be True, or False for distances, or one of them "
+                "per search by name"
+            )
+        self._higher_is_better, self._autosave, self._saving = higher_is_better, autosave, threading.Lock()
         # The lists that left something out, latest last.
         self._kept: OrderedDict[Any, _Kept] = OrderedDict()
         self._lock = threading.Lock()
-        self._last: contextvars.ContextVar[_Last | None] = contextvars.ContextVar("last_round_id", default=None)
 
     @property
     def is_async(self) -> bool:
         """Whether the lister's verbs must be awaited."""
         return asyncio.iscoroutinefunction(self.lister.propose)
 
-    @property
-    def last_round_id(self) -> Any:
-        """The last round of this thread or task: for an empty list, which has no document with metadata."""
-        last = self._last.get()
-        if last is not None and last.is_overtaken:
-            raise InvalidInput(
-                "a later list was shown inside a chain or another task, so the last round is not known here; take "
-                "round_id from the metadata of a document, and give the lister at_least=1, so that no list is empty"
-            )
-        return None if last is None else last.round_id
+    def save(self) -> None:
+        """Write the lister to its file, if it has one; the latest change is in the latest file."""
+        if self._autosave is not None:
+            with self._saving:
+                self.lister.save(self._autosave)  # type: ignore[attr-defined]
 
     def sign(self, search: str = "") -> float:
         """Return 1 if larger scores of a search are better, and -1 if they are distances."""
@@ -104,12 +145,26 @@ class Adapter:
         self, searches: Mapping[str, SearchResult[Item]], identify: Callable[[Item], tuple[Any, str | None]]
     ) -> Candidates[Item]:
         """Return the results of several searches as one list of candidates; see `merge`."""
-        turned = {name: each._replace(scores=self.oriented(each.scores, name)) for name, each in searches.items()}
-        return merge(turned, identify)
+        return merge({name: self._turned(each, name) for name, each in searches.items()}, identify)
+
+    def _turned(self, results: SearchResult[Item], search: str) -> SearchResult[Item]:
+        """Return results with scores for which larger is better, or raise if they are in the other direction."""
+        values = self.oriented(results.scores, search)
+        least = 2 if results.best_first else _MANY
+        if len(values) >= least and values[0] < values[-1] and all(map(float.__le__, values, values[1:])):
+            of, now = f" of the search {search!r}" if search else "", self.sign(search) > 0
+            advice = "these are distances: set higher_is_better=False" if now else "leave higher_is_better out"
+            if isinstance(self._higher_is_better, Mapping) or search:
+                advice += f", or higher_is_better={{{search!r}: {not now}}} for this search alone"
+            raise InvalidScores(
+                f"the scores{of} {'rise' if now else 'fall'} from {results.scores[0]} for the first result to "
+                f"{results.scores[-1]} for the last, and {'larger' if now else 'smaller'} is better here; {advice}"
+            )
+        return results._replace(scores=values)
 
     def single(self, results: SearchResult[Item], ids: Sequence[Any]) -> Candidates[Item]:
         """Return the results of one search as candidates."""
-        values = self.oriented(results.scores)
+        values = list(self._turned(results, "").scores)
         below = {"": min(values)} if results.more and values else {}
         return Candidates(list(results.items), distinct(ids), {"": values}, below)
 
@@ -137,7 +192,14 @@ class Adapter:
 
     def offer(self, candidates: Candidates[Item], **words: Any) -> tuple[Shown, list[Item]]:
         """Show a list; return it and its items, best first."""
-        return self._take(candidates, self.lister.propose(**self._arguments(candidates, words)))
+        if self.is_async:
+            raise InvalidInput(
+                f"lister is {self.lister!r}, whose verbs have to be awaited: call the asynchronous method (ainvoke, "
+                "aretrieve, run_async), or give a Client"
+            )
+        shown = self.lister.propose(**self._arguments(candidates, words))
+        self.save()
+        return self._take(candidates, shown)
 
     async def offer_async(self, candidates: Candidates[Item], **words: Any) -> tuple[Shown, list[Item]]:
         """Do the same without blocking the loop."""
@@ -145,7 +207,9 @@ class Adapter:
 
     def more(self, round_id: Any, count: int | None) -> tuple[Shown, list[Any]]:
         """Show more of a list; return the new part and its items, best first."""
-        return self._take_more(round_id, self.lister.more(round_id, count))
+        more = self.lister.more(round_id, count)
+        self.save()
+        return self._take_more(round_id, more)
 
     async def more_async(self, round_id: Any, count: int | None) -> tuple[Shown, list[Any]]:
         """Do the same without blocking the loop."""
@@ -162,7 +226,9 @@ class Adapter:
                 )
             return Shown(round_id, -math.inf, (), (), 0, 0), []  # all of it was shown
         scores = tuple(kept.scores[member] for member in more.members)
-        shown = dataclasses.replace(kept.shown, members=more.members, scores=scores, truncated=more.truncated)
+        shown = dataclasses.replace(
+            kept.shown, members=more.members, scores=scores, truncated=more.truncated, comparable=None, kept=None
+        )
         return shown, [kept.items[member] for member in more.members]
 
     async def call_async(self, verb: str, *arguments: Any, **named: Any) -> Any:
@@ -170,14 +236,14 @@ class Adapter:
         work: Callable[..., Any] = getattr(self.lister, verb)
         if self.is_async:
             return await work(*arguments, **named)
-        if not self._is_remote:
-            return work(*arguments, **named)
-        return await asyncio.to_thread(work, *arguments, **named)
+        if self._is_remote:
+            return await asyncio.to_thread(work, *arguments, **named)
+        result = work(*arguments, **named)
+        if self._autosave is not None:
+            await asyncio.to_thread(self.save)
+        return result
 
     def _take(self, candidates: Candidates[Item], shown: Shown) -> tuple[Shown, list[Item]]:
-        if (before := self._last.get()) is not None:
-            before.is_overtaken = True  # another context that sees it would take an older round for this one
-        self._last.set(_Last(shown.round_id))
         items = dict(zip(candidates.ids, candidates.items, strict=True))
         scores = candidates.by_member()
         if len(shown.members) < len(items):
@@ -189,25 +255,30 @@ class Adapter:
         return dataclasses.replace(shown, scores=own), [items[member] for member in shown.members]
 
     def metadata(self, shown: Shown) -> list[dict[str, Any]]:
-        """Return what to write into the metadata of each item shown."""
+        """Return what to write into the metadata of each item shown, under one key."""
         threshold = to_null(shown.threshold)
+        comparable = shown.comparable or (None,) * len(shown.members)
+        kept = len(shown.members) if shown.kept is None else shown.kept
         return [
             {
-                "round_id": shown.round_id,
-                "member": member,
-                **self._as_given(score),
-                "threshold": threshold,
-                "truncated": shown.truncated,
+                NOTES: {
+                    "round_id": shown.round_id,
+                    "member": member,
+                    "score": value,
+                    "scores": self._as_given(score),
+                    "threshold": threshold,
+                    "truncated": shown.truncated,
+                    "kept": i < kept,
+                }
             }
-            for member, score in zip(shown.members, shown.scores, strict=True)
+            for i, (member, score, value) in enumerate(zip(shown.members, shown.scores, comparable, strict=True))
         ]
 
     def _as_given(self, score: Any) -> dict[str, Any]:
-        """Return scores as the searches gave them, None where one has none; `score` is None with several searches."""
-        if not isinstance(score, dict):
-            return {"score": self.sign() * score}
-        scores = {name: None if math.isnan(value) else self.sign(name) * value for name, value in score.items()}
-        return {"score": next(iter(scores.values())) if len(scores) == 1 else None, "scores": scores}
+        """Return scores as the searches gave them, None where one has none."""
+        each = score if isinstance(score, dict) else {"score": score}
+        sign = self.sign if isinstance(score, dict) else lambda _: self.sign()
+        return {name: None if math.isnan(value) else sign(name) * value for name, value in each.items()}
 
 
 def check_searches(what: str, searches: Any, higher_is_better: Any) -> None:

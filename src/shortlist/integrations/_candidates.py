@@ -26,6 +26,8 @@ class SearchResult(NamedTuple, Generic[Item]):
     scores: Sequence[float]
     #: Whether the store may have more.
     more: bool
+    #: Whether the store is known to return the best first.
+    best_first: bool = False
 
 
 class Candidates(NamedTuple, Generic[Item]):

@@ -1,11 +1,13 @@
-"""The verbs of all adapters: from a result that was shown to its answer."""
+"""The verbs of all adapters: from a result that was shown to its answer, and from labeled questions to a warm start."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
-from shortlist.errors import InvalidInput
-from shortlist.integrations._adapter import Adapter
+from shortlist.errors import InvalidInput, InvalidParameter
+from shortlist.integrations._adapter import NOTES, Adapter, ShownList
 from shortlist.integrations._candidates import Candidates, SearchResult
+from shortlist.integrations._labels import Labels, Progress, to_terminal
 from shortlist.rounds.shown import Shown
 
 __all__ = ["FeedbackMixin"]
@@ -53,50 +55,51 @@ class FeedbackMixin:
             "texts": [None if text is None else text[:_LONGEST] for text in texts],
         }
 
-    def _offer(self, candidates: Candidates[Any], query: str | None) -> tuple[Shown, list[Any]]:
-        """Show a list; return it and its items with their notes, best first."""
-        shown, items = self._adapter.offer(candidates, **self._words(candidates, query))
-        return shown, self._marked(shown, items)
+    def _list(self, shown: Shown, items: list[Any]) -> ShownList[Any]:
+        return ShownList(self._marked(shown, items), shown)
 
-    async def _offer_async(self, candidates: Candidates[Any], query: str | None) -> tuple[Shown, list[Any]]:
+    def _offer(self, candidates: Candidates[Any], query: str | None) -> ShownList[Any]:
+        """Show a list; return its items with their notes, best first."""
+        return self._list(*self._adapter.offer(candidates, **self._words(candidates, query)))
+
+    async def _offer_async(self, candidates: Candidates[Any], query: str | None) -> ShownList[Any]:
         """Do the same without blocking the loop."""
-        shown, items = await self._adapter.offer_async(candidates, **self._words(candidates, query))
-        return shown, self._marked(shown, items)
+        return self._list(*await self._adapter.offer_async(candidates, **self._words(candidates, query)))
 
-    def more(self, round_id: Any, count: int | None = None) -> list[Any]:
+    def more(self, shown: Any, count: int | None = None) -> ShownList[Any]:
         """Show more of a list: the next results, best first, any of which may then be a `hit`.
 
         Parameters
         ----------
-        round_id
-            The list's ``round_id``.
+        shown
+            The list, one of its results, or its ``round_id``.
         count
             How many more; by default all the rest.
 
         Returns
         -------
-        list[Any]
-            The next results, as the framework has them.
+        ShownList
+            The next results, as the framework has them. They have no learned ``score``.
         """
         self._verb("more")  # raises if it has to be awaited
-        return self._marked(*self._adapter.more(round_id, count))
+        return self._list(*self._adapter.more(self._round_of(shown), count))
 
-    async def amore(self, round_id: Any, count: int | None = None) -> list[Any]:
+    async def amore(self, shown: Any, count: int | None = None) -> ShownList[Any]:
         """Show more of a list, without blocking the loop.
 
         Parameters
         ----------
-        round_id
-            The list's ``round_id``.
+        shown
+            The list, one of its results, or its ``round_id``.
         count
             How many more; by default all the rest.
 
         Returns
         -------
-        list[Any]
+        ShownList
             The next results, as the framework has them.
         """
-        return self._marked(*await self._adapter.more_async(round_id, count))
+        return self._list(*await self._adapter.more_async(self._round_of(shown), count))
 
     def _verb(self, name: str) -> Callable[..., Any]:
         """Return one of the lister's verbs, if it need not be awaited."""
@@ -105,28 +108,35 @@ class FeedbackMixin:
         verb: Callable[..., Any] = getattr(self._adapter.lister, name)
         return verb
 
+    def _notes_of(self, item: Any) -> Mapping[str, Any]:
+        """Return what was added to a result when it was shown, or raise."""
+        try:
+            notes = self._metadata_of(item)[NOTES]
+            notes["round_id"], notes["member"]
+        except (AttributeError, KeyError, TypeError):
+            raise InvalidInput(
+                f"this {type(item).__name__} was not shown by a {type(self).__name__}: its metadata has no {NOTES!r}"
+            ) from None
+        return notes  # type: ignore[no-any-return]
+
     def _answered(self, item: Any) -> tuple[Any, Any]:
         if isinstance(item, (list, tuple)):  # all of these are needed
             each = [self._answered(one) for one in item]
             if len({round_id for round_id, _ in each}) != 1:
                 raise InvalidInput("these are not from one list; give one or more results of one round")
             return each[0][0], [member for _, member in each]
-        try:
-            notes = self._metadata_of(item)
-        except AttributeError:
-            notes = {}
-        if "round_id" not in notes or "member" not in notes:
-            raise InvalidInput(f"this was not shown by a {type(self).__name__}: its metadata has no round_id")
+        notes = self._notes_of(item)
         return notes["round_id"], notes["member"]
 
-    @property
-    def last_round_id(self) -> Any:
-        """The last round of this thread or task, for a list that was empty; None if there was none.
-
-        A chain shows its lists in its own context. If one has done so since, this raises an error rather than return
-        the round before.
-        """
-        return self._adapter.last_round_id
+    def _round_of(self, shown: Any) -> Any:
+        """Return the round of a list, of one of its results, or itself if it is the id of one."""
+        if isinstance(shown, ShownList) and shown.round_id is not None:
+            return shown.round_id
+        if isinstance(shown, (list, tuple)) and shown:
+            return self._answered(shown)[0]
+        if isinstance(shown, (str, int)):
+            return shown
+        return self._notes_of(shown)["round_id"]
 
     def summary(self) -> Any:
         """Return a summary of all rounds so far.
@@ -137,6 +147,10 @@ class FeedbackMixin:
             A `shortlist.Summary`, or the service's; with an AsyncClient an awaitable.
         """
         return self._adapter.lister.summary()
+
+    def _report(self, verb: str, *arguments: Any) -> None:
+        self._verb(verb)(*arguments)
+        self._adapter.save()
 
     def hit(self, item: Any) -> None:
         """Report that this result was right; or a list of results, if all of them are needed.
@@ -151,37 +165,37 @@ class FeedbackMixin:
         InvalidInput
             If it was not shown by this adapter, or the verb must be awaited.
         """
-        self._verb("hit")(*self._answered(item))
+        self._report("hit", *self._answered(item))
 
-    def miss(self, round_id: Any) -> None:
+    def miss(self, shown: Any) -> None:
         """Report that the right result was not in the list.
 
         Parameters
         ----------
-        round_id
-            The list's ``round_id``.
+        shown
+            The list, one of its results, or its ``round_id``.
         """
-        self._verb("miss")(round_id)
+        self._report("miss", self._round_of(shown))
 
-    def skip(self, round_id: Any) -> None:
+    def skip(self, shown: Any) -> None:
         """Report that no answer will come.
 
         Parameters
         ----------
-        round_id
-            The list's ``round_id``.
+        shown
+            The list, one of its results, or its ``round_id``.
         """
-        self._verb("skip")(round_id)
+        self._report("skip", self._round_of(shown))
 
-    def absent(self, round_id: Any) -> None:
+    def absent(self, shown: Any) -> None:
         """Report that the user saw everything and none is right; a miss if the list is marked ``truncated``.
 
         Parameters
         ----------
-        round_id
-            The list's ``round_id``.
+        shown
+            The list, one of its results, or its ``round_id``.
         """
-        self._verb("absent")(round_id)
+        self._report("absent", self._round_of(shown))
 
     async def ahit(self, item: Any) -> None:
         """Report that this result was right, without blocking the loop.
@@ -193,32 +207,141 @@ class FeedbackMixin:
         """
         await self._adapter.call_async("hit", *self._answered(item))
 
-    async def amiss(self, round_id: Any) -> None:
+    async def amiss(self, shown: Any) -> None:
         """Report that the right result was not in the list, without blocking the loop.
 
         Parameters
         ----------
-        round_id
-            The list's ``round_id``.
+        shown
+            The list, one of its results, or its ``round_id``.
         """
-        await self._adapter.call_async("miss", round_id)
+        await self._adapter.call_async("miss", self._round_of(shown))
 
-    async def askip(self, round_id: Any) -> None:
+    async def askip(self, shown: Any) -> None:
         """Report that no answer will come, without blocking the loop.
 
         Parameters
         ----------
-        round_id
-            The list's ``round_id``.
+        shown
+            The list, one of its results, or its ``round_id``.
         """
-        await self._adapter.call_async("skip", round_id)
+        await self._adapter.call_async("skip", self._round_of(shown))
 
-    async def aabsent(self, round_id: Any) -> None:
+    async def aabsent(self, shown: Any) -> None:
         """Report that the user saw everything and none is right, without blocking the loop.
 
         Parameters
         ----------
-        round_id
-            The list's ``round_id``.
+        shown
+            The list, one of its results, or its ``round_id``.
         """
-        await self._adapter.call_async("absent", round_id)
+        await self._adapter.call_async("absent", self._round_of(shown))
+
+    # Labels.
+
+    def _found(self, question: str) -> Candidates[Any]:  # noqa: ARG002 - some have a search
+        """Return the candidates of a question, as its lists have them."""
+        raise InvalidParameter(
+            f"documents is missing, and a {type(self).__name__} does not search by itself: give a function from a "
+            "question to its documents, such as retriever.invoke"
+        )
+
+    def _candidates_of(self, question: str, documents: Any) -> Candidates[Any]:  # noqa: ARG002 - some have none
+        """Return documents that were found elsewhere as the candidates of a question."""
+        raise InvalidParameter(f"documents is given, and a {type(self).__name__} searches by itself: leave it out")
+
+    def _labeled(
+        self, questions: Sequence[str], right_ids: Sequence[Any], documents: Any, by: Any, progress: Progress | None
+    ) -> Labels:
+        labels = Labels(questions, right_ids, self._metadata_of, by)
+        tell = to_terminal if progress is None else progress
+        for i, question in enumerate(questions):
+            if documents is None:
+                candidates = self._found(question)
+            else:
+                results = documents(question) if callable(documents) else documents[i]
+                candidates = self._candidates_of(question, results)
+            labels.add(candidates)
+            tell(i + 1, len(questions))
+        return labels
+
+    def warm_start(
+        self,
+        questions: Sequence[str],
+        right_ids: Sequence[Any],
+        documents: Any = None,
+        *,
+        by: str | Callable[[Any], Any] | None = None,
+        progress: Progress | None = None,
+    ) -> int:
+        """Learn from labeled questions before the first list, which is then about as short as later ones.
+
+        Each question is searched once, as for a list. One whose right document no search finds counts as such: no list
+        could have had it.
+
+        Parameters
+        ----------
+        questions
+            The questions.
+        right_ids
+            The id of the right document of each, or a list of ids if all of them are needed.
+        documents
+            For an adapter behind a retriever: a function from a question to its documents, or the documents of each.
+        by
+            What a right id is compared with: a key of the documents' metadata, or a function of their metadata; by
+            default the documents' own ids. Of several documents that it is the id of, such as the parts of one text,
+            the one that stands highest in a search is the right one.
+        progress
+            Called with the number of questions done, and of all; by default they are counted on a terminal.
+
+        Returns
+        -------
+        int
+            For how many questions the right document was found.
+
+        Raises
+        ------
+        InvalidParameter
+            If the two do not have the same length, no right document was found at all, or there was a list already.
+        """
+        verb = self._verb("warm_start")
+        labels = self._labeled(questions, right_ids, documents, by, progress)
+        count = labels.checked()
+        verb(labels.lists, labels.right)
+        self._adapter.save()
+        return count
+
+    async def awarm_start(
+        self,
+        questions: Sequence[str],
+        right_ids: Sequence[Any],
+        documents: Any = None,
+        *,
+        by: str | Callable[[Any], Any] | None = None,
+        progress: Progress | None = None,
+    ) -> int:
+        """Learn from labeled questions, without blocking the loop.
+
+        Parameters
+        ----------
+        questions, right_ids, documents, by, progress
+            As for `warm_start`.
+
+        Returns
+        -------
+        int
+            For how many questions the right document was found.
+        """
+        labels = await asyncio.to_thread(self._labeled, questions, right_ids, documents, by, progress)
+        count = labels.checked()
+        await self._adapter.call_async("warm_start", labels.lists, labels.right)
+        return count
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        """Refuse to be pickled."""
+        name = type(self).__name__
+        raise InvalidInput(
+            f"a {name} cannot be pickled, because a copy would learn on its own: save its lister (lister.save(path)), "
+            f"and build it again where it is needed: {name}(..., lister=shortlist.Shortlister.load(path)); or share "
+            "the streams of a service (shortlist.Client)"
+        )

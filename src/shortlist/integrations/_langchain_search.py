@@ -43,14 +43,16 @@ class Search(abc.ABC):
         """Do the same without blocking the loop."""
         return await asyncio.to_thread(self.run, query, manager.get_sync())
 
-    def best(self, pairs: Sequence[tuple[Document, float]], *, knows_k: bool) -> SearchResult[Document]:
+    def best(
+        self, pairs: Sequence[tuple[Document, float]], *, knows_k: bool, best_first: bool = False
+    ) -> SearchResult[Document]:
         """Return the best results; a search that does not know `fetch_k` may have left some out before."""
         more = len(pairs) >= self.fetch_k or not knows_k
         if len(pairs) > self.fetch_k:
             values = numbers([pair[1] for pair in pairs], self.name)
             order = sorted(range(len(pairs)), key=lambda i: -self.sign * values[i])
             pairs = [pairs[i] for i in order[: self.fetch_k]]
-        return SearchResult([pair[0] for pair in pairs], [pair[1] for pair in pairs], more=more)
+        return SearchResult([pair[0] for pair in pairs], [pair[1] for pair in pairs], more, best_first)
 
 
 class _Store(Search):
@@ -75,11 +77,11 @@ class _Store(Search):
 
     def run(self, query: str, manager: CallbackManagerForRetrieverRun) -> SearchResult[Document]:  # noqa: ARG002
         pairs = self.asked.similarity_search_with_score(query, k=self.fetch_k, **self.filters)
-        return self.best(pairs, knows_k=True)
+        return self.best(pairs, knows_k=True, best_first=True)
 
     async def run_async(self, query: str, manager: AsyncCallbackManagerForRetrieverRun) -> SearchResult[Document]:  # noqa: ARG002
         pairs = await self.asked.asimilarity_search_with_score(query, k=self.fetch_k, **self.filters)
-        return self.best(pairs, knows_k=True)
+        return self.best(pairs, knows_k=True, best_first=True)
 
 
 class _KeywordIndex(Search):

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from shortlist.errors import InvalidParameter, needs_extra
-from shortlist.integrations._adapter import Adapter, Candidates, check_searches
+from shortlist.integrations._adapter import NOTES, Adapter, Candidates, ShownList, check_searches
 from shortlist.integrations._feedback import FeedbackMixin
 from shortlist.listers.shortlister import Shortlister
 from shortlist.rounds.shown import to_null
@@ -42,6 +42,7 @@ class _Learning(FeedbackMixin):
         "stream",
         "higher_is_better",
         "complete",
+        "autosave",
     )
 
     def _set_up(
@@ -55,13 +56,16 @@ class _Learning(FeedbackMixin):
         api_key: str | None,
         higher_is_better: bool | Mapping[str, bool],
         complete: bool,
+        autosave: bool,
     ) -> None:
+        if autosave and path is None:
+            raise InvalidParameter("autosave is set, and there is no path to save to: give one")
         if (url is None) != (stream is None) or (url is not None and path is not None):
             raise InvalidParameter("give url and stream for a service, or a path for a lister of your own")
         self.coverage, self.delta, self.score = coverage, delta, score
         self.path, self.url, self.stream, self._api_key = path, url, stream, api_key
-        self.higher_is_better, self.complete = higher_is_better, complete
-        self._adapter = Adapter(self._lister(), higher_is_better=higher_is_better)
+        self.higher_is_better, self.complete, self.autosave = higher_is_better, complete, autosave
+        self._adapter = Adapter(self._lister(), higher_is_better=higher_is_better, autosave=path if autosave else None)
 
     def _lister(self) -> Any:
         if self.url is not None:
@@ -132,18 +136,22 @@ class _Learning(FeedbackMixin):
         return component_
 
     @staticmethod
-    def _result(shown: Any, documents: list[Document]) -> dict[str, Any]:
+    def _result(documents: ShownList[Document]) -> dict[str, Any]:
         return {
             "documents": documents,
-            "round_id": shown.round_id,
-            "threshold": to_null(shown.threshold),
-            "truncated": shown.truncated,
+            "round_id": documents.round_id,
+            "threshold": to_null(documents.threshold),
+            "truncated": documents.truncated,
         }
 
     def _marked(self, shown: Any, items: list[Document]) -> list[Document]:
         notes = self._adapter.metadata(shown)
         return [
-            replace(each, score=note["score"], meta={**each.meta, **note})
+            replace(
+                each,
+                score=each.score if len(note[NOTES]["scores"]) == 1 else note[NOTES]["score"],
+                meta={**each.meta, **note},
+            )
             for each, note in zip(items, notes, strict=True)
         ]
 
@@ -182,6 +190,8 @@ class ShortlistFilter(_Learning):
         Settings of a new lister, if there is none at `path`; an existing one must have the same.
     path
         A file for the lister: read if it exists, and written by `save` and when the pipeline is saved.
+    autosave
+        Write that file after every list and answer, too.
     url, stream, api_key
         Use a stream of a running service instead.
     higher_is_better
@@ -202,8 +212,9 @@ class ShortlistFilter(_Learning):
         api_key: str | None = None,
         higher_is_better: bool = True,
         complete: bool = False,
+        autosave: bool = False,
     ) -> None:
-        self._set_up(coverage, delta, score, path, url, stream, api_key, higher_is_better, complete)
+        self._set_up(coverage, delta, score, path, url, stream, api_key, higher_is_better, complete, autosave)
 
     @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
     def run(self, documents: list[Document], query: str | None = None) -> dict[str, Any]:
@@ -221,7 +232,11 @@ class ShortlistFilter(_Learning):
         dict[str, Any]
             ``documents``, best first, ``round_id``, ``threshold`` and ``truncated``.
         """
-        return self._result(*self._offer(self._alone(documents, complete=self.complete), query))
+        return self._result(self._offer(self._alone(documents, complete=self.complete), query))
+
+    def _candidates_of(self, question: str, documents: Any) -> Candidates[Document]:  # noqa: ARG002
+        results = documents["documents"] if isinstance(documents, Mapping) else documents
+        return self._alone(results, complete=self.complete)
 
     @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
     async def run_async(self, documents: list[Document], query: str | None = None) -> dict[str, Any]:
@@ -239,17 +254,18 @@ class ShortlistFilter(_Learning):
         dict[str, Any]
             As for `run`.
         """
-        return self._result(*await self._offer_async(self._alone(documents, complete=self.complete), query))
+        return self._result(await self._offer_async(self._alone(documents, complete=self.complete), query))
 
 
 @component
 class ShortlistJoiner(_Learning):
     """Joins several retrievers, each with its own scores; their weights and the cutoff are learned.
 
-    It has one input per name in `searches`, and an optional ``query``. Each document's meta carries ``round_id``,
-    ``member``, ``scores`` (one per retriever, None if it did not return the document), ``threshold`` and
-    ``truncated``; its own score, and ``score``, is the retriever's if there is only one, otherwise None. Keep each
-    retriever's `top_k` the same from the first question on.
+    It has one input per name in `searches`, and an optional ``query``. Each document's meta carries, under
+    ``shortlist``: ``round_id``, ``member``, ``score`` (the learned one, which is compared with the threshold),
+    ``scores`` (one per retriever, None if it did not return the document), ``threshold``, ``truncated``, and ``kept``:
+    in shadow mode, whether it would be shown. Its own score is the retriever's if there is only one, otherwise the
+    learned one. Keep each retriever's `top_k` the same from the first question on.
 
     Parameters
     ----------
@@ -259,6 +275,8 @@ class ShortlistJoiner(_Learning):
         Settings of a new lister, if there is none at `path`; an existing one must have the same.
     path
         A file for the lister: read if it exists, and written by `save` and when the pipeline is saved.
+    autosave
+        Write that file after every list and answer, too.
     url, stream, api_key
         Use a stream of a running service instead.
     higher_is_better
@@ -283,14 +301,19 @@ class ShortlistJoiner(_Learning):
         api_key: str | None = None,
         higher_is_better: bool | Mapping[str, bool] = True,
         complete: bool = False,
+        autosave: bool = False,
     ) -> None:
         self.searches = list(searches) if isinstance(searches, Sequence) and not isinstance(searches, str) else []
         names = {each for each in self.searches if isinstance(each, str)}
         if not names or len(names) < len(self.searches) or names & {"query", "self"}:
             raise InvalidParameter(f"searches is {searches!r}; give a list of different names, none of them 'query'")
         check_searches("searches", dict.fromkeys(self.searches), higher_is_better)
-        self._set_up(coverage, delta, score, path, url, stream, api_key, higher_is_better, complete)
+        self._set_up(coverage, delta, score, path, url, stream, api_key, higher_is_better, complete, autosave)
         component.set_input_types(self, **dict.fromkeys(self.searches, list[Document]))
+
+    def _candidates_of(self, question: str, documents: Any) -> Candidates[Document]:  # noqa: ARG002
+        results = {name: each["documents"] if isinstance(each, Mapping) else each for name, each in documents.items()}
+        return self._candidates(results)
 
     def _candidates(self, documents: dict[str, list[Document]]) -> Candidates[Document]:
         if set(documents) != set(self.searches):
@@ -315,7 +338,7 @@ class ShortlistJoiner(_Learning):
         dict[str, Any]
             ``documents``, best first, ``round_id``, ``threshold`` and ``truncated``.
         """
-        return self._result(*self._offer(self._candidates(documents), query))
+        return self._result(self._offer(self._candidates(documents), query))
 
     @component.output_types(documents=list[Document], round_id=Any, threshold=Any, truncated=bool)
     async def run_async(self, query: str | None = None, **documents: list[Document]) -> dict[str, Any]:
@@ -333,4 +356,4 @@ class ShortlistJoiner(_Learning):
         dict[str, Any]
             As for `run`.
         """
-        return self._result(*await self._offer_async(self._candidates(documents), query))
+        return self._result(await self._offer_async(self._candidates(documents), query))

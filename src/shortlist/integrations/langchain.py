@@ -2,8 +2,8 @@
 
 retriever = ShortlistRetriever(searches={"dense": store, "bm25": bm25}, lister=Shortlister(coverage=0.9), fetch_k=50)
 documents = retriever.invoke("Where is my invoice?")
-retriever.hit(documents[0])                       # the user used this one
-retriever.miss(documents[0].metadata["round_id"]) # or: none of these
+retriever.hit(documents[0])  # the user used this one
+retriever.miss(documents)    # or: none of these
 
 `ShortlistCompressor` does the same behind a retriever or a reranker that you already have.
 """
@@ -12,7 +12,8 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from shortlist.errors import InvalidInput, InvalidScores, needs_extra
+from shortlist._validation import check_count
+from shortlist.errors import InvalidScores, needs_extra
 from shortlist.integrations._adapter import (
     Adapter,
     Candidates,
@@ -29,9 +30,10 @@ needs_extra("the LangChain adapter", "langchain", "langchain_core")
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun, Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.retrievers import BaseRetriever
-from pydantic import ConfigDict, PrivateAttr
+from pydantic import ConfigDict, PrivateAttr, SkipValidation
 
 from shortlist.integrations._langchain_search import Search, as_search
+from shortlist.integrations._models import checked_settings
 
 __all__ = ["ShortlistCompressor", "ShortlistRetriever"]
 
@@ -57,10 +59,10 @@ class _DocumentFeedback(FeedbackMixin):
 class ShortlistRetriever(_DocumentFeedback, BaseRetriever):
     """A retriever over one search or several.
 
-    Each document's metadata carries ``round_id``, ``member``, ``scores`` (one per search, None if it did not
-    return the document), ``score`` (that of the only search; None if there are several), ``threshold`` and
-    ``truncated``. Early lists are long, because nothing is known yet: give the lister an `at_most` if a prompt must
-    be short. If a search fails, its error is raised, and no round is opened.
+    Each document's metadata carries, under ``shortlist``: ``round_id``, ``member``, ``score`` (the learned one, which
+    is compared with the threshold), ``scores`` (one per search, None if it did not return the document),
+    ``threshold``, ``truncated``, and ``kept``: in shadow mode, whether it would be shown. If a search fails, its error
+    is raised, and no round is opened.
 
     Parameters
     ----------
@@ -79,15 +81,22 @@ class ShortlistRetriever(_DocumentFeedback, BaseRetriever):
         threshold, the list is marked ``truncated``.
     higher_is_better
         False if scores are distances; with several searches, one per search by name.
+    autosave
+        A file that a lister of this process is saved to after every list and answer.
     """
 
     model_config = ConfigDict(extra="forbid")
-    searches: Mapping[str, Any]
+    searches: SkipValidation[Mapping[str, Any]]
     lister: Any
-    fetch_k: int = 50
-    higher_is_better: bool | dict[str, bool] = True
+    fetch_k: SkipValidation[int] = 50
+    higher_is_better: SkipValidation[bool | dict[str, bool]] = True
+    autosave: Any = None
     _adapter: Adapter = PrivateAttr()
     _searches: dict[str, Search] = PrivateAttr()
+
+    def __init__(self, **settings: Any) -> None:
+        with checked_settings(ShortlistRetriever, settings, ("searches", "lister")):
+            super().__init__(**settings)
 
     def model_post_init(self, context: Any, /) -> None:
         """Check the settings together, once pydantic has set them.
@@ -103,24 +112,28 @@ class ShortlistRetriever(_DocumentFeedback, BaseRetriever):
             If `fetch_k` is below 1, or a search cannot be used.
         """
         super().model_post_init(context)
-        if self.fetch_k < 1:
-            raise InvalidInput(f"fetch_k is {self.fetch_k}; it must be at least 1")
+        check_count("fetch_k", self.fetch_k)
         check_searches("searches", self.searches, self.higher_is_better)
-        self._adapter = Adapter(self.lister, higher_is_better=self.higher_is_better)
+        self._adapter = Adapter(self.lister, higher_is_better=self.higher_is_better, autosave=self.autosave)
         self._searches = {
             name: as_search(name, each, self.fetch_k, self._adapter.sign(name)) for name, each in self.searches.items()
         }
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
         results = {name: search.run(query, run_manager) for name, search in self._searches.items()}
-        return self._offer(self._adapter.merged(results, self._identity_of), query)[1]
+        return self._offer(self._adapter.merged(results, self._identity_of), query)
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
     ) -> list[Document]:
         each = await asyncio.gather(*(search.run_async(query, run_manager) for search in self._searches.values()))
         candidates = self._adapter.merged(dict(zip(self._searches, each, strict=True)), self._identity_of)
-        return (await self._offer_async(candidates, query))[1]
+        return await self._offer_async(candidates, query)
+
+    def _found(self, question: str) -> Candidates[Document]:
+        manager = CallbackManagerForRetrieverRun.get_noop_manager()
+        results = {name: search.run(question, manager) for name, search in self._searches.items()}
+        return self._adapter.merged(results, self._identity_of)
 
 
 class ShortlistCompressor(_DocumentFeedback, BaseDocumentCompressor):
@@ -143,14 +156,21 @@ class ShortlistCompressor(_DocumentFeedback, BaseDocumentCompressor):
         False if scores are distances; with several scorers, one per scorer by name.
     complete
         Whether the retriever returns all documents.
+    autosave
+        A file that a lister of this process is saved to after every list and answer.
     """
 
     model_config = ConfigDict(extra="forbid")
     lister: Any = None
-    score: str | Callable[..., Any] = "score"
-    higher_is_better: bool | dict[str, bool] = True
-    complete: bool = False
+    score: SkipValidation[str | Callable[..., Any]] = "score"
+    higher_is_better: SkipValidation[bool | dict[str, bool]] = True
+    complete: SkipValidation[bool] = False
+    autosave: Any = None
     _adapter: Adapter = PrivateAttr()
+
+    def __init__(self, **settings: Any) -> None:
+        with checked_settings(ShortlistCompressor, settings, ("lister",)):
+            super().__init__(**settings)
 
     def model_post_init(self, context: Any, /) -> None:
         """Check the settings together, once pydantic has set them.
@@ -161,7 +181,7 @@ class ShortlistCompressor(_DocumentFeedback, BaseDocumentCompressor):
             Pydantic's context.
         """
         super().model_post_init(context)
-        self._adapter = Adapter(self.lister, higher_is_better=self.higher_is_better)
+        self._adapter = Adapter(self.lister, higher_is_better=self.higher_is_better, autosave=self.autosave)
 
     def compress_documents(
         self,
@@ -185,9 +205,12 @@ class ShortlistCompressor(_DocumentFeedback, BaseDocumentCompressor):
         Sequence[Document]
             The documents to keep, best first.
         """
+        return self._offer(self._candidates_of(query, documents), query)
+
+    def _candidates_of(self, question: str, documents: Sequence[Document]) -> Candidates[Document]:
         score, refusal = self.score, "score has to be awaited: use acompress_documents, or a plain function"
-        scores = plain_call(refusal, score, query, documents) if callable(score) else self._written(score, documents)
-        return self._offer(self._candidates(documents, scores), query)[1]
+        scores = plain_call(refusal, score, question, documents) if callable(score) else self._written(score, documents)
+        return self._candidates(documents, scores)
 
     async def acompress_documents(
         self,
@@ -213,7 +236,7 @@ class ShortlistCompressor(_DocumentFeedback, BaseDocumentCompressor):
         """
         score = self.score
         scores = await waiting_call(score, query, documents) if callable(score) else self._written(score, documents)
-        return (await self._offer_async(self._candidates(documents, scores), query))[1]
+        return await self._offer_async(self._candidates(documents, scores), query)
 
     @staticmethod
     def _written(key: str, documents: Sequence[Document]) -> list[float]:

@@ -11,11 +11,12 @@ postprocessor.hit(nodes[0])
 """
 
 import asyncio
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shortlist.errors import InvalidParameter, needs_extra
-from shortlist.integrations._adapter import Adapter, check_searches
+from shortlist.integrations._adapter import NOTES, Adapter, Candidates, ShownList, check_searches
 from shortlist.integrations._feedback import FeedbackMixin
 
 needs_extra("the LlamaIndex adapter", "llama-index", "llama_index")
@@ -24,7 +25,9 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
-from pydantic import ConfigDict, PrivateAttr
+from pydantic import ConfigDict, PrivateAttr, SkipValidation
+
+from shortlist.integrations._models import checked_settings
 
 __all__ = ["ShortlistFusionRetriever", "ShortlistPostprocessor"]
 
@@ -40,7 +43,8 @@ class _NodeFeedback(FeedbackMixin):
             node.metadata = {**node.metadata, **note}
             node.excluded_llm_metadata_keys = [*node.excluded_llm_metadata_keys, *note]
             node.excluded_embed_metadata_keys = [*node.excluded_embed_metadata_keys, *note]
-            marked.append(NodeWithScore(node=node, score=note["score"]))
+            notes = note[NOTES]
+            marked.append(NodeWithScore(node=node, score=each.score if len(notes["scores"]) == 1 else notes["score"]))
         return marked
 
     @staticmethod
@@ -68,13 +72,20 @@ class ShortlistPostprocessor(_NodeFeedback, BaseNodePostprocessor):
         False if the scores are distances.
     complete
         Whether the retriever returns all nodes.
+    autosave
+        A file that a lister of this process is saved to after every list and answer.
     """
 
     model_config = ConfigDict(extra="forbid")
     lister: Any = None
-    higher_is_better: bool = True
-    complete: bool = False
+    higher_is_better: SkipValidation[bool] = True
+    complete: SkipValidation[bool] = False
+    autosave: Any = None
     _adapter: Adapter = PrivateAttr()
+
+    def __init__(self, **settings: Any) -> None:
+        with checked_settings(ShortlistPostprocessor, settings, ("lister",)):
+            super().__init__(**settings)
 
     def model_post_init(self, context: Any, /) -> None:
         """Check the settings together, once pydantic has set them.
@@ -85,7 +96,7 @@ class ShortlistPostprocessor(_NodeFeedback, BaseNodePostprocessor):
             Pydantic's context.
         """
         super().model_post_init(context)
-        self._adapter = Adapter(self.lister, higher_is_better=self.higher_is_better)
+        self._adapter = Adapter(self.lister, higher_is_better=self.higher_is_better, autosave=self.autosave)
 
     @classmethod
     def class_name(cls) -> str:
@@ -101,21 +112,25 @@ class ShortlistPostprocessor(_NodeFeedback, BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        return self._offer(self._alone(nodes, complete=self.complete), _question(query_bundle))[1]
+        return self._offer(self._candidates_of("", nodes), _question(query_bundle))
+
+    def _candidates_of(self, question: str, documents: Any) -> Candidates[NodeWithScore]:  # noqa: ARG002
+        return self._alone(documents, complete=self.complete)
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         candidates = self._alone(nodes, complete=self.complete)
-        return (await self._offer_async(candidates, _question(query_bundle)))[1]
+        return await self._offer_async(candidates, _question(query_bundle))
 
 
 class ShortlistFusionRetriever(_NodeFeedback, BaseRetriever):
     """A retriever over several others, each with its own scores; their weights and the cutoff are learned.
 
-    Each node's metadata carries ``round_id``, ``member``, ``scores`` (one per retriever, None if it did not
-    return the node), ``threshold`` and ``truncated``. The node's own score, and ``score``, is the retriever's
-    if there is only one, otherwise None. If a retriever fails, its error is raised, and no round is opened.
+    Each node's metadata carries, under ``shortlist``: ``round_id``, ``member``, ``score`` (the learned one, which is
+    compared with the threshold), ``scores`` (one per retriever, None if it did not return the node), ``threshold``,
+    ``truncated``, and ``kept``: in shadow mode, whether it would be shown. The node's own score is the retriever's if
+    there is only one, otherwise the learned one. If a retriever fails, its error is raised, and no round is opened.
 
     Parameters
     ----------
@@ -130,6 +145,8 @@ class ShortlistFusionRetriever(_NodeFeedback, BaseRetriever):
     complete
         Whether each retriever returns all nodes. Otherwise a list that may lack a node above the threshold is marked
         ``truncated``.
+    autosave
+        A file that a lister of this process is saved to after every list and answer.
     callback_manager, verbose
         As in any retriever of LlamaIndex.
     """
@@ -141,6 +158,7 @@ class ShortlistFusionRetriever(_NodeFeedback, BaseRetriever):
         *,
         higher_is_better: bool | Mapping[str, bool] = True,
         complete: bool = False,
+        autosave: str | os.PathLike[str] | None = None,
         callback_manager: CallbackManager | None = None,
         verbose: bool = False,
     ) -> None:
@@ -154,16 +172,35 @@ class ShortlistFusionRetriever(_NodeFeedback, BaseRetriever):
                     f"retriever {name!r} is {each!r}; give a retriever, such as index.as_retriever(similarity_top_k=50)"
                 )
         self.retrievers, self.lister, self.complete = dict(retrievers), lister, complete
-        self._adapter = Adapter(lister, higher_is_better=higher_is_better)
+        self._adapter = Adapter(lister, higher_is_better=higher_is_better, autosave=autosave)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        nodes = {name: each.retrieve(query_bundle) for name, each in self.retrievers.items()}
-        return self._offer(self._joined(nodes, complete=self.complete), query_bundle.query_str)[1]
+        return self._offer(self._found(query_bundle), query_bundle.query_str)
+
+    def _found(self, question: Any) -> Candidates[NodeWithScore]:
+        nodes = {name: each.retrieve(question) for name, each in self.retrievers.items()}
+        return self._joined(nodes, complete=self.complete)
+
+    def _handle_recursive_retrieval(self, query_bundle: QueryBundle, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+        return _again(nodes, super()._handle_recursive_retrieval(query_bundle, nodes))
+
+    async def _ahandle_recursive_retrieval(
+        self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
+    ) -> list[NodeWithScore]:
+        return _again(nodes, await super()._ahandle_recursive_retrieval(query_bundle, nodes))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         nodes = await asyncio.gather(*(each.aretrieve(query_bundle) for each in self.retrievers.values()))
         candidates = self._joined(dict(zip(self.retrievers, nodes, strict=True)), complete=self.complete)
-        return (await self._offer_async(candidates, query_bundle.query_str))[1]
+        return await self._offer_async(candidates, query_bundle.query_str)
+
+
+def _again(shown: list[NodeWithScore], nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+    """Return nodes as the list that was shown: LlamaIndex makes another one of it."""
+    if isinstance(shown, ShownList):
+        shown[:] = nodes
+        return shown
+    return nodes
 
 
 def _question(query: QueryBundle | None) -> str | None:

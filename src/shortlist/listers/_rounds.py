@@ -103,6 +103,9 @@ def shown_values(round_id: str, listed: Listed, values: Array) -> tuple[Any, ...
         listed.truncated,
         listed.added,
         bool(listed.explored),
+        False,
+        None if listed.comparable is None else tuple(listed.comparable),
+        listed.kept_count,
     )
 
 

@@ -114,6 +114,11 @@ class Listed(NamedTuple):
         return list(self.positions) if ids is None else [ids[i] for i in self.positions]
 
     @property
+    def kept_count(self) -> int:
+        """How many members would be shown without shadow mode: all of them, unless it is on."""
+        return self.reached if self.complete else len(self.positions)
+
+    @property
     def believes_absent(self) -> bool:
         """Whether the user saw all candidates; otherwise `absent` is a miss."""
         return 0 < len(self.scores) == len(self.positions) and not self.truncated
@@ -136,7 +141,7 @@ class Listed(NamedTuple):
     @property
     def is_everything(self) -> bool:
         """Whether every candidate was shown; in shadow mode, whether it would have been."""
-        return (self.reached if self.complete else len(self.positions)) == len(self.scores)
+        return self.kept_count == len(self.scores)
 
     @property
     def is_paged(self) -> bool:

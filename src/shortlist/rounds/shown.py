@@ -40,6 +40,10 @@ class Shown:
         Whether everything is shown, in random order, for exploration (`explore_share`): keep that order.
     fallback
         Whether everything is shown because the service was unavailable or slow: nothing is learned from the round.
+    comparable
+        What is compared with the threshold: the comparable score of each member; None with `fallback`.
+    kept
+        How many members, from the first, would be shown without shadow mode: all of them, unless it is on.
     """
 
     round_id: str
@@ -52,6 +56,8 @@ class Shown:
     added: int = 0
     explored: bool = False
     fallback: bool = False
+    comparable: tuple[float, ...] | None = None
+    kept: int | None = None
 
     @property
     def complete(self) -> bool:

@@ -312,10 +312,11 @@ class Stream:
         reaching = max(min(now, most), listed.reached)
         return Expanded(listed.round_id, more, reaching, truncated, compared[more].tolist(), again, edge)
 
-    def completed(self, listed: Listed, values: Array) -> Listed:
+    def completed(self, listed: Listed) -> Listed:
         """Return a list with the comparable scores of those shown, which a log leaves out."""
-        if self.is_raw or listed.comparable is not None:
+        if listed.comparable is not None:
             return listed
+        values = np.asarray(listed.scores, dtype=np.float64)
         scorers = UNNAMED if listed.scorers is None else tuple(listed.scorers)
         compared = comparable(self.score_of(scorers, listed.fit), values)
         return listed._replace(comparable=compared[listed.positions].tolist())

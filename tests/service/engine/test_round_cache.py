@@ -109,7 +109,7 @@ def test_what_was_compared_is_that_of_the_fit_of_the_list():
     assert [prior[i] for i in before.positions] == before.comparable
     assert prior not in (first(values).tolist(), second(values).tolist())
     for listed in (before, between, after):  # as a log has it, and as it was decided
-        assert stream.completed(listed._replace(comparable=None), values) == listed
+        assert stream.completed(listed._replace(comparable=None)) == listed
 
 
 def test_the_table_of_a_list_has_a_row_for_each_candidate():

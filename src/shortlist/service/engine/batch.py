@@ -240,7 +240,7 @@ class Batch:
         round_id = logged.shown.round_id
         listed = logged.listed
         if not isinstance(answer, Answer):
-            listed = stream.stream.completed(listed, table_of(listed))
+            listed = stream.stream.completed(listed)
         event = admit(listed, answer, logged.given)
         if event is None:
             return False

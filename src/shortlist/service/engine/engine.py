@@ -7,6 +7,7 @@ what is read is first brought up to date with the log.
 
 import asyncio
 import contextlib
+import dataclasses
 import functools
 import json
 import logging
@@ -22,7 +23,7 @@ from shortlist.errors import (
     UnknownStream,
 )
 from shortlist.rounds.admission import Given, needed
-from shortlist.rounds.events import Answer
+from shortlist.rounds.events import Answer, Listed
 from shortlist.rounds.settings import CONFIGURABLE
 from shortlist.rounds.stream_summary import StreamSummary
 from shortlist.service.engine.change_feed import Change, ChangeFeed, summary_of
@@ -248,7 +249,7 @@ class Engine:
         if truncated_below is not None and not isinstance(truncated_below, Mapping):
             truncated_below = check_number("truncated_below", truncated_below, "a finite score, or left out")
         chosen = round_id or uuid.uuid4().hex
-        return await self._submit(
+        shown, created = await self._submit(
             name,
             lambda stream: Propose(
                 stream,
@@ -264,6 +265,11 @@ class Engine:
                 is_fresh=round_id is None,
             ),
         )
+        listed: Listed = shown.shown.event  # type: ignore[assignment]
+        if listed.comparable is None:  # it was read from the log
+            stream = (await self._loader.stream(name)).stream
+            shown = dataclasses.replace(shown, shown=dataclasses.replace(shown.shown, event=stream.completed(listed)))
+        return shown, created
 
     async def answer(
         self,

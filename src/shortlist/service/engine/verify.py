@@ -292,7 +292,7 @@ def _check_more(stream: LoggedStream, listed: Listed, event: Expanded) -> Iterat
 
 def _check_answer(stream: LoggedStream, listed: Listed, event: Event) -> Iterator[str]:
     try:
-        again = admit(stream.stream.completed(listed, table_of(listed)), answer_of(event))
+        again = admit(stream.stream.completed(listed), answer_of(event))
     except ShortlistError as error:
         yield str(error)
         return

@@ -70,6 +70,8 @@ class RoundShown(Out):
     truncated: Annotated[bool, Field(description="The guarantee does not cover this list.")]
     added: Annotated[int, Field(description="How many the error budget added; in shadow mode, would have added.")]
     explored: Annotated[bool, Field(description="Everything is shown, in random order, to learn from: keep the order.")]
+    comparable: Annotated[list[float], Field(description="What is compared with the threshold, one for each member.")]
+    kept: Annotated[int, Field(description="How many of them, from the first, would be shown without shadow mode.")]
 
 
 class AnswerTaken(Out):

@@ -46,6 +46,8 @@ def shown_view(shown: Round) -> dict[str, Any]:
         "truncated": listed.truncated,
         "added": listed.added,
         "explored": bool(listed.explored),
+        "comparable": listed.comparable,
+        "kept": listed.kept_count,
     }
 
 
