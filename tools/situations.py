@@ -33,6 +33,7 @@ class Round:
     late: int = 0
     wrong: bool = False
     settles: bool = False
+    mute: bool = False
 
 
 @cache
@@ -132,10 +133,32 @@ SITUATIONS: Final[dict[str, tuple[Callable[[np.random.Generator, int], Round], d
     '15 % silent, `unanswered="ignore"`': (users(silent=0.15), {"unanswered": "ignore"}),
     "misses come 100 rounds late": (users(late=100), {}),
     "misses come 200 rounds late": (users(late=200), {}),
+    "half of the misses are not reported": (users(mute=0.5), {}),
+    'half of the misses are not reported, `unanswered="ignore"`': (users(mute=0.5), {"unanswered": "ignore"}),
+    "no miss is reported, `explore_share=0.2`": (users(mute=1.0), {"explore_share": 0.2}),
     "three right answers, one is picked": (several, {}),
     "5 % of the picks are wrong": (users(wrong=0.05), {}),
     "half settle for another one if it is missing": (users(settles=0.5), {}),
 }
+
+
+def report(
+    lister: Shortlister, round_id: str, one: Round, members: list[int], pick: int | None, rng: np.random.Generator
+) -> bool:
+    """Answer a round as its user does; return whether that is done, or the miss comes later."""
+    if one.silent or (one.mute and pick is None):
+        lister.skip(round_id)
+    elif one.wrong and members:
+        lister.hit(round_id, members[int(rng.integers(len(members)))])
+    elif pick is not None:
+        lister.hit(round_id, pick)
+    elif one.settles and members:
+        lister.hit(round_id, members[0])
+    elif one.late:
+        return False
+    else:
+        lister.miss(round_id)
+    return True
 
 
 def play(given: tuple[str, int]) -> tuple[float, ...]:
@@ -147,7 +170,7 @@ def play(given: tuple[str, int]) -> tuple[float, ...]:
     lengths, covered, hard, complete = [], [], [], 0
     for t in range(ROUNDS):
         one = question(rng, t)
-        shown = lister.propose({"dense": one.values[:, 0], "bm25": one.values[:, 1]})
+        shown = lister.propose({"dense": one.values[:, 0], "bm25": one.values[:, 1]}, ids=range(len(one.values)))
         members = [int(i) for i in shown.members]
         lengths.append(len(members))
         complete += shown.complete
@@ -156,18 +179,8 @@ def play(given: tuple[str, int]) -> tuple[float, ...]:
             covered.append(pick is not None)
             if len(one.values) > 1:
                 hard.append(pick is not None)
-        if one.silent:
-            lister.skip(shown.round_id)
-        elif one.wrong and members:
-            lister.hit(shown.round_id, members[int(rng.integers(len(members)))])
-        elif pick is not None:
-            lister.hit(shown.round_id, pick)
-        elif one.settles and members:
-            lister.hit(shown.round_id, members[0])
-        elif one.late:
+        if not report(lister, shown.round_id, one, members, pick, rng):
             late.setdefault(t + one.late, []).append(shown.round_id)
-        else:
-            lister.miss(shown.round_id)
         for round_id in late.pop(t, []):
             lister.miss(round_id)
     sums = np.concatenate([[0], np.cumsum(covered)])
@@ -181,6 +194,7 @@ def play(given: tuple[str, int]) -> tuple[float, ...]:
         complete / ROUNDS,
         summary.candidate_recall or np.nan,
         float(np.mean(hard)) if hard else np.nan,
+        np.nan if summary.coverage_seen is None else summary.coverage_seen,
     )
 
 
@@ -192,17 +206,19 @@ def main() -> None:
     options = parser.parse_args()
     print(f"{options.runs} runs of {ROUNDS:,} rounds")
     print(
-        "| situation | shown, of 51 | covered | worst 2,000 rounds of any run | complete lists | of these with a hit |"
+        "| situation | shown, of 51 | covered | `coverage_seen` | worst 2,000 rounds of any run | complete lists | "
+        "of these with a hit |"
     )
-    print("|---|---:|---:|---:|---:|---:|")
+    print("|---|---:|---:|---:|---:|---:|---:|")
     with ProcessPoolExecutor(2) as pool:
         for name in SITUATIONS:
             if options.only not in name:
                 continue
             rows = np.array(list(pool.map(play, [(name, seed) for seed in range(options.runs)])))
-            length, covered, _, complete, recalled, hard = rows.mean(0)
+            length, covered, _, complete, recalled, hard, seen = rows.mean(0)
             words = f" (lists of several candidates: {hard:.1%} covered)" if "half of the lists" in name else ""
-            cells = [f"{length:.1f}", f"{covered:.1%}", f"{rows[:, 2].min():.1%}", f"{complete:.1%}"]
+            reported = "-" if np.isnan(seen) else f"{seen:.1%}"
+            cells = [f"{length:.1f}", f"{covered:.1%}", reported, f"{rows[:, 2].min():.1%}", f"{complete:.1%}"]
             cells.append("-" if np.isnan(recalled) else f"{recalled:.1%}")
             print(f"| {name}{words} | {' | '.join(cells)} |", flush=True)
 

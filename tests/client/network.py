@@ -51,5 +51,7 @@ def shown(round_id, members, threshold=None):
             "truncated": False,
             "added": 1,
             "explored": False,
+            "comparable": [0.5],
+            "kept": 1,
         },
     )

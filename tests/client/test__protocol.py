@@ -292,6 +292,8 @@ def result(round_id, *members):
         "truncated": False,
         "added": 0,
         "explored": False,
+        "comparable": [0.5],
+        "kept": 1,
     }
 
 

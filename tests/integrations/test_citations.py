@@ -77,6 +77,67 @@ def test_tool_calls_of_both_kinds():
         read_citations(["[1]"], FIVE)
 
 
+def test_messages_of_providers():
+    """As their documentation has them, parsed from JSON; documents are counted from 0 there."""
+    located = [
+        {"type": "char_location", "document_index": 1, "cited_text": "x", "start_char_index": 0, "end_char_index": 1},
+        {
+            "type": "search_result_location",
+            "search_result_index": 3,
+            "source": "x",
+            "cited_text": "y",
+        },
+    ]
+    anthropic = {"role": "assistant", "content": [{"type": "text", "text": "Five days.", "citations": located}]}
+    assert read_citations(anthropic, FIVE) == Citations(("b", "d"))
+    cohere = {
+        "message": {
+            "content": [{"type": "text", "text": "Five days."}],
+            "citations": [
+                {
+                    "start": 0,
+                    "end": 4,
+                    "text": "Five",
+                    "sources": [{"type": "document", "id": "doc:0", "document": {}}],
+                },
+                {"start": 0, "end": 4, "text": "Five", "sources": [{"type": "document", "id": "3", "document": {}}]},
+            ],
+        }
+    }
+    assert read_citations(cohere, FIVE) == Citations(("a", "c"))
+    named = {"text": "Five days.", "citations": [{"start": 0, "document_ids": ["doc-7", "doc_0"]}]}
+    assert read_citations(named, {"doc-7": "x", "doc_0": "y"}) == Citations(("x", "y"))  # a label, before a count
+    openai = {"choices": [{"message": {"role": "assistant", "content": "Five days [2]."}}]}
+    assert read_citations(openai, FIVE) == Citations(("b",))
+    far = {"content": [{"type": "text", "text": "x", "citations": [{"type": "page_location", "document_index": 9}]}]}
+    assert read_citations(far, FIVE) == Citations(unknown=("document 9",))
+
+
+def test_data_with_citations_and_lists_of_calls():
+    assert read_citations({"answer": "Five days.", "citations": [2, "[4]"]}, FIVE).cited == ("b", "d")
+    assert read_citations({"citations": [{"id": 3}]}, FIVE).cited == ("c",)
+    assert read_citations({"answer": "NOT FOUND", "citations": []}, FIVE).answer == "miss"
+    assert read_citations([{"name": "cite", "args": {"ids": [2]}}], FIVE).cited == ("b",)
+    for wrong, message in (
+        ({"reply": "[2]"}, "answer has 'reply'; give a text, or a message"),
+        ({}, "answer has "),
+        ([], "answer is a list"),
+        (b"[2]", "answer is a bytes"),
+        (object(), "answer is a object"),
+    ):
+        with pytest.raises(InvalidParameter, match=message):
+            read_citations(wrong, FIVE)
+
+
+def test_messages_of_langchain():
+    messages = pytest.importorskip("langchain_core.messages")
+    assert read_citations(messages.AIMessage("Five days [2]."), FIVE).cited == ("b",)
+    call = {"name": "cite", "args": {"ids": [3]}, "id": "1"}
+    assert read_citations(messages.AIMessage("", tool_calls=[call]), FIVE).cited == ("c",)
+    more = {"citations": [{"sources": [{"type": "document", "id": "doc:4"}]}]}
+    assert read_citations(messages.AIMessage("Five days.", additional_kwargs=more), FIVE).cited == ("e",)
+
+
 def test_not_found_in_words_of_your_own():
     assert read_citations("NOT FOUND", FIVE).answer == "miss"
     assert read_citations("nothing here", FIVE, not_found="nothing here").answer == "miss"

@@ -8,6 +8,9 @@ Everything that an answer cites is needed, so the lowest of their scores counts 
 that says `NOT FOUND` is a miss, even if it cites something: a part is missing. Anything else is a `skip`: an answer
 without a citation, or one that cites a label that is not in the prompt. A formatting error does not say that
 the list lacks something, so it is never a miss. Needs only the standard library.
+
+An answer is a text; a message of LangChain, OpenAI, Anthropic or Cohere, as an object or parsed from JSON, with the
+citations that the provider adds; a list of tool calls; or ``{"answer": ..., "citations": [2]}``.
 """
 
 import inspect
@@ -15,7 +18,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from shortlist._validation import Member
 from shortlist.errors import InvalidParameter
@@ -28,6 +31,11 @@ NOT_FOUND: Final = "NOT FOUND"
 #: The tool that a model may call instead of writing brackets: ``cite(ids=[...], not_found=false)``.
 _TOOL: Final = "cite"
 _LISTS: Final = ("ids", "citations", "documents", "sources")
+#: Where a message has its text, and of what it may be a part.
+_TEXTS: Final = ("content", "answer", "text")
+_PARTS: Final = (*_TEXTS, "tool_calls", "citations", "message", "choices")
+#: The names that Cohere gives documents without an id: they count from 0.
+_COUNTED: Final = re.compile(r"doc[:_](\d+)")
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _BRACKETS: Final = re.compile(r"\[([^\[\]\n]{1,200})\](\()?|【([^【】\n]{1,200})】()")
 _SEPARATORS: Final = re.compile(r"\s*(?:[,;&]|\band\b)\s*")
@@ -99,7 +107,7 @@ def numbered(texts: Iterable[str]) -> str:
 
 
 def read_citations(
-    answer: str | Mapping[str, Any],
+    answer: Any,
     labels: Mapping[Any, Member] | Sequence[Member],
     *,
     not_found: str = NOT_FOUND,
@@ -114,11 +122,13 @@ def read_citations(
     Parameters
     ----------
     answer
-        The text, or the message with its tool calls as an OpenAI-compatible service returns it (``"content"``,
-        ``"tool_calls"``), or with content blocks (``"text"``, ``"tool_use"``).
+        The text, or a message: of LangChain (an ``AIMessage``), of an OpenAI-compatible service (``"content"``,
+        ``"tool_calls"``), of Anthropic (content blocks with ``"citations"``, ``"tool_use"``), of Cohere
+        (``"citations"`` with ``"sources"``); a list of tool calls; or ``{"answer": ..., "citations": [...]}``.
     labels
         A mapping from the labels of the prompt to the members of the list: ``{"doc-7": "doc-7"}``. Or only the members,
-        in the order of the prompt, if it numbers them from 1.
+        in the order of the prompt, if it numbers them from 1. A provider that counts documents counts them in this
+        order, from 0.
     not_found
         What the prompt asks the model to say if something it needs is missing. In an answer that cites nothing,
         case and punctuation do not matter.
@@ -134,12 +144,14 @@ def read_citations(
     Raises
     ------
     InvalidParameter
-        If an argument cannot be used; an answer that cannot be read is never an error.
+        If an argument cannot be used, or the answer is no message; a text that cannot be read is never an error.
 
     Examples
     --------
     >>> read_citations("Five days [2], and free [1, 3].", ["a", "b", "c"]).cited
     ('b', 'a', 'c')
+    >>> read_citations({"answer": "Five days.", "citations": [2]}, ["a", "b", "c"]).cited
+    ('b',)
     >>> read_citations("As [7] says.", ["a", "b", "c"]).answer
     'skip'
     """
@@ -213,24 +225,86 @@ def answer_round(
 
 
 def _parts(answer: Any, tool: str) -> Iterator[str | dict[str, Any]]:
-    """Yield the texts of a message, and the arguments of its calls of the tool."""
+    """Yield the texts of a message, and what it cites as data: of its calls of the tool, or as its provider says it."""
     if isinstance(answer, str):
         yield answer
         return
-    if not isinstance(answer, Mapping):
-        raise InvalidParameter(f"answer is a {type(answer).__name__}; give a text, or a message with its tool calls")
-    content = answer.get("content")
-    for block in _blocks([content] if isinstance(content, str) else content, "content"):
+    message = _message(answer)
+    for inner in [message.get("message"), *_blocks(message.get("choices"), "choices")]:
+        if inner is not None:
+            yield from _parts(inner["message"] if isinstance(inner, Mapping) and "message" in inner else inner, tool)
+    for name in _TEXTS:
+        content = message.get(name)
+        yield from _block_parts(_blocks([content] if isinstance(content, str) else content, name), tool)
+    yield {"citations": list(_structured(message.get("citations")))}
+    for call in _blocks(message.get("tool_calls"), "tool_calls"):
+        function = call if isinstance(call, str) else call.get("function") or call
+        if isinstance(function, Mapping) and function.get("name") == tool:
+            yield _arguments(function.get("arguments", function.get("args")))
+
+
+def _block_parts(blocks: list[Any], tool: str) -> Iterator[str | dict[str, Any]]:
+    """Yield the texts of content blocks, and what they cite as data."""
+    for block in blocks:
         if isinstance(block, str):
             yield block
         elif block.get("type") == "tool_use" and block.get("name") == tool:
             yield _arguments(block.get("input"))
         elif isinstance(block.get("text"), str):
             yield block["text"]
-    for call in _blocks(answer.get("tool_calls"), "tool_calls"):
-        function = call if isinstance(call, str) else call.get("function") or call
-        if isinstance(function, Mapping) and function.get("name") == tool:
-            yield _arguments(function.get("arguments", function.get("args")))
+            yield {"citations": list(_structured(block.get("citations")))}
+
+
+def _message(answer: Any) -> Mapping[str, Any]:
+    """Return a message as a mapping, or raise; objects of the providers' packages know how to become one."""
+    if hasattr(answer, "model_dump"):
+        answer = answer.model_dump()
+        more = answer.get("additional_kwargs")
+        if isinstance(more, Mapping) and "citations" in more and "citations" not in answer:
+            answer = {**answer, "citations": more["citations"]}
+    if isinstance(answer, (list, tuple)) and answer and all(isinstance(each, Mapping) for each in answer):
+        calls = all("function" in each or "name" in each for each in answer)
+        answer = {"tool_calls" if calls else "content": answer}
+    if not isinstance(answer, Mapping) or not any(name in answer for name in _PARTS):
+        what = f"has {', '.join(map(repr, answer))}" if isinstance(answer, Mapping) else f"is a {type(answer).__name__}"
+        raise InvalidParameter(
+            f"answer {what}; give a text, or a message with content, tool_calls or citations: labels of the prompt"
+        )
+    return answer
+
+
+def _structured(citations: Any) -> Iterator[Any]:
+    """Yield the labels of citations that are data: labels, or documents as a provider names them."""
+    for each in citations if isinstance(citations, (list, tuple)) else () if citations is None else (citations,):
+        if hasattr(each, "model_dump"):
+            each = each.model_dump()  # noqa: PLW2901
+        if not isinstance(each, Mapping):
+            yield each
+            continue
+        index = each.get("document_index", each.get("search_result_index"))
+        if isinstance(index, int):
+            yield _Position(index)
+        elif isinstance(each.get("sources"), (list, tuple)):
+            for source in each["sources"]:
+                source = source.model_dump() if hasattr(source, "model_dump") else source  # noqa: PLW2901
+                yield _named(source.get("id") if isinstance(source, Mapping) else source)
+        elif isinstance(each.get("document_ids"), (list, tuple, set)):
+            yield from map(_named, each["document_ids"])
+        else:
+            yield _named(each.get("id", each.get("document_id", each.get("label", each))))
+
+
+class _Position(NamedTuple):
+    """A document's position in the prompt, from 0, and the name that stands for it, unless that is a label itself."""
+
+    number: int
+    name: str = ""
+
+
+def _named(name: Any) -> Any:
+    """Return the label of a document; one without an id is counted."""
+    counted = _COUNTED.fullmatch(name) if isinstance(name, str) else None
+    return name if counted is None else _Position(int(counted[1]), counted[0])
 
 
 def _blocks(blocks: Any, where: str) -> list[Any]:
@@ -290,9 +364,21 @@ class _Reader:
     def values(self, values: Any) -> None:
         """Read labels given as data."""
         for value in values if isinstance(values, (list, tuple)) else () if values is None else (values,):
-            label = str(value).strip().removeprefix("[").removesuffix("]")
+            if isinstance(value, _Position) and value.name not in self.labels:
+                self._take_position(value.number)
+                continue
+            label = str(value.name if isinstance(value, _Position) else value).strip()
+            label = label.removeprefix("[").removesuffix("]")
             if not self._take(label):
                 self.unknown.append(label)
+
+    def _take_position(self, index: int) -> None:
+        """Add the member of a document that is counted from 0."""
+        members = list(self.labels.values())
+        if 0 <= index < len(members):
+            self.cited.append(members[index])
+        else:
+            self.unknown.append(f"document {index}")
 
     def _take(self, label: str) -> bool:
         """Add the members of a label, or of a range of numbers; return whether all exist."""

@@ -1,5 +1,7 @@
 """The app as a whole: a stream over HTTP from first to last."""
 
+import pytest
+
 from shortlist.service.web import create_app
 from tests.service.running import running
 from tests.service.web.checks import problem
@@ -16,7 +18,8 @@ def test_a_stream_from_first_to_last(service):
     shown = service.propose(round_id="r1", question="Where?", truncated_below=-5)
     assert shown.status_code == 201
     listed = {"round_id": "r1", "threshold": None, "members": ["b", "a"], "reached": 2, "truncated": True}
-    assert shown.json() == listed | {"added": 0, "explored": False}
+    more = {"added": 0, "explored": False, "kept": 2, "comparable": pytest.approx([0.99330715, 0.00669285])}
+    assert shown.json() == listed | more
     again = service.propose(round_id="r1", question="Where?", truncated_below=-5)
     assert again.status_code == 200
     assert again.json() == shown.json()
