@@ -36,6 +36,13 @@ AllowedHost = Annotated[
         show_default=False,
     ),
 ]
+AllowOrigin = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A page of another server that browsers may call this service from: https://shop.example.org. Repeatable.",
+        show_default=False,
+    ),
+]
 ImageHost = Annotated[
     list[str] | None,
     typer.Option(
@@ -78,12 +85,13 @@ def _is_local(host: str) -> bool:
         return False
 
 
-def _image_hosts(given: Sequence[str]) -> tuple[str, ...]:
-    """Return from where pictures may come, or say which is no address of a host."""
+def _servers(option: str, given: Sequence[str]) -> tuple[str, ...]:
+    """Return addresses of servers, without a path, or say which is none; only pictures may come from all below one."""
     for each in given:
-        if re.fullmatch(r"https?://(\*\.)?[A-Za-z0-9.-]+(:\d+)?", each) is None:
+        any_below = r"(\*\.)?" if option == "image_host" else ""
+        if re.fullmatch(rf"https?://{any_below}[A-Za-z0-9.-]+(:\d+)?", each) is None:
             raise InvalidParameter(
-                f"image_host is {each!r}; give the scheme and the host, such as https://pictures.example.org"
+                f"{option} is {each!r}; give the scheme and the host, such as https://pictures.example.org"
             )
     return tuple(given)
 
@@ -97,6 +105,7 @@ def serve(
     ] = None,
     insecure: Annotated[bool, typer.Option(help="Allow other machines to connect without keys.")] = False,
     allowed_host: AllowedHost = None,
+    allow_origin: AllowOrigin = None,
     image_host: ImageHost = None,
     workers: Annotated[int, typer.Option(help="Worker processes; more than one needs PostgreSQL.", min=1)] = 1,
     body_limit: Annotated[float, typer.Option(help="The largest request body, in MB.", min=0.1, max=1000)] = 2,
@@ -127,7 +136,8 @@ def serve(
         address,
         keys=keys,
         allowed_hosts=allowed_host or (),
-        image_hosts=_image_hosts(image_host or ()),
+        image_hosts=_servers("image_host", image_host or ()),
+        allowed_origins=_servers("allow_origin", allow_origin or ()),
         body_limit=round(body_limit * 2**20),
         expire_after=duration("expire_after", expire_after),
         erase_texts_after=duration("erase_texts_after", erase_texts_after),

@@ -51,6 +51,7 @@ from shortlist.rounds.events import (
     WarmStarted,
 )
 from shortlist.rounds.learning import LearningState
+from shortlist.rounds.news import mark, tell
 from shortlist.rounds.repeated_fits import RepeatedFits, make_learning
 from shortlist.rounds.settings import Settings, default_policy, with_settings
 from shortlist.rounds.shown import More, Shown
@@ -224,10 +225,16 @@ class Shortlister:
 
     def _fold(self, stream: Stream, event: Event) -> None:
         """Apply an event, and all that must follow it; a fit is of all streams."""
+        quiet = not stream.settles and stream.tracker.detector is None
+        if quiet and ((type(event) is Listed and not event.added) or (type(event) is Hit and not event.missed)):
+            stream.apply(event)  # as most are: nothing to tell, and nothing follows
+            return
+        before = mark(stream)
         stream.apply(event)
         while stream.settles and (following := stream.due()) is not None:
             for each in self._streams.values() if isinstance(following, Fitted) else (stream,):
                 each.apply(following)
+        tell(stream, before, (event,))
 
     def _open(self, listed: Listed) -> str:
         """Keep a list that is shown, and close rounds that are too old to keep; return its round's id."""

@@ -126,6 +126,8 @@ class Stream:
         exploring: Policy | None = None,
     ) -> None:
         self.seed, self._exploring = seed, exploring
+        #: Whether it was logged that the error budget is spent; not part of the state.
+        self.is_told_spent = False
         self.tally = Tally() if state is None else state.tally
         self._budget_state = BudgetState() if state is None else state.budget
         self.learning = learning

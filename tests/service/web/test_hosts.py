@@ -1,5 +1,8 @@
 """Hosts, where there are no keys."""
 
+import httpx
+import pytest
+
 from shortlist.service.keys import KeyFile
 from shortlist.service.web.hosts import Hosts
 from tests.service.running import running
@@ -79,3 +82,35 @@ def test_reading_is_not_changing():
     hosts, foreign = Hosts([]), [("host", "localhost"), ("origin", "http://evil.example")]
     for method, refused in (("GET", False), ("HEAD", False), ("POST", True), ("PUT", True), ("DELETE", True)):
         assert (hosts.refusal(headers(*foreign, method=method)) is not None) is refused
+
+
+ORIGIN = "https://shop.example.org"
+
+
+@pytest.mark.parametrize("with_keys", [False, True])
+def test_pages_of_an_allowed_origin_may_call_and_others_may_not(with_keys, tmp_path):
+    """Browsers ask first (OPTIONS), without a key; only the exact origin is answered."""
+    keys = KeyFile(tmp_path / "keys.json") if with_keys else None
+    secret = keys.create("page", ["feedback", "read", "propose"]) if with_keys else None
+    with running(f"sqlite:///{tmp_path}/log.db", keys=keys, allowed_origins=[ORIGIN]) as service:
+        address = f"{service.url}/v1/streams/docs/rounds"
+        asked = {
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": "authorization,content-type",
+        }
+        allowed = httpx.options(address, headers={"Origin": ORIGIN, **asked})
+        assert allowed.status_code == 200
+        assert allowed.headers["access-control-allow-origin"] == ORIGIN
+        assert "authorization" in allowed.headers["access-control-allow-headers"].lower()
+        for other in ("https://shop.example.org:8443", "http://shop.example.org", "https://evil.example", "null"):
+            refused = httpx.options(address, headers={"Origin": other, **asked})
+            assert refused.status_code == 400
+            assert "access-control-allow-origin" not in refused.headers
+            answer = httpx.post(address, headers={"Origin": other}, json={})
+            assert answer.status_code == (401 if with_keys else 403)
+            assert "access-control-allow-origin" not in answer.headers
+        headers = {"Origin": ORIGIN} | ({"Authorization": f"Bearer {secret}"} if with_keys else {})
+        answer = httpx.get(f"{service.url}/v1/streams/none", headers=headers)
+        assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (404, ORIGIN)
+        changed = httpx.post(address, headers=headers, json={"candidates": [{"id": "a", "score": 1}]})
+        assert changed.status_code == 404  # there is no such stream: it was let in

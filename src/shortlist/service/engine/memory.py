@@ -3,10 +3,12 @@
 import asyncio
 import itertools
 import logging
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 
 from shortlist.errors import DamagedLog, ServiceUnavailable
+from shortlist.rounds.events import Event
+from shortlist.rounds.news import Mark, mark, tell
 from shortlist.service.engine.logged_stream import STATE_VERSION, LoggedStream
 from shortlist.service.engine.round_cache import RoundCache
 from shortlist.service.store import LogEntry, Reader, StreamRow
@@ -71,11 +73,14 @@ class Memory:
 
         Such a stream is dropped: it is read from the log when it is next asked for. No other one is touched.
         """
-        touched, failed = set(), dict[int, ServiceUnavailable]()
+        failed, marks = dict[int, ServiceUnavailable](), dict[int, Mark]()
+        touched = defaultdict[int, list[Event]](list)
         for entry in entries:
             if entry.stream_id in failed:
                 continue
             stream = self.by_id[entry.stream_id]
+            if entry.stream_id not in marks:
+                marks[entry.stream_id] = mark(stream.stream)
             try:
                 stream.apply(entry)
             except Exception:  # noqa: BLE001 - whatever it was, the other streams go on
@@ -86,9 +91,11 @@ class Memory:
                 self.forget(stream)
                 continue
             self.cache.add(entry)
-            touched.add(entry.stream_id)
-        if self._listeners:
-            for stream_id in touched:
+            touched[entry.stream_id].append(entry.event)
+        for stream_id, events in touched.items():
+            if (changed := self.by_id.get(stream_id)) is not None:
+                tell(changed.stream, marks[stream_id], events, changed.name)
+            if self._listeners:
                 self._wake(stream_id)
         return failed
 

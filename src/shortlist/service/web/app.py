@@ -7,12 +7,14 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
 
 import shortlist
 from shortlist.service.engine import Engine
 from shortlist.service.keys import KeyFile
 from shortlist.service.web import pages
 from shortlist.service.web.gate import BODY_LIMIT, Gate
+from shortlist.service.web.hosts import Hosts
 from shortlist.service.web.problems import EVERYWHERE, handle_problems
 from shortlist.service.web.routes import (
     batches,
@@ -39,6 +41,7 @@ def create_app(
     keys: KeyFile | None = None,
     allowed_hosts: Sequence[str] = (),
     image_hosts: Sequence[str] = (),
+    allowed_origins: Sequence[str] = (),
     body_limit: int = BODY_LIMIT,
     expire_after: float | None = None,
     erase_texts_after: float | None = None,
@@ -56,6 +59,8 @@ def create_app(
         Host names accepted where there are no keys, besides localhost and addresses.
     image_hosts
         From where pages may show pictures, such as ``https://pictures.example.org``; from nowhere, if left out.
+    allowed_origins
+        The pages of other servers that browsers may call this service from, such as ``https://shop.example.org``.
     body_limit
         The size of the largest body, in bytes.
     expire_after
@@ -95,7 +100,21 @@ def create_app(
     )
     app.state.metrics, app.state.keys = metrics, keys
     app.state.image_hosts = tuple(image_hosts)
-    app.add_middleware(Gate, keys=keys, allowed_hosts=allowed_hosts, body_limit=body_limit, metrics=metrics)
+    app.add_middleware(
+        Gate,
+        keys=keys,
+        hosts=Hosts(allowed_hosts, allowed_origins),
+        body_limit=body_limit,
+        metrics=metrics,
+    )
+    if allowed_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(allowed_origins),
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "X-Request-Id"],
+            expose_headers=["X-Request-Id"],
+        )
     handle_problems(app)
     return app
 

@@ -11,7 +11,6 @@ import logging
 import os
 import re
 import time
-from collections.abc import Iterable
 from typing import Final
 
 from starlette.exceptions import HTTPException
@@ -48,8 +47,8 @@ class Gate:
         The application behind the gate.
     keys
         The keys that are accepted; None accepts every request for this machine.
-    allowed_hosts
-        Host names accepted where there are no keys, besides localhost.
+    hosts
+        The names of this machine, where there are no keys.
     body_limit
         The size of the largest body, in bytes.
     metrics
@@ -61,12 +60,12 @@ class Gate:
         app: ASGIApp,
         *,
         keys: KeyFile | None,
-        allowed_hosts: Iterable[str],
+        hosts: Hosts,
         body_limit: int,
         metrics: Metrics,
     ) -> None:
         self._app, self._keys, self._body_limit, self._metrics = app, keys, body_limit, metrics
-        self._hosts = Hosts(allowed_hosts)
+        self._hosts = hosts
         self._too_large = f"the body is larger than {body_limit:,} bytes: send fewer candidates, or shorter texts"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

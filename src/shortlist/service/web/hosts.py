@@ -29,9 +29,12 @@ class Hosts:
     ----------
     allowed
         The names that were allowed.
+    origins
+        The pages of other servers that may change something here.
     """
 
-    def __init__(self, allowed: Iterable[str]) -> None:
+    def __init__(self, allowed: Iterable[str], origins: Iterable[str] = ()) -> None:
+        self._origins = frozenset(origins)
         self._allowed = frozenset(name.lower().rstrip(".") for name in allowed)
         self._is_cached_own = functools.lru_cache(maxsize=64)(self._is_own)
 
@@ -51,12 +54,17 @@ class Hosts:
             )
             return Refusal(document("misdirected-request", 421, detail))
         if origin is not None and scope["method"] not in ("GET", "HEAD") and not self._is_same(origin, hosts):
-            detail = f"a page of {origin!r} may not change anything here: this service has no keys"
+            detail = (
+                f"a page of {origin!r} may not change anything here: this service has no keys, and was not started "
+                "with --allow-origin for it"
+            )
             return Refusal(document("not-allowed", 403, detail))
         return None
 
     def _is_same(self, origin: str, hosts: list[str]) -> bool:
-        """Return whether a page comes from the host that it asks, or from a name that was allowed."""
+        """Return whether a page comes from the host that it asks, or from a name or an origin that was allowed."""
+        if origin in self._origins:
+            return True
         try:
             url = urlsplit(origin)
         except ValueError:
