@@ -34,8 +34,8 @@ BARS = {
 
 @pytest.mark.parametrize("task", list(BARS))
 def test_the_bars_on_the_real_tasks(task):
-    """10,000 rounds, 5 runs, coverage 0.9, delta = 2/T in all. `make measure NAME=lists` measures 30 runs."""
-    spec = Spec(runs=5)
+    """10,000 rounds, 3 runs, coverage 0.9, delta = 2/T in all. `make measure NAME=lists` measures 30 runs."""
+    spec = Spec(runs=3)
     rows = [row for run in range(spec.runs) for row, _ in list_rows(spec, task, run)]
     means = {
         variant: np.mean(

@@ -13,7 +13,7 @@ from shortlist.errors import InvalidParameter
 from shortlist.integrations.haystack import ShortlistFilter, ShortlistJoiner
 from shortlist.integrations.langchain import ShortlistCompressor, ShortlistRetriever
 from shortlist.integrations.llama_index import ShortlistFusionRetriever, ShortlistPostprocessor
-from tests.integrations.test_guarantee import DOCUMENTS, FEW, Retrieved, Store, search, two_scorers
+from tests.integrations.test_guarantee import DOCUMENTS, FEW, Retrieved, Store, same, search, two_scorers
 from tests.service.running import running
 
 LABELS = 300
@@ -54,8 +54,7 @@ def in_haystack(scores):
 
 
 def joiner(lister, tables):
-    made = ShortlistJoiner(["dense", "bm25"])
-    made._adapter.lister = lister
+    made = ShortlistJoiner(["dense", "bm25"], *same(lister))
     found = lambda question: {  # noqa: E731
         name: {"documents": in_haystack(table[int(question)])}
         for name, table in zip(("dense", "bm25"), tables, strict=True)
@@ -65,19 +64,19 @@ def joiner(lister, tables):
 
 
 def component(lister, tables):
-    made = ShortlistFilter()
-    made._adapter.lister = lister
+    made = ShortlistFilter(*same(lister))
     found = lambda question: {"documents": in_haystack(tables[0][int(question)])}  # noqa: E731
     return made, found, lambda i: [each.id for each in made.run(found(i)["documents"])["documents"]]
 
 
-@pytest.mark.parametrize("make", [langchain, compressor, fusion, postprocessor, joiner, component])
-@pytest.mark.parametrize("delta", [None, 0.05])
+@pytest.mark.parametrize(
+    ("make", "delta"),
+    [*((make, None) for make in (langchain, compressor, fusion, postprocessor, joiner, component)), (langchain, 0.05)],
+)
 def test_lists_are_short_and_cover_from_the_first_one_on(make, delta):
     """Coverage of 200 lists: below 0.8 by chance in 1e-5 at 0.9; seeds are fixed."""
     tables = two_scorers()
-    lister = Shortlister(0.8, delta)
-    adapter, documents, ask = make(lister, tables)
+    adapter, documents, ask = make(Shortlister(0.8, delta), tables)
     questions, told = [str(i) for i in range(LABELS)], []
     found = adapter.warm_start(questions, ["p0"] * LABELS, documents, progress=lambda *done: told.append(done))
     several = make in (langchain, fusion, joiner)
@@ -91,7 +90,7 @@ def test_lists_are_short_and_cover_from_the_first_one_on(make, delta):
     assert len(lists[0]) < FEW
     assert np.mean([len(shown) for shown in lists[:50]]) < 0.7 * FEW
     assert np.mean(["p0" in shown for shown in lists]) > 0.72
-    assert lister.summary().counted >= (LABELS if delta is None else 150)
+    assert adapter.summary().counted >= (LABELS if delta is None else 150)
 
 
 def test_through_a_client_and_without_blocking_the_loop(tmp_path):
