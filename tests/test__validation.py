@@ -164,6 +164,9 @@ def test_the_index_of_a_pandas_object_is_its_ids():
     assert check.index_of(series) == check.index_of(pandas.DataFrame({"a": series, "b": series})) == ["x", "y"]
     assert check.index_of({"a": series, "b": series + 1}) == ["x", "y"]
     assert check.index_of(pandas.Series([0.1, 0.9])) is None
+    frame = pandas.DataFrame({"a": [1.0], "b": [2.0]})  # its columns are scorers
+    assert check.check_table(frame, named=False)[1] == ("a", "b")
+    assert len(check.index_of(pandas.Series([0.1, 0.9], index=["x", pandas.NA]))) == 2
     assert check.index_of(pandas.Series([0.1, 0.9, 0.8])[lambda each: each > 0.5]) == [1, 2]
     for other in ([0.1, 0.2], (0.1,), np.zeros(2), {"a": [0.1]}, "text", None):
         assert check.index_of(other) is None
@@ -279,6 +282,8 @@ def test_labeled_lists():
         ("b", "a"),
     )
     assert check.check_lists(np.zeros((2, 3, 2)), [0, 2], ["a", "b"])[2] == ("a", "b")
+    empty = [{"a": [1.0, 2.0], "b": [1.0, 2.0]}, {"a": [], "b": []}, []]  # searches that found nothing
+    assert [len(table) for table in check.check_lists(empty, [0, -1, -1])[0]] == [2, 0, 0]
     for lists, right, message in (
         ([], [], "lists are empty"),
         ({"a": [0.5]}, [0], "lists are empty, or not lists"),

@@ -168,6 +168,7 @@ def check_table(
         return values, UNNAMED
     names = check_scorers(list(columns))
     _check_expected(names, expected)
+    named = named or not isinstance(scores, Mapping)  # a data frame has columns for scorers
     if expected is None and not named and len(names) > 1 and all(_is_single(column) for column in columns.values()):
         raise InvalidScores(
             f"scores are a mapping of {_in_words(names)[3:]} to one number each: if these are candidates, pass the "
@@ -246,7 +247,8 @@ def index_of(scores: Any) -> list[Any] | None:
     if index is None or callable(index):  # sequences have a method of that name
         return None
     members = list(index)
-    return None if members == list(range(len(members))) else members
+    counts = all(isinstance(member, int) and member == i for i, member in enumerate(members))
+    return None if counts else members
 
 
 def _check_expected(names: Scorers, expected: Scorers | None) -> None:
@@ -351,7 +353,7 @@ def _labeled(row: Any, names: Scorers | None, *, given: bool) -> tuple[Array, Sc
         raw = _array("scores", row)
         if raw.ndim == 2 and raw.shape[1] == len(names):
             row = dict(zip(names, raw.T, strict=True))
-    return check_table(row, names)
+    return check_table(row, names, allow_empty=True)
 
 
 def _positions(i: int, right: Any, count: int) -> tuple[int, ...]:

@@ -41,7 +41,12 @@ def test_scores_in_the_wrong_direction_are_refused_with_the_remedy():
             with pytest.raises(InvalidScores, match=message):
                 offer(adapter, SearchResult(scores, scores, more=False, best_first=first), range(8))
             assert adapter.lister.summary().rounds == 1
-    offer(Adapter(Shortlister()), SearchResult("abcdefgh", [0.5] * 8, more=False, best_first=True), range(8))
+    adapter = Adapter(Shortlister())
+    for scores in ([0.5] * 8, [0.0] * 7 + [1.0], [0.1, 0.3, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8]):  # as a corpus is ordered
+        offer(adapter, SearchResult(scores, scores, more=False), range(8))
+    offer(adapter, SearchResult("ab", [0.87654321, 0.87654322], more=False, best_first=True), range(2))  # rounding
+    offer(adapter, SearchResult("ab", [0.9, 0.1], more=False, best_first=True), range(2))
+    offer(adapter, SearchResult("ab", [0.1, 0.9], more=False, best_first=True), range(2))  # its direction is known
     with pytest.raises(
         InvalidScores, match=r"of the search 'faiss' rise.*or higher_is_better={'faiss': False} for this"
     ):

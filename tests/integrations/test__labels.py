@@ -128,24 +128,23 @@ def test_several_that_are_all_needed_and_one_that_is_not_found():
 
 def test_labels_that_fit_nothing_are_refused():
     for retriever, questions, right, options, message in (
-        (
-            parts(),
-            ["?"],
-            ["doc-1"],
-            {},
-            r"of any of 1 questions: right_ids are like 'doc-1', and documents are like 'part-0'",
-        ),
+        (parts(), ["?"], ["doc-1"], {}, "right_ids are like 'doc-1', and documents are like 'part-0'"),
         (parts(), ["?"], [1], {}, "right_ids are like 1"),
-        (parts(), ["?", "!"], ["part-1"], {}, "give a list of questions, and the id of the right document of each"),
-        (parts(), "?", "p", {}, "give a list of questions"),
+        (parts(), ["?", "!"], ["part-1"], {}, "there are 2 questions and 1 right_ids"),
+        (parts(), "?", "p", {}, "questions is '\\?'; give a list with one entry per question"),
+        (parts(), ["?"], {"part-1": 1}, {}, "right_ids is "),
         (parts(), [], [], {}, "questions is empty"),
+        (parts(), ["?"], [None], {}, r"right_ids\[0\] is None; it must be the id of a document"),
+        (parts(), ["?"], [[]], {}, r"right_ids\[0\] is \[\]"),
+        (parts(), ["?"], [{"part-1"}], {}, r"right_ids\[0\] is \{'part-1'\}"),
         (parts(), ["?"], ["part-1"], {"documents": [[]]}, "a ShortlistRetriever searches by itself: leave it out"),
+        (ShortlistCompressor(lister=Shortlister()), ["?"], ["a"], {}, "give a function from a question"),
         (
             ShortlistCompressor(lister=Shortlister()),
             ["?"],
             ["a"],
-            {},
-            "give a function from a question to its documents",
+            {"documents": []},
+            "documents is a list of 0, and",
         ),
         (parts(found=[]), ["?"], ["a"], {}, "documents are like None"),
     ):
@@ -156,6 +155,46 @@ def test_labels_that_fit_nothing_are_refused():
     retriever.invoke("?")
     with pytest.raises(InvalidParameter, match="a warm start comes before the first"):
         retriever.warm_start(["?"], ["part-1"])
+
+
+def test_any_list_of_labels_will_do():
+    pandas = pytest.importorskip("pandas")
+    for questions, right in (
+        (np.array(["?"] * 20), np.array(["part-2"] * 20)),
+        (pandas.Series(["?"] * 20, index=range(7, 27)), pandas.Series(["part-2"] * 20)),
+        (("?" for _ in range(20)), iter(["part-2"] * 20)),
+    ):
+        retriever = parts()
+        assert retriever.warm_start(questions, right) == 20
+
+
+def test_ids_are_compared_never_positions():
+    """A document without an id is nobody's; one that is found twice still has its own; LangChain's ids are texts."""
+    scored = [(Document("same", id="7"), 0.9), (Document("no id"), 0.8), (Document("again", id="7"), 0.7)]
+    made = ShortlistCompressor(lister=Shortlister(0.8), score=lambda _, documents: [0.9, 0.8, 0.7][: len(documents)])
+    documents = [[each for each, _ in scored]] * 20
+    assert made.warm_start(["?"] * 20, [7] * 20, documents) == 20
+    made = ShortlistCompressor(lister=Shortlister(0.8), score=lambda _, documents: [0.5] * len(documents))
+    with pytest.raises(InvalidParameter, match="right_ids are like 0, and documents are like None"):
+        made.warm_start(["?"], [0], [[Document("one"), Document("two")]])
+
+
+def test_searches_scores_and_documents_may_have_to_be_awaited():
+    async def found(query):
+        return [(each, 1 - 0.1 * i) for i, each in enumerate(PARTS)]
+
+    async def documents(query):
+        return PARTS
+
+    async def score(query, documents):
+        return [1 - 0.1 * i for i, _ in enumerate(documents)]
+
+    retriever = ShortlistRetriever(searches={"x": found}, lister=Shortlister(0.8))
+    assert asyncio.run(retriever.awarm_start(["?"] * 20, ["part-2"] * 20)) == 20
+    made = ShortlistCompressor(lister=Shortlister(0.8), score=score)
+    assert asyncio.run(made.awarm_start(["?"] * 20, ["part-2"] * 20, documents)) == 20
+    with pytest.raises(InvalidInput, match="documents has to be awaited: use awarm_start"):
+        ShortlistCompressor(lister=Shortlister()).warm_start(["?"], ["a"], documents)
 
 
 def test_an_async_client_is_named():

@@ -77,6 +77,10 @@ def test_tool_calls_of_both_kinds():
         read_citations(["[1]"], FIVE)
 
 
+def cohere_of(name):
+    return {"citations": [{"start": 0, "sources": [{"type": "document", "id": name}]}]}
+
+
 def test_messages_of_providers():
     """As their documentation has them, parsed from JSON; documents are counted from 0 there."""
     located = [
@@ -109,6 +113,7 @@ def test_messages_of_providers():
     assert read_citations(named, {"doc-7": "x", "doc_0": "y"}) == Citations(("x", "y"))  # a label, before a count
     openai = {"choices": [{"message": {"role": "assistant", "content": "Five days [2]."}}]}
     assert read_citations(openai, FIVE) == Citations(("b",))
+    assert read_citations(cohere_of("doc_1"), ["doc_1", "doc_2"]).cited == ("doc_1",)  # a document of that name
     far = {"content": [{"type": "text", "text": "x", "citations": [{"type": "page_location", "document_index": 9}]}]}
     assert read_citations(far, FIVE) == Citations(unknown=("document 9",))
 
@@ -118,6 +123,9 @@ def test_data_with_citations_and_lists_of_calls():
     assert read_citations({"citations": [{"id": 3}]}, FIVE).cited == ("c",)
     assert read_citations({"answer": "NOT FOUND", "citations": []}, FIVE).answer == "miss"
     assert read_citations([{"name": "cite", "args": {"ids": [2]}}], FIVE).cited == ("b",)
+    assert read_citations([{"type": "tool_use", "name": "cite", "input": {"ids": [1]}}], FIVE).cited == ("a",)
+    assert read_citations({"citations": [{"source_id": 1, "quote": "x"}]}, FIVE).cited == ("a",)
+    assert read_citations({"citations": [{"quote": "x"}]}, FIVE).unknown == ("{'quote': 'x'}",)
     for wrong, message in (
         ({"reply": "[2]"}, "answer has 'reply'; give a text, or a message"),
         ({}, "answer has "),

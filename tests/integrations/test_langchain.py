@@ -112,6 +112,13 @@ def test_what_is_refused():
         ShortlistRetriever(searches={"dense": store([0.5])}, lister=Shortlister(), fetch_k=0)
 
 
+def test_a_retriever_may_be_extended():
+    class Mine(ShortlistRetriever):
+        tenant: str = "x"
+
+    assert Mine(searches={"dense": store([0.5])}, lister=Shortlister(), tenant="y").tenant == "y"
+
+
 def test_documents_without_ids_are_known_by_what_they_say():
     class Nameless(InMemoryVectorStore):
         def similarity_search_with_score(self, query, k=4, **kwargs):

@@ -340,6 +340,43 @@ def test_answers_that_come_while_a_fit_is_due_change_nothing_about_it():
     assert list(stream.tracker.state.policy.values) == at_once.windows["s"]
 
 
+@pytest.mark.parametrize("at_last", [False, True])
+def test_a_pick_that_comes_while_a_fit_is_computed_is_in_its_window(at_last):
+    """The fit found its round open; what is committed has the pick by the new score, as if it had come after."""
+    rng, settings = np.random.default_rng(11), Settings(policy=ProductLimit(0.8), patience=0)
+    stream, lists, open_rounds = Stream(settings, learning=make_learning(settings), seed="s"), {}, []
+    learning = stream.learning
+    while not (learning.is_due and learning.needed == (250 if at_last else 30)):
+        number = len(lists)
+        values, right = table(rng)
+        listed = stream.decide(number, values, scorers=("a", "b"))
+        stream.apply(listed)
+        lists[number] = listed, values, right
+        if number % 3 == 0 and len(open_rounds) < 8 and right in listed.positions:
+            open_rounds.append(number)
+        else:
+            stream.apply(admit(listed, right if right in listed.positions else Answer.MISS))
+        if learning.is_due and learning.needed != (250 if at_last else 30):
+            stream.settle()
+    compute = learning.prepared()
+    early, later = open_rounds[:4], open_rounds[4:]
+    for number in early:
+        listed, _, right = lists[number]
+        stream.apply(stream.rescored(admit(listed, right), listed))
+    event = learning.amended(compute())
+    assert event == stream.due()
+    stream.apply(event)
+    for number in later:
+        listed, _, right = lists[number]
+        stream.apply(stream.rescored(admit(listed, right), listed))
+    window = np.array(stream.tracker.state.policy.values).reshape(-1, 2)
+    for number in open_rounds:
+        _, values, right = lists[number]
+        slot = np.flatnonzero(window[:, 0] == learning.state.score(values).item(right))
+        assert window[slot, 1].tolist() == [0.0]
+    assert stream.tracker.state.policy.pending == 0
+
+
 def test_of_a_long_list_the_best_hidden_are_kept_too():
     """A missed round is censored at the best hidden candidate; of those kept, the next best of the old score are."""
     values, history = np.random.default_rng(8).normal(size=600), History(1)

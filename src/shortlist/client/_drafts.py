@@ -34,10 +34,10 @@ class Draft:
         allow_empty: bool = False,
         version: str | None = None,
     ) -> None:
+        ids = index_of(scores) if ids is None else ids
         named = ids is not None or texts is not None
         self.values, scorers = check_table(scores, allow_empty=bool(allow_empty), named=named)
         count = len(self.values)
-        ids = index_of(scores) if ids is None else ids
         self.names: Sequence[Member] = list(range(count)) if ids is None else check_ids(ids, count)
         if texts is not None and len(texts) != count:
             raise InvalidParameter(f"there are {len(texts)} texts for {count} scores; give one for each")

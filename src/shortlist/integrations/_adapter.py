@@ -11,6 +11,7 @@ searches, each has its own scores, and its own report of what it left out.
 import asyncio
 import dataclasses
 import inspect
+import itertools
 import math
 import os
 import threading
@@ -42,9 +43,11 @@ Item = TypeVar("Item")
 _KEPT: Final = 1_000
 #: The key of an item's metadata under which everything stands that is added to it.
 NOTES: Final = "shortlist"
-#: So many results whose scores rise without an exception are distances, in whatever order a search returns them: by
-#: chance one list in 40,000 does. Of a search that returns the best first, two are enough.
+#: So many results whose scores rise, each above the one before, are distances, in whatever order a search returns
+#: them: by chance one list in 40,000 does. Of a search that returns the best first, two are enough.
 _MANY: Final = 8
+#: Scores that differ by less, relatively, are the same for this.
+_ALIKE: Final = 1e-6
 
 
 class ShownList(list[Item]):
@@ -117,6 +120,8 @@ class Adapter:
                 "per search by name"
             )
         self._higher_is_better, self._autosave, self._saving = higher_is_better, autosave, threading.Lock()
+        # The searches that are known to have their scores in the right direction.
+        self._directed: set[str] = set()
         # The lists that left something out, latest last.
         self._kept: OrderedDict[Any, _Kept] = OrderedDict()
         self._lock = threading.Lock()
@@ -150,8 +155,7 @@ class Adapter:
     def _turned(self, results: SearchResult[Item], search: str) -> SearchResult[Item]:
         """Return results with scores for which larger is better, or raise if they are in the other direction."""
         values = self.oriented(results.scores, search)
-        least = 2 if results.best_first else _MANY
-        if len(values) >= least and values[0] < values[-1] and all(map(float.__le__, values, values[1:])):
+        if search not in self._directed and self._is_reversed(values, search, best_first=results.best_first):
             of, now = f" of the search {search!r}" if search else "", self.sign(search) > 0
             advice = "these are distances: set higher_is_better=False" if now else "leave higher_is_better out"
             if isinstance(self._higher_is_better, Mapping) or search:
@@ -161,6 +165,17 @@ class Adapter:
                 f"{results.scores[-1]} for the last, and {'larger' if now else 'smaller'} is better here; {advice}"
             )
         return results._replace(scores=values)
+
+    def _is_reversed(self, values: list[float], search: str, *, best_first: bool) -> bool:
+        """Return whether scores are in the wrong direction; once in the right one, a search is not asked again."""
+        if len(values) < 2 or abs(values[0] - values[-1]) <= _ALIKE * max(map(abs, values)):
+            return False
+        steps = list(itertools.pairwise(values))
+        if all(one >= other for one, other in steps):
+            self._directed.add(search)
+        if best_first:
+            return all(one <= other for one, other in steps)
+        return len(values) >= _MANY and all(one < other for one, other in steps)
 
     def single(self, results: SearchResult[Item], ids: Sequence[Any]) -> Candidates[Item]:
         """Return the results of one search as candidates."""

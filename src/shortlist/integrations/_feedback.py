@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NoReturn
 
 from shortlist.errors import InvalidInput, InvalidParameter
-from shortlist.integrations._adapter import NOTES, Adapter, ShownList
+from shortlist.integrations._adapter import NOTES, Adapter, ShownList, plain_call, waiting_call
 from shortlist.integrations._candidates import Candidates, SearchResult
 from shortlist.integrations._labels import Labels, Progress, to_terminal
 from shortlist.rounds.shown import Shown
@@ -253,17 +253,54 @@ class FeedbackMixin:
     def _labeled(
         self, questions: Sequence[str], right_ids: Sequence[Any], documents: Any, by: Any, progress: Progress | None
     ) -> Labels:
-        labels = Labels(questions, right_ids, self._metadata_of, by)
+        labels = self._labels(questions, right_ids, documents, by)
         tell = to_terminal if progress is None else progress
-        for i, question in enumerate(questions):
+        refusal = "documents has to be awaited: use awarm_start, or a plain function"
+        for i, question in enumerate(labels.questions):
             if documents is None:
                 candidates = self._found(question)
             else:
-                results = documents(question) if callable(documents) else documents[i]
+                results = plain_call(refusal, documents, question) if callable(documents) else documents[i]
                 candidates = self._candidates_of(question, results)
             labels.add(candidates)
-            tell(i + 1, len(questions))
+            tell(i + 1, len(labels.questions))
         return labels
+
+    async def _labeled_async(
+        self, questions: Sequence[str], right_ids: Sequence[Any], documents: Any, by: Any, progress: Progress | None
+    ) -> Labels:
+        """Do the same without blocking the loop."""
+        labels = self._labels(questions, right_ids, documents, by)
+        tell = to_terminal if progress is None else progress
+        for i, question in enumerate(labels.questions):
+            if documents is None:
+                candidates = await self._found_async(question)
+            else:
+                results = await waiting_call(documents, question) if callable(documents) else documents[i]
+                candidates = await self._candidates_of_async(question, results)
+            labels.add(candidates)
+            tell(i + 1, len(labels.questions))
+        return labels
+
+    def _labels(self, questions: Sequence[str], right_ids: Sequence[Any], documents: Any, by: Any) -> Labels:
+        labels = Labels(questions, right_ids, self._identity_of, self._metadata_of, by)
+        if documents is not None and not callable(documents):
+            count = len(documents) if isinstance(documents, (list, tuple)) else None
+            if count != len(labels.questions):
+                given = f"of {count}" if count is not None else type(documents).__name__
+                raise InvalidParameter(
+                    f"documents is a list {given}, and there are {len(labels.questions)} questions; give a list with "
+                    "the documents of each question, or a function from a question to its documents"
+                )
+        return labels
+
+    async def _found_async(self, question: str) -> Candidates[Any]:
+        """Return the candidates of a question without blocking the loop."""
+        return await asyncio.to_thread(self._found, question)
+
+    async def _candidates_of_async(self, question: str, documents: Any) -> Candidates[Any]:
+        """Return documents that were found elsewhere as candidates, without blocking the loop."""
+        return await asyncio.to_thread(self._candidates_of, question, documents)
 
     def warm_start(
         self,
@@ -332,7 +369,7 @@ class FeedbackMixin:
         int
             For how many questions the right document was found.
         """
-        labels = await asyncio.to_thread(self._labeled, questions, right_ids, documents, by, progress)
+        labels = await self._labeled_async(questions, right_ids, documents, by, progress)
         count = labels.checked()
         await self._adapter.call_async("warm_start", labels.lists, labels.right)
         return count

@@ -263,7 +263,7 @@ def _message(answer: Any) -> Mapping[str, Any]:
         if isinstance(more, Mapping) and "citations" in more and "citations" not in answer:
             answer = {**answer, "citations": more["citations"]}
     if isinstance(answer, (list, tuple)) and answer and all(isinstance(each, Mapping) for each in answer):
-        calls = all("function" in each or "name" in each for each in answer)
+        calls = all("function" in each or ("name" in each and each.get("type") != "tool_use") for each in answer)
         answer = {"tool_calls" if calls else "content": answer}
     if not isinstance(answer, Mapping) or not any(name in answer for name in _PARTS):
         what = f"has {', '.join(map(repr, answer))}" if isinstance(answer, Mapping) else f"is a {type(answer).__name__}"
@@ -291,7 +291,8 @@ def _structured(citations: Any) -> Iterator[Any]:
         elif isinstance(each.get("document_ids"), (list, tuple, set)):
             yield from map(_named, each["document_ids"])
         else:
-            yield _named(each.get("id", each.get("document_id", each.get("label", each))))
+            names = ("id", "document_id", "source_id", "label")
+            yield _named(next((each[name] for name in names if name in each), str(dict(each))[:80]))
 
 
 class _Position(NamedTuple):
@@ -365,7 +366,10 @@ class _Reader:
         """Read labels given as data."""
         for value in values if isinstance(values, (list, tuple)) else () if values is None else (values,):
             if isinstance(value, _Position) and value.name not in self.labels:
-                self._take_position(value.number)
+                if value.name in self.labels.values():  # no label, but a document of that name
+                    self.cited.append(value.name)
+                else:
+                    self._take_position(value.number)
                 continue
             label = str(value.name if isinstance(value, _Position) else value).strip()
             label = label.removeprefix("[").removesuffix("]")

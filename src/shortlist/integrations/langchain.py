@@ -95,7 +95,7 @@ class ShortlistRetriever(_DocumentFeedback, BaseRetriever):
     _searches: dict[str, Search] = PrivateAttr()
 
     def __init__(self, **settings: Any) -> None:
-        with checked_settings(ShortlistRetriever, settings, ("searches", "lister")):
+        with checked_settings(type(self), settings, ("searches", "lister")):
             super().__init__(**settings)
 
     def model_post_init(self, context: Any, /) -> None:
@@ -135,6 +135,11 @@ class ShortlistRetriever(_DocumentFeedback, BaseRetriever):
         results = {name: search.run(question, manager) for name, search in self._searches.items()}
         return self._adapter.merged(results, self._identity_of)
 
+    async def _found_async(self, question: str) -> Candidates[Document]:
+        manager = AsyncCallbackManagerForRetrieverRun.get_noop_manager()
+        each = await asyncio.gather(*(search.run_async(question, manager) for search in self._searches.values()))
+        return self._adapter.merged(dict(zip(self._searches, each, strict=True)), self._identity_of)
+
 
 class ShortlistCompressor(_DocumentFeedback, BaseDocumentCompressor):
     """Keeps the documents of a retrieval that reach the learned threshold.
@@ -169,7 +174,7 @@ class ShortlistCompressor(_DocumentFeedback, BaseDocumentCompressor):
     _adapter: Adapter = PrivateAttr()
 
     def __init__(self, **settings: Any) -> None:
-        with checked_settings(ShortlistCompressor, settings, ("lister",)):
+        with checked_settings(type(self), settings, ("lister",)):
             super().__init__(**settings)
 
     def model_post_init(self, context: Any, /) -> None:
@@ -234,9 +239,12 @@ class ShortlistCompressor(_DocumentFeedback, BaseDocumentCompressor):
         Sequence[Document]
             The documents to keep, best first.
         """
+        return await self._offer_async(await self._candidates_of_async(query, documents), query)
+
+    async def _candidates_of_async(self, question: str, documents: Sequence[Document]) -> Candidates[Document]:
         score = self.score
-        scores = await waiting_call(score, query, documents) if callable(score) else self._written(score, documents)
-        return await self._offer_async(self._candidates(documents, scores), query)
+        scores = await waiting_call(score, question, documents) if callable(score) else self._written(score, documents)
+        return self._candidates(documents, scores)
 
     @staticmethod
     def _written(key: str, documents: Sequence[Document]) -> list[float]:

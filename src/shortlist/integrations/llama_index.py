@@ -84,7 +84,7 @@ class ShortlistPostprocessor(_NodeFeedback, BaseNodePostprocessor):
     _adapter: Adapter = PrivateAttr()
 
     def __init__(self, **settings: Any) -> None:
-        with checked_settings(ShortlistPostprocessor, settings, ("lister",)):
+        with checked_settings(type(self), settings, ("lister",)):
             super().__init__(**settings)
 
     def model_post_init(self, context: Any, /) -> None:

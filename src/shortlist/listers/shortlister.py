@@ -199,10 +199,9 @@ class Shortlister:
         expected: Scorers | None,
     ) -> tuple[Array, list[Member] | None, Any, Scorers]:
         """Return the arguments of `propose`, checked, and the names of the scorers; `expected` are those before."""
-        named = ids is not None
-        values, scorers = check_table(scores, expected, allow_empty=allow_empty, named=named)
-        if not named and type(scores) is not np.ndarray:
+        if ids is None and type(scores) is not np.ndarray:
             ids = index_of(scores)
+        values, scorers = check_table(scores, expected, allow_empty=allow_empty, named=ids is not None)
         if truncated_below is not None:
             truncated_below = check_below(truncated_below, scorers)
         return values, None if ids is None else check_ids(ids, len(values)), truncated_below, scorers

@@ -169,6 +169,26 @@ class RepeatedFits(Learning):
         closed, entered = list(state.closed), self._entered(state.due_at)
         return functools.partial(self._computed, closed, entered, state.scorers, self.number + 1, stopping)
 
+    def due(self) -> Fitted | None:
+        """Return the fit, if it is due, with the picks that have come since."""
+        return self.amended(self.prepared()()) if self.is_due else None
+
+    def amended(self, event: Fitted, hits: Iterable[Hit] = ()) -> Fitted:
+        """Return a fit whose window has the picks that came while it was computed, of rounds that it found open."""
+        state, picks = self.state, {hit.round_id: (hit.position, hit.row) for hit in hits}
+        picks |= {name: (position, row) for name, kind, _, position, row in state.later if kind == "hit"}
+        windows = {owner: list(values) for owner, values in (event.windows or {}).items()}
+        held: dict[str, list[tuple[int, RoundName]]] = {}
+        for owner, rounds in (event.held or {}).items():
+            for slot, name in rounds:
+                position, row = picks.get(name, (None, None))
+                if position is None:
+                    held.setdefault(owner, []).append((slot, name))
+                    continue
+                one = state.kept[name]._replace(pick=position, row=row)
+                windows[owner][2 * slot : 2 * slot + 2] = one.y(event.score), 0.0
+        return event._replace(windows=windows, held=held or None)
+
     def _entered(self, shown: int) -> list[tuple[RoundName | None, KeptRound]]:
         """Return the rounds of this epoch that have entered in the order shown, of the first `shown`; open ones named.
 

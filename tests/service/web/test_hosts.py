@@ -3,7 +3,9 @@
 import httpx
 import pytest
 
+from shortlist.errors import InvalidParameter
 from shortlist.service.keys import KeyFile
+from shortlist.service.web import create_app
 from shortlist.service.web.hosts import Hosts
 from tests.service.running import running
 
@@ -85,6 +87,12 @@ def test_reading_is_not_changing():
 
 
 ORIGIN = "https://shop.example.org"
+
+
+@pytest.mark.parametrize("origin", ["*", "https://shop.example.org/", "https://Shop.example.org", "shop.example.org"])
+def test_what_is_no_origin_is_refused(origin, tmp_path):
+    with pytest.raises(InvalidParameter, match="give scheme and host as browsers send them"):
+        create_app(f"sqlite:///{tmp_path}/log.db", allowed_origins=[origin])
 
 
 @pytest.mark.parametrize("with_keys", [False, True])

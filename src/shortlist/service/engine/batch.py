@@ -27,6 +27,7 @@ from shortlist.errors import (
 )
 from shortlist.rounds.admission import Given, admit, is_same_answer
 from shortlist.rounds.events import Answer, Configured, Event, Expired, Fitted, Hit, Listed, Restarted
+from shortlist.rounds.repeated_fits import RepeatedFits
 from shortlist.service.engine.background_fits import CommitFit
 from shortlist.service.engine.commands import Close, Command, Configure, Expand, Propose
 from shortlist.service.engine.examples import WarmStart, check_warm_start
@@ -316,7 +317,11 @@ class Batch:
             return False
         if new.event.number != learning.number + 1 or new.stamp != learning.stamp:
             return False
-        self._add(new.stream, new.event)
+        event = new.event
+        if isinstance(learning, RepeatedFits):
+            before = [entry.event for entry in self.entries if entry.stream_id == new.stream.id]
+            event = learning.amended(event, [each for each in before if isinstance(each, Hit)])
+        self._add(new.stream, event)
         return True
 
     def _add(self, stream: LoggedStream, event: Event) -> LogEntry:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import re
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 import shortlist
+from shortlist.errors import InvalidParameter
 from shortlist.service.engine import Engine
 from shortlist.service.keys import KeyFile
 from shortlist.service.web import pages
@@ -70,6 +72,12 @@ def create_app(
     settings
         Of the engine.
     """
+    for each in allowed_origins:
+        if re.fullmatch(r"https?://[a-z0-9.-]+(:\d+)?", each) is None:
+            raise InvalidParameter(
+                f"allowed origin {each!r} is none; give scheme and host as browsers send them, in lower case and "
+                "without a path: https://shop.example.org"
+            )
     metrics = Metrics(keys, retains=expire_after is not None or erase_texts_after is not None)
 
     @contextlib.asynccontextmanager
