@@ -79,7 +79,7 @@ class Adversary:
 def test_misses_stay_within_the_budget(http):
     """Answered at once; the bound is reached, and the threshold stays where it was."""
     adversary = Adversary(http).make()
-    adversary.play(500)
+    adversary.play(250)
     excess = worst_excess(adversary.missed)
     print(f"answered at once: {float(excess)} beyond 0.1 W, and {H} are allowed")
     assert H - 1 < excess <= H
@@ -88,7 +88,7 @@ def test_misses_stay_within_the_budget(http):
     budget = summary["error_budget"]
     assert (budget["size"], budget["lengthened"]) == (H, sum(added > 0 for added in adversary.added))
     assert budget["added"] == pytest.approx(sum(adversary.added) / budget["lengthened"])
-    adversary.play(300, kind=True)  # it recovers
+    adversary.play(240, kind=True)  # it recovers
     assert adversary.summary()["error_budget"]["spent"] == 0
     assert adversary.added[-1] == 0
 
@@ -106,9 +106,9 @@ def test_without_a_budget_the_same_adversary_has_no_bound(http):
 def test_lists_that_are_short_from_the_first_on_stay_within_the_budget(http, score, waiting):
     """As streams are by default: answers from the first round on, at once and with forty lists out at a time."""
     adversary = Adversary(http).make(delta=None, score=score)
-    adversary.play(400, waiting=waiting)
-    adversary.play(200, waiting=waiting, kind=True)
-    adversary.play(400, waiting=waiting)
+    adversary.play(200, waiting=waiting)
+    adversary.play(120, waiting=waiting, kind=True)
+    adversary.play(200, waiting=waiting)
     bound, excess = H + (waiting - 1) * (1 - P0), worst_excess(adversary.missed)
     print(f"{waiting} lists out at a time: {float(excess)} beyond 0.1 W, and {float(bound)} are allowed")
     assert H / 2 < excess <= bound
