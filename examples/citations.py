@@ -141,14 +141,14 @@ class Scripted:
 
 def ask_service(url: str, model: str, question: str, passages: list[str]) -> Any:
     """Return the message of an OpenAI-compatible service."""
-    import httpx  # noqa: PLC0415 - in the extra `client`
+    import httpx2  # noqa: PLC0415 - in the extra `client`
 
     key = os.environ.get("OPENAI_API_KEY")
     messages = [
         {"role": "system", "content": PROMPT},
         {"role": "user", "content": f"{numbered(passages)}\n\nQuestion: {question}"},
     ]
-    reply = httpx.post(
+    reply = httpx2.post(
         f"{url.rstrip('/')}/chat/completions",
         json={"model": model, "messages": messages, "temperature": 0},
         headers={"Authorization": f"Bearer {key}"} if key else {},

@@ -72,7 +72,7 @@ def __getattr__(name: str) -> Any:
     if home == "client":
         from shortlist.errors import needs_extra  # noqa: PLC0415 - only here
 
-        needs_extra("the client", "client", "httpx")
+        needs_extra("the client", "client", "httpx2")
     module = importlib.import_module(f"shortlist.{name if name in _MODULES else home}")
     value = module if name in _MODULES else getattr(module, name)
     globals()[name] = value

@@ -1,8 +1,8 @@
-"""A network that answers from a script, in the place of httpx's own."""
+"""A network that answers from a script, in the place of httpx2's own."""
 
 import json
 
-import httpx
+import httpx2
 
 
 class Network:
@@ -19,13 +19,13 @@ class Network:
         return answer
 
     def replace(self, monkeypatch):
-        """Let every client of httpx send its requests here."""
+        """Let every client of httpx2 send its requests here."""
 
         async def later(_transport, request):
             return self._answer(request)
 
-        monkeypatch.setattr(httpx.HTTPTransport, "handle_request", lambda _transport, request: self._answer(request))
-        monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", later)
+        monkeypatch.setattr(httpx2.HTTPTransport, "handle_request", lambda _transport, request: self._answer(request))
+        monkeypatch.setattr(httpx2.AsyncHTTPTransport, "handle_async_request", later)
         return self
 
     def sent(self):
@@ -36,12 +36,12 @@ class Network:
 def problem(status, kind=None, detail="no"):
     """Return an answer that says what is wrong."""
     document = {"detail": detail} if kind is None else {"type": f"urn:shortlist:problem:{kind}", "detail": detail}
-    return httpx.Response(status, json=document)
+    return httpx2.Response(status, json=document)
 
 
 def shown(round_id, members, threshold=None):
     """Return the answer to a list."""
-    return httpx.Response(
+    return httpx2.Response(
         200,
         json={
             "round_id": round_id,

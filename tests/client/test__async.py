@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import math
 
-import httpx
+import httpx2
 import pytest
 
 from shortlist import AsyncClient, Client
@@ -15,9 +15,9 @@ from tests.client.network import Network, problem, shown
 def test_its_verbs_on_the_wire(monkeypatch):
     network = Network(
         shown("x", ["a"]),
-        httpx.Response(204),
+        httpx2.Response(204),
         problem(422, "not-shown"),
-        httpx.Response(204),
+        httpx2.Response(204),
         problem(422, "not-shown"),
     ).replace(monkeypatch)
 
@@ -37,7 +37,7 @@ def test_its_verbs_on_the_wire(monkeypatch):
 
 def test_more_and_changed_settings_on_the_wire(monkeypatch):
     more = {"round_id": "x", "members": ["c"], "left": 0, "truncated": False}
-    network = Network(httpx.Response(200, json=more), httpx.Response(200, json={})).replace(monkeypatch)
+    network = Network(httpx2.Response(200, json=more), httpx2.Response(200, json={})).replace(monkeypatch)
 
     async def main():
         async with AsyncClient("http://host", "docs") as client:
@@ -64,7 +64,7 @@ def test_while_one_call_waits_others_go_on(monkeypatch):
         waiting -= 1
 
     monkeypatch.setattr("shortlist.client._async.asyncio.sleep", pause)
-    Network(problem(503), problem(503), httpx.Response(204), httpx.Response(204)).replace(monkeypatch)
+    Network(problem(503), problem(503), httpx2.Response(204), httpx2.Response(204)).replace(monkeypatch)
 
     async def main():
         async with AsyncClient("http://host", "docs") as client:

@@ -1,6 +1,6 @@
 """Responses: what they say, and what they are if a stranger sent them."""
 
-import httpx
+import httpx2
 import pytest
 
 from shortlist import errors
@@ -34,16 +34,16 @@ def test_problems_are_raised_as_what_they_are(problem, kind):
 
 
 def test_responses_are_read():
-    assert read(httpx.Response(204), repeated=False) is None
-    assert read(httpx.Response(200, json={"a": 1}), repeated=False) == {"a": 1}
-    assert read(httpx.Response(404, json={}), repeated=True) is None
+    assert read(httpx2.Response(204), repeated=False) is None
+    assert read(httpx2.Response(200, json={"a": 1}), repeated=False) == {"a": 1}
+    assert read(httpx2.Response(404, json={}), repeated=True) is None
     with pytest.raises(errors.ServiceError, match="not a response of this service"):
-        read(httpx.Response(200, text="<html>"), repeated=False)
-    assert "not a response" in problem_in(httpx.Response(502, text="<html>"))["detail"]
+        read(httpx2.Response(200, text="<html>"), repeated=False)
+    assert "not a response" in problem_in(httpx2.Response(502, text="<html>"))["detail"]
 
 
 def test_pauses_that_are_asked_for():
-    assert 0.5 <= asked_pause(httpx.Response(429, headers={"Retry-After": "1"})) <= 1.0
+    assert 0.5 <= asked_pause(httpx2.Response(429, headers={"Retry-After": "1"})) <= 1.0
     for value in ("soon", "-1", "inf"):
-        assert asked_pause(httpx.Response(429, headers={"Retry-After": value})) is None
-    assert asked_pause(httpx.ConnectError("gone")) is None
+        assert asked_pause(httpx2.Response(429, headers={"Retry-After": value})) is None
+    assert asked_pause(httpx2.ConnectError("gone")) is None

@@ -1,6 +1,6 @@
 """Calls about items, without a service: what is sent, and what is made of the answers."""
 
-import httpx
+import httpx2
 import pytest
 
 from shortlist import Client, errors
@@ -19,7 +19,7 @@ def client():
 
 def test_items_are_sent_as_rounds_or_as_they_are(network, client):
     results = [{"id": "a", "status": 201}, {"id": "b", "status": 409, "problem": {"status": 409, "detail": "other"}}]
-    network.script.append(httpx.Response(207, json={"results": results}))
+    network.script.append(httpx2.Response(207, json={"results": results}))
     plain = {"id": "b", "candidates": [{"id": "x", "score": 0.5}]}
     image = "https://pictures.example.org/1.png"
     items = [{"id": "a", "scores": [0.5], "ids": ["x"], "question": "who", "image": image}, plain]
@@ -51,7 +51,7 @@ def test_items_without_an_id(network, client, item):
 
 def test_one_bad_item_does_not_keep_others_out(network, client):
     results = [{"id": "b", "status": 201}, {"id": "d", "status": 409, "problem": {"status": 409, "detail": "taken"}}]
-    network.script.append(httpx.Response(207, json={"results": results}))
+    network.script.append(httpx2.Response(207, json={"results": results}))
     items = [
         {"id": "a", "scores": [float("nan")]},
         {"id": "b", "scores": [0.5]},
@@ -70,11 +70,11 @@ def test_one_bad_item_does_not_keep_others_out(network, client):
 
 def test_next_renew_and_give_back(network, client):
     network.script += [
-        httpx.Response(200, json={"round_id": "a b", "holder": "h"}),
-        httpx.Response(200, json={"lease_until": 7.0}),
-        httpx.Response(204),
-        httpx.Response(204),
-        httpx.Response(200, json={"waiting": 3}),
+        httpx2.Response(200, json={"round_id": "a b", "holder": "h"}),
+        httpx2.Response(200, json={"lease_until": 7.0}),
+        httpx2.Response(204),
+        httpx2.Response(204),
+        httpx2.Response(200, json={"waiting": 3}),
     ]
     assert client.next(lease=30, annotator="ann")["round_id"] == "a b"
     assert client.renew("a b", "h", lease=5) == 7.0
@@ -102,7 +102,7 @@ def test_what_was_lost(network, client):
 
 def test_next_is_not_sent_twice(network, client):
     """What was given out and not received comes back when its lease ends; a second one would be held for nothing."""
-    network.script.append(httpx.ConnectError("gone"))
+    network.script.append(httpx2.ConnectError("gone"))
     with pytest.raises(errors.ServiceUnavailable):
         client.next()
     assert len(network.requests) == 1

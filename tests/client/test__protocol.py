@@ -2,7 +2,7 @@
 
 import math
 
-import httpx
+import httpx2
 import numpy as np
 import pytest
 
@@ -75,8 +75,8 @@ def dry():
     return Dry("http://host:8000/", "my docs", retries=3)
 
 
-DONE = httpx.Response(204)
-LOST = httpx.ReadTimeout("lost")
+DONE = httpx2.Response(204)
+LOST = httpx2.ReadTimeout("lost")
 
 
 def test_a_list_is_sent_with_a_name_that_is_chosen_here(dry):
@@ -129,7 +129,7 @@ def test_tables_of_any_kind_are_sent_by_name(dry):
 def test_a_score_that_is_an_object_is_sent_with_its_parameters(dry):
     learned = Learned(("bm25", "dense"), (1.0, 2.0), (0.5, 0.25), rounds=100)
     for score in (learned, Relative(0.3), Raw(), "auto", {"kind": "relative"}):
-        dry.create(httpx.Response(201, json={}), score=score)
+        dry.create(httpx2.Response(201, json={}), score=score)
     sent = [request.json["score"] for request in dry.requests]
     assert sent[0].items() >= {"kind": "learned", "scorers": ("bm25", "dense"), "rounds": 100}.items()
     assert Learned(**{name: value for name, value in sent[0].items() if name != "kind"}) == learned
@@ -138,12 +138,12 @@ def test_a_score_that_is_an_object_is_sent_with_its_parameters(dry):
 
 def test_null_is_minus_infinity(dry):
     assert dry.propose([0.5], shown("x", [0], None)).threshold == -math.inf
-    assert dry.summary(httpx.Response(200, json={"threshold": None}))["threshold"] == -math.inf
+    assert dry.summary(httpx2.Response(200, json={"threshold": None}))["threshold"] == -math.inf
 
 
 def test_every_try_sends_the_same_request(dry):
     """So a list that was taken, and whose answer was lost on the way back, is the same list."""
-    busy = httpx.Response(503, json={"detail": "busy"})
+    busy = httpx2.Response(503, json={"detail": "busy"})
     dry.propose([0.5], LOST, busy, shown("x", [0]))
     assert len(dry.requests) == 3
     assert len({repr(request) for request in dry.requests}) == 1
@@ -157,14 +157,14 @@ def test_pauses_grow_and_a_pause_that_is_asked_for_is_kept(dry):
     for pause, longest in zip(dry.pauses, (0.1, 0.2, 0.4), strict=True):
         assert longest / 2 <= pause <= longest
     asked = Dry("http://host", "docs", retries=1)
-    later = httpx.Response(429, headers={"Retry-After": "2"})
-    asked.summary(later, httpx.Response(200, json={"threshold": 0.5}))
+    later = httpx2.Response(429, headers={"Retry-After": "2"})
+    asked.summary(later, httpx2.Response(200, json={"threshold": 0.5}))
     assert 1.0 <= asked.pauses[0] <= 2.0
 
 
 @pytest.mark.parametrize("asked", ["-5", "nan", "inf", "1e400", "soon", ""])
 def test_a_pause_that_cannot_be_kept_is_chosen_here(dry, asked):
-    later = httpx.Response(503, headers={"Retry-After": asked})
+    later = httpx2.Response(503, headers={"Retry-After": asked})
     assert dry.propose([0.5], later, shown("r", [0])).members == (0,)
     assert 0 < dry.pauses[0] <= 0.1
 
@@ -175,7 +175,7 @@ def test_a_pause_that_cannot_be_kept_is_chosen_here(dry, asked):
 def test_the_answer_of_a_stranger_is_no_answer(stranger):
     """Such as that of a proxy: a search page is shown everything all the same."""
     for status in (200, 207):
-        answer = httpx.Response(status, json=stranger)
+        answer = httpx2.Response(status, json=stranger)
         dry = Dry("http://host:8000/", "docs", retries=0)
         with pytest.raises(errors.ServiceError, match="not a response of this service"):
             dry.propose([0.5], answer)
@@ -205,7 +205,7 @@ def test_what_is_answered_with_later_too_often_is_said(dry):
         (problem(413, detail="too large"), errors.InvalidInput, "too large"),
         (problem(500, detail="oops"), errors.ServiceError, "500: oops"),
         (problem(409, "of-a-later-version", "new"), errors.ServiceError, "409: new"),
-        (httpx.Response(404, text="<html>nginx</html>"), errors.ServiceError, "not a response of this service"),
+        (httpx2.Response(404, text="<html>nginx</html>"), errors.ServiceError, "not a response of this service"),
     ],
 )
 def test_an_error_is_the_error_it_was_and_is_not_tried_again(dry, answer, error, words):
@@ -230,7 +230,7 @@ MORE = {"round_id": "x", "members": ["c", "d"], "left": 3, "truncated": True}
 
 def test_more_of_a_list_is_asked_for_again_only_if_that_changes_nothing(dry):
     """Who does not say how much it has could miss what an answer that was lost had in it."""
-    made = dry.more("x", 2, 4, LOST, problem(503), httpx.Response(200, json=MORE))
+    made = dry.more("x", 2, 4, LOST, problem(503), httpx2.Response(200, json=MORE))
     assert (made.round_id, made.members, made.left, made.truncated, made.scores) == ("x", ("c", "d"), 3, True, ())
     assert {(step.method, step.path, str(step.json)) for step in dry.requests} == {
         ("POST", "/v1/streams/my%20docs/rounds/x/more", "{'count': 2, 'shown': 4}")
@@ -238,7 +238,7 @@ def test_more_of_a_list_is_asked_for_again_only_if_that_changes_nothing(dry):
     assert len(dry.requests) == 3
     with pytest.raises(errors.ServiceUnavailable, match="cannot be reached"):
         dry.more("x", 2, None, LOST)
-    dry.more("x", None, None, httpx.Response(200, json=MORE))
+    dry.more("x", None, None, httpx2.Response(200, json=MORE))
     assert [request.json for request in dry.requests[3:]] == [{"count": 2}, {}]
 
 
@@ -253,7 +253,7 @@ def test_more_of_a_list_that_is_not_open(dry, status, kind, error):
 
 
 def test_a_policy_that_is_an_object_is_sent_as_a_stream_takes_it(dry):
-    dry.create(httpx.Response(201, json={}), policy=SPS(0.9, horizon=500))
+    dry.create(httpx2.Response(201, json={}), policy=SPS(0.9, horizon=500))
     assert dry.requests[-1].json["policy"] == {"kind": "sps", "horizon": 500}
     with pytest.raises(errors.InvalidParameter, match="give both the same coverage"):
         dry.create(policy=SPS(0.8, horizon=500))
@@ -267,7 +267,7 @@ def test_a_list_is_not_a_round_id(dry):
 
 def test_settings_are_changed(dry):
     summary = {"threshold": None, "settings": {"at_most": 5, "miss_budget": None}}
-    changed = dry.configure({"at_most": 5, "miss_budget": None}, LOST, httpx.Response(200, json=summary))
+    changed = dry.configure({"at_most": 5, "miss_budget": None}, LOST, httpx2.Response(200, json=summary))
     assert changed.settings == summary["settings"]
     assert {(step.method, step.path) for step in dry.requests} == {("PATCH", "/v1/streams/my%20docs")}
     assert [step.json for step in dry.requests] == [{"at_most": 5, "miss_budget": None}] * 2
@@ -276,8 +276,8 @@ def test_settings_are_changed(dry):
 def test_many_answers_go_a_thousand_at_a_time(dry):
     answers = [(str(i), {"hit": i}) for i in range(1500)]
     wrong = {"problem": {"type": "urn:shortlist:problem:not-shown", "detail": "no", "status": 422}}
-    first = httpx.Response(200, json={"results": [{}] * 999 + [wrong]})
-    found = dry.answer_many(answers, first, httpx.Response(200, json={"results": [{}] * 500}))
+    first = httpx2.Response(200, json={"results": [{}] * 999 + [wrong]})
+    found = dry.answer_many(answers, first, httpx2.Response(200, json={"results": [{}] * 500}))
     assert [len(request.json["answers"]) for request in dry.requests] == [1000, 500]
     assert [i for i, error in enumerate(found) if error] == [999]
     assert isinstance(found[999], errors.NotShown)
@@ -304,7 +304,7 @@ def test_many_lists_are_sent_in_parts(dry):
     wrong = {"round_id": "r1", "status": 409, "problem": {"type": "urn:shortlist:problem:conflicting-round"}}
     first = [result("r0", "a"), wrong, *(result(f"r{i}", "a") for i in range(2, 1000))]
     replies = [first, [result("r1000", "a")], [result("r1001", "a")]]
-    found = dry.propose_many(rounds, *(httpx.Response(207, json={"results": each}) for each in replies))
+    found = dry.propose_many(rounds, *(httpx2.Response(207, json={"results": each}) for each in replies))
     assert [len(request.json["rounds"]) for request in dry.requests] == [1000, 1, 1]
     assert {request.path for request in dry.requests} == {"/v1/streams/my%20docs/rounds%3Abatch"}
     assert isinstance(found[1], errors.ConflictingRound)
@@ -327,10 +327,10 @@ def test_many_lists_wait_for_a_service_that_is_away_only_once():
     """Those that it has cut stay; the others are not sent, and are taken back like any that are."""
     dry = Dry("http://host:8000/", "docs", retries=0, fallback="everything")
     rounds = [{"scores": [0.5], "texts": ["x" * 600_000], "round_id": f"r{i}"} for i in range(4)]
-    found = dry.propose_many(rounds, httpx.Response(207, json={"results": [result("r0", 0)]}), LOST)
+    found = dry.propose_many(rounds, httpx2.Response(207, json={"results": [result("r0", 0)]}), LOST)
     assert [each.fallback for each in found] == [False, True, True, True]
     assert len(dry.requests) == 2
-    found = dry.propose_many(rounds[:1], httpx.Response(207, json={"results": [result("r0", 0)]}), DONE)
+    found = dry.propose_many(rounds[:1], httpx2.Response(207, json={"results": [result("r0", 0)]}), DONE)
     assert (found[0].fallback, dry.requests[-1].method, dry.requests[-1].path) == (
         False,
         "DELETE",
@@ -408,5 +408,5 @@ def test_the_holder_of_a_lost_lease_is_forgotten():
     lost = problem(409, "lease-lost")
     with pytest.raises(errors.LeaseLost):
         calls.answer("r", {"hit": "a"}, lost)
-    calls.answer("r", {"hit": "a"}, httpx.Response(200, json={}))
+    calls.answer("r", {"hit": "a"}, httpx2.Response(200, json={}))
     assert [request.json for request in calls.did] == [{"holder": "h", "hit": "a"}, {"hit": "a"}]

@@ -1,6 +1,6 @@
 """The client that waits: its verbs on the wire, with a network that answers from a script."""
 
-import httpx
+import httpx2
 import numpy as np
 import pytest
 
@@ -10,7 +10,7 @@ from tests.client.network import Network, problem, shown
 
 
 def test_its_verbs_on_the_wire(monkeypatch):
-    done = [httpx.Response(204) for _ in range(5)]
+    done = [httpx2.Response(204) for _ in range(5)]
     network = Network(shown("x", ["b", "a"], 0.5), *done).replace(monkeypatch)
     with Client("http://host:8000", "docs", api_key="sl_key", scorer_version="v1") as client:
         made = client.propose([0.6, 0.9], ids=["a", "b"], round_id="x")
@@ -31,12 +31,12 @@ def test_its_verbs_on_the_wire(monkeypatch):
 def test_a_stream_is_made_asked_for_and_deleted(monkeypatch):
     summary = {"threshold": None, "rounds": 3}
     network = Network(
-        httpx.Response(201, json=summary),
-        httpx.Response(200, json=summary),
-        httpx.Response(200, json={"rounds": [], "next": None}),
-        httpx.Response(200, json={"expired": 2}),
-        httpx.Response(200, json={"erased": 4}),
-        httpx.Response(204),
+        httpx2.Response(201, json=summary),
+        httpx2.Response(200, json=summary),
+        httpx2.Response(200, json={"rounds": [], "next": None}),
+        httpx2.Response(200, json={"expired": 2}),
+        httpx2.Response(200, json={"erased": 4}),
+        httpx2.Response(204),
     ).replace(monkeypatch)
     with Client("http://host", "docs") as client:
         assert client.create(0.8, patience=5).rounds == 3
@@ -53,7 +53,7 @@ def test_a_stream_is_made_asked_for_and_deleted(monkeypatch):
 def test_more_and_changed_settings_on_the_wire(monkeypatch):
     more = {"round_id": "x", "members": ["c"], "left": 0, "truncated": False}
     summary = {"threshold": None, "settings": {"at_most": 5}}
-    network = Network(httpx.Response(200, json=more), httpx.Response(200, json=summary)).replace(monkeypatch)
+    network = Network(httpx2.Response(200, json=more), httpx2.Response(200, json=summary)).replace(monkeypatch)
     with Client("http://host", "docs") as client:
         assert client.more("x", 3, shown=2).members == ("c",)
         assert client.configure(at_most=5).settings == {"at_most": 5}
@@ -66,12 +66,12 @@ def test_more_and_changed_settings_on_the_wire(monkeypatch):
 def test_it_waits_and_tries_again(monkeypatch):
     pauses = []
     monkeypatch.setattr("shortlist.client._sync.time.sleep", pauses.append)
-    network = Network(httpx.ConnectError("refused"), problem(503), httpx.Response(204)).replace(monkeypatch)
+    network = Network(httpx2.ConnectError("refused"), problem(503), httpx2.Response(204)).replace(monkeypatch)
     with Client("http://host", "docs", retries=2) as client:
         client.miss("x")
     assert len(network.requests) == 3
     assert len(pauses) == 2
-    Network(*[httpx.ConnectError("refused")] * 3).replace(monkeypatch)
+    Network(*[httpx2.ConnectError("refused")] * 3).replace(monkeypatch)
     with (
         Client("http://host", "docs", retries=2) as client,
         pytest.raises(ServiceUnavailable, match="is the service running there"),

@@ -55,7 +55,7 @@ def add(
     api_key: ProposeKey = None,
 ) -> None:
     """Add items: objects with id, candidates, and optionally question and image. A repeated item changes nothing."""
-    needs_extra("a running service", "client", "httpx")
+    needs_extra("a running service", "client", "httpx2")
     from shortlist import Client  # noqa: PLC0415 - needs an extra
 
     lines = list(_lines(file))
@@ -85,7 +85,7 @@ def add(
 @app.command()
 def count(stream: Stream, url: Url = _URL, api_key: FeedbackKey = None) -> None:
     """Print how many items wait, and how many rounds are open, held by somebody and answered."""
-    needs_extra("a running service", "client", "httpx")
+    needs_extra("a running service", "client", "httpx2")
     from shortlist import Client  # noqa: PLC0415 - needs an extra
 
     with Client(url, stream, api_key=api_key) as client:

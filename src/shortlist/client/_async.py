@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
-import httpx
+import httpx2
 
 from shortlist._validation import Member, plain_members
 from shortlist.client._exchange import Call, Result
@@ -23,7 +23,7 @@ class AsyncClient(Calls):
     """The client for asyncio. Parameters, results and errors are those of `Client`; every verb is awaited."""
 
     def _connect(self) -> None:
-        self._http = httpx.AsyncClient(**self._settings)
+        self._http = httpx2.AsyncClient(**self._settings)
 
     async def _do(self, call: Call[Result]) -> Result:
         answer: Any = None
@@ -39,7 +39,7 @@ class AsyncClient(Calls):
                             answer = await self._http.request(
                                 step.method, step.path, json=step.json, params=step.parameters
                             )
-                    except (httpx.HTTPError, TimeoutError) as error:
+                    except (httpx2.HTTPError, TimeoutError) as error:
                         answer = error
         except StopIteration as done:
             result: Result = done.value

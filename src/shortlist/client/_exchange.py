@@ -7,7 +7,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-import httpx
+import httpx2
 
 from shortlist import errors
 from shortlist.errors import NotAllowed, ServiceError, ShortlistError
@@ -52,7 +52,7 @@ def results_of(reply: dict[str, Any], count: int) -> list[dict[str, Any]]:
     return results
 
 
-def read(answer: httpx.Response, *, repeated: bool) -> Reply | None:
+def read(answer: httpx2.Response, *, repeated: bool) -> Reply | None:
     """Return the JSON of a response, or raise its error."""
     if answer.is_success:
         if answer.status_code == 204:
@@ -67,7 +67,7 @@ def read(answer: httpx.Response, *, repeated: bool) -> Reply | None:
     raise error_of(problem_in(answer) | {"status": answer.status_code})
 
 
-def problem_in(answer: httpx.Response) -> dict[str, Any]:
+def problem_in(answer: httpx2.Response) -> dict[str, Any]:
     """Return the problem document of a response, or one that says that it has none."""
     try:
         document = answer.json()

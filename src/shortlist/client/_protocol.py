@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
-import httpx
+import httpx2
 
 from shortlist import errors
 from shortlist._validation import (
@@ -106,14 +106,14 @@ class Calls:
         for attempt in range(retries + 1):
             left = end - time.monotonic()
             answer = yield request if left == math.inf else dataclasses.replace(request, timeout=max(left, 0.001))
-            if isinstance(answer, httpx.Response) and answer.status_code not in _LATER:
+            if isinstance(answer, httpx2.Response) and answer.status_code not in _LATER:
                 return read(answer, repeated=attempt > 0 and request.method == "DELETE")
             wait = min(asked_pause(answer) or pause * random.uniform(0.5, 1.0), _LONGEST_PAUSE)
             if attempt == retries or time.monotonic() + wait >= end:
                 break
             yield wait
             pause = min(2 * pause, _LONGEST_PAUSE)
-        if isinstance(answer, httpx.Response):
+        if isinstance(answer, httpx2.Response):
             problem = problem_in(answer)
             raise ServiceUnavailable(
                 f"{self.url} answers {answer.status_code}: {problem.get('detail', 'try again later')}"
@@ -188,7 +188,7 @@ class Calls:
         if round_id is None:
             return
         answer = yield Request("DELETE", self._path("rounds", round_id), timeout=min(self._deadline, 1.0))
-        gone = isinstance(answer, httpx.Response) and answer.status_code in (204, 409, 410)
+        gone = isinstance(answer, httpx2.Response) and answer.status_code in (204, 409, 410)
         self._late.tried(round_id, gone=gone)
 
     def _withdraw(self, round_id: Any) -> Call[None]:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
-import httpx
+import httpx2
 
 from shortlist._validation import Member, plain_members
 from shortlist.client._exchange import Call, Result
@@ -55,7 +55,7 @@ class Client(Calls):
     """
 
     def _connect(self) -> None:
-        self._http = httpx.Client(**self._settings)
+        self._http = httpx2.Client(**self._settings)
 
     def _do(self, call: Call[Result]) -> Result:
         answer: Any = None
@@ -74,7 +74,7 @@ class Client(Calls):
                             params=step.parameters,
                             timeout=self._timeout if step.timeout is None else step.timeout,
                         )
-                    except httpx.HTTPError as error:
+                    except httpx2.HTTPError as error:
                         answer = error
         except StopIteration as done:
             result: Result = done.value

@@ -209,7 +209,7 @@ def read_config(path: str | os.PathLike[str]) -> Config:
     except ShortlistError as error:
         raise InvalidParameter(f"{path}: {error}") from None
     if "service" in section:
-        needs_extra("a gateway with a service", "client", "httpx")
+        needs_extra("a gateway with a service", "client", "httpx2")
     return Config(
         servers=tuple(listed),
         settings=settings,
