@@ -2,6 +2,7 @@
 
 import functools
 import ipaddress
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -47,6 +48,15 @@ ImageHost = Annotated[
     list[str] | None,
     typer.Option(
         help="A host whose pictures the answer page may show, such as https://pictures.example.org. Repeatable.",
+        show_default=False,
+    ),
+]
+RerankerUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--reranker",
+        help="A reranker that scores, besides BM25, what is sent to /v1/rerank: http://127.0.0.1:8001/v1/rerank. If it "
+        "needs a key: SHORTLIST_RERANKER_KEY.",
         show_default=False,
     ),
 ]
@@ -96,6 +106,18 @@ def _servers(option: str, given: Sequence[str]) -> tuple[str, ...]:
     return tuple(given)
 
 
+def _reranker(url: str | None, model: str | None, timeout: str, *, required: bool) -> Any:
+    """Return the reranker behind the service, if there is one."""
+    if url is None:
+        if model is not None or required:
+            raise InvalidParameter("there is no reranker to which the other options belong: give --reranker URL")
+        return None
+    from shortlist.service.reranker import RerankerSettings  # noqa: PLC0415
+
+    key = os.environ.get("SHORTLIST_RERANKER_KEY") or None
+    return RerankerSettings(url, model, key, duration("reranker_timeout", timeout) or 0.0, required)
+
+
 def serve(
     database: Database = None,
     host: Annotated[str, typer.Option(help="The address to listen on; by default only this machine.")] = "127.0.0.1",
@@ -115,6 +137,12 @@ def serve(
     erase_texts_after: Annotated[
         str | None, typer.Option(help="Erase questions and texts after this long.", show_default=False)
     ] = None,
+    reranker: RerankerUrl = None,
+    reranker_model: Annotated[str | None, typer.Option(help="Its model.", show_default=False)] = None,
+    reranker_timeout: Annotated[str, typer.Option(help="How long to wait for it.")] = "5s",
+    reranker_required: Annotated[
+        bool, typer.Option(help="Refuse what it does not score, instead of using BM25 alone.")
+    ] = False,
     access_log: Annotated[bool, typer.Option(help="Log every request, not only those that fail.")] = False,
 ) -> None:
     """Run the service, until it is stopped."""
@@ -141,6 +169,7 @@ def serve(
         body_limit=round(body_limit * 2**20),
         expire_after=duration("expire_after", expire_after),
         erase_texts_after=duration("erase_texts_after", erase_texts_after),
+        reranker=_reranker(reranker, reranker_model, reranker_timeout, required=reranker_required),
     )
     store = Store(address)  # raises if something is wrong with the database
     store.close()

@@ -106,6 +106,8 @@ class Listed(NamedTuple):
     edge: float | None = None
     #: Of a long list, the positions of the best candidates, shown or not, that are kept for fits of the score.
     kept: list[int] | None = None
+    #: How many candidates the caller asked for: at least, and at most.
+    page: list[int] | None = None
 
     @property
     def members(self) -> list[Member]:

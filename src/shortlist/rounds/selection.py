@@ -1,5 +1,6 @@
 """Which candidates are shown, and in which order."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -51,19 +52,24 @@ def select(
     settings: Settings,
     more: int = 0,
     first: int | None = None,
+    limits: Sequence[int] | None = None,
 ) -> Selection:
     """Return what to show.
 
     What reaches the threshold, of which only the best `first` if that is given; or more: the `more` candidates that
-    the error budget adds, up to `at_least`, or all of them in shadow mode; or less: `at_most`.
+    the error budget adds, up to `at_least`, or all of them in shadow mode; or less: `at_most`. For this list alone,
+    `limits` are an `at_least` and an `at_most` of the caller's.
     """
     kept = reached.nonzero()[0]
     base, count = kept.size, len(values)
     if first is not None:
         base = min(base, first)
-    usual = base if base >= settings.at_least else min(settings.at_least, count)
+    least, most = settings.at_least, settings.at_most
+    if limits is not None:
+        least, most = max(least, limits[0]), limits[1] if most is None else min(most, limits[1])
+    usual = base if base >= least else min(least, count)
     asked = max(usual, min(base + more, count))
-    page = asked if settings.at_most is None else min(asked, settings.at_most)
+    page = asked if most is None else min(asked, most)
     if asked == base and not settings.shadow:
         order = best_first(kept, values, comparable)
     else:

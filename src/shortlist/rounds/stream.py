@@ -8,6 +8,7 @@ or a restart after an alarm.
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -206,6 +207,7 @@ class Stream:
         truncated_below: float | list[float | None] | None = None,
         *,
         scorers: Scorers = UNNAMED,
+        page: Sequence[int] | None = None,
         again: Listed | None = None,
     ) -> Listed:
         """Return what to show of a list; change nothing.
@@ -222,6 +224,8 @@ class Stream:
             The score at or below which the search may have left candidates out; with several scorers one each.
         scorers
             The names of the scorers, checked.
+        page
+            How many candidates the caller asks for: at least, and at most.
         again
             An earlier decision to repeat, at its own threshold.
         """
@@ -236,7 +240,8 @@ class Stream:
             shown = Selection(shuffled(self.seed, round_id, len(values)), len(values), False)
         else:
             first = self._first if threshold == -math.inf else None
-            shown = select(values, compared, compared >= threshold, settings, more, first)
+            page = page if again is None else again.page
+            shown = select(values, compared, compared >= threshold, settings, more, first, page)
         truncated = shown.truncated
         positions = shown.positions.tolist()
         if truncated_below is not None and not truncated:
@@ -266,6 +271,7 @@ class Stream:
             explored=explored,
             edge=_best_hidden(compared, shown.positions) if self._censors else None,
             kept=learning.best_of(compared, positions) if self._learns and learning is not None else None,
+            page=None if page is None else list(page),
         )
 
     def _lowest(self, threshold: float, compared: Array, positions: list[int], *, explored: bool) -> float:

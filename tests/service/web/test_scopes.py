@@ -33,6 +33,8 @@ NEEDED = {
     "answer": "feedback",
     "answer_many": "feedback",
     "propose_many": "propose",
+    "rerank": "propose",
+    "rerank_v1": "propose",
     "expire": "admin",
     "erase_texts": "admin",
     "get_series": "read",

@@ -131,7 +131,15 @@ class Batch:
         expected = self._scorers.get(stream.id, stream.stream.scorers)
         scorers = expected or (new.scorers if len(new.values) else UNNAMED)
         values, below = new.aligned(scorers)
-        return stream.stream.decide(new.round_id, values, new.ids, below, scorers=scorers)
+        draft = new.draft
+        listed = stream.stream.decide(new.round_id, values, new.ids, below, scorers=scorers, page=new.page, again=draft)
+        if draft is None:
+            return listed
+        if listed.positions != draft.positions:
+            raise RoundClosed(
+                f"round {new.round_id} was shown before the stream's settings changed: nothing was stored"
+            )
+        return listed._replace(epoch=draft.epoch)
 
     def _open(self, stream: LoggedStream, listed: Listed) -> None:
         """Add a list that opens a round."""

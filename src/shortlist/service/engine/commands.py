@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from shortlist._validation import UNNAMED, Array, Member, Scorers, align_table, check_below
 from shortlist.rounds.admission import Given
+from shortlist.rounds.events import Listed
 from shortlist.service.engine.background_fits import CommitFit
 from shortlist.service.engine.examples import WarmStart
 from shortlist.service.engine.logged_stream import LoggedStream
@@ -31,6 +32,10 @@ class Propose:
     scorer_version: str | None = None
     #: Its position among the items that it was drawn from, and how many these were.
     drawn: list[int] | None = None
+    #: How many candidates the caller asks for: at least, and at most.
+    page: list[int] | None = None
+    #: The list itself, where it was shown before it became a round.
+    draft: Listed | None = None
     #: Whether the id is new for certain, because it was made here.
     is_fresh: bool = False
     #: Whether it has a question, a text or an image.

@@ -20,6 +20,7 @@ from shortlist._validation import Member, check_ids, check_number, check_table
 from shortlist.errors import (
     ConflictingStream,
     ShortlistError,
+    UnknownRound,
     UnknownStream,
 )
 from shortlist.rounds.admission import Given, needed
@@ -35,6 +36,7 @@ from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.engine.memory import Memory, damage
 from shortlist.service.engine.overview import Overview, Overviewed
 from shortlist.service.engine.paging import parts_of, settled
+from shortlist.service.engine.reranking import Reranking
 from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.retention import Retention
 from shortlist.service.engine.round_cache import Round
@@ -113,6 +115,8 @@ class Engine:
         self.retention = Retention(store, self._loader, self._writer, self.answer_all)
         #: What waits for annotators, and who is answering which.
         self.labeling = LabelingQueue(store, self._loader, self._writer)
+        #: Lists for callers that may never give feedback.
+        self.reranking = Reranking(self._loader, self.history, self._submit)
         self._last_try = -1.0
         self._fit_patience = fit_patience
 
@@ -373,8 +377,16 @@ class Engine:
     async def _submit(self, name: str, make: Callable[[LoggedStream], Command]) -> tuple[Round, bool]:
         """Have a command written; return the round, of a command that is about one, and whether it changed it."""
         stream = await self._loader.stream(name)
+        command = make(stream)
         try:
-            return await self._writer.submit(make(stream))  # type: ignore[return-value]
+            return await self._writer.submit(command)  # type: ignore[return-value]
         except UnknownStream:
             # Another process may have deleted the stream that we knew, and made it again.
             return await self._writer.submit(make(await self._loader.stream(name)))  # type: ignore[return-value]
+        except UnknownRound:
+            draft = self.reranking.round_of(stream, command.round_id)
+            if draft is None:
+                raise
+            await self._writer.submit(draft)
+            self.reranking.drop(stream, draft.round_id)
+            return await self._writer.submit(make(stream))  # type: ignore[return-value]

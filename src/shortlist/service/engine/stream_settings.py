@@ -33,6 +33,8 @@ class StreamSettings:
         What annotators read beside each question.
     record_annotators
         Whether the author of each answer is stored: apart from the log, and erased with the texts.
+    rerank_all
+        Whether callers of rerank get all documents, those that are cut with a relevance of 0.
 
     Examples
     --------
@@ -44,6 +46,7 @@ class StreamSettings:
     scorer_version: str | None = None
     guidelines: str | None = None
     record_annotators: bool = False
+    rerank_all: bool = False
 
     @classmethod
     def of(
@@ -88,7 +91,7 @@ class StreamSettings:
 
 
 #: The settings that are the service's own, and may change at any time.
-OWN: Final = ("guidelines", "record_annotators")
+OWN: Final = ("guidelines", "record_annotators", "rerank_all")
 
 
 def _policy(coverage: float, given: dict[str, Any]) -> Any:

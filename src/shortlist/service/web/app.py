@@ -14,6 +14,7 @@ import shortlist
 from shortlist.errors import InvalidParameter
 from shortlist.service.engine import Engine
 from shortlist.service.keys import KeyFile
+from shortlist.service.reranker import Reranker, RerankerSettings
 from shortlist.service.web import pages
 from shortlist.service.web.gate import BODY_LIMIT, Gate
 from shortlist.service.web.hosts import Hosts
@@ -24,6 +25,7 @@ from shortlist.service.web.routes import (
     labels,
     log,
     operations,
+    rerank,
     retention,
     rounds,
     streams,
@@ -47,6 +49,7 @@ def create_app(
     body_limit: int = BODY_LIMIT,
     expire_after: float | None = None,
     erase_texts_after: float | None = None,
+    reranker: RerankerSettings | None = None,
     **settings: Any,
 ) -> FastAPI:
     """Return the app of the database at an address.
@@ -69,6 +72,8 @@ def create_app(
         Close rounds that have waited for an answer for this many seconds.
     erase_texts_after
         Erase questions and texts after this many seconds.
+    reranker
+        The reranker behind `rerank`; without one documents are scored by BM25 alone.
     settings
         Of the engine.
     """
@@ -86,16 +91,19 @@ def create_app(
             address, observe=metrics.commit, notice=metrics.notice, observe_fit=metrics.fit, **settings
         ) as engine:
             app.state.engine = engine
+            app.state.reranker = None if reranker is None else Reranker(reranker)
             hourly = asyncio.create_task(_retain(engine, metrics, expire_after, erase_texts_after))
             with before_shutdown(engine.prepare_shutdown):
                 yield
             hourly.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await hourly
+            if app.state.reranker is not None:
+                await app.state.reranker.close()
 
     # The routes themselves and not `include_router`, which would match every request twice. They are tried in
     # this order: those of rounds are the busy ones.
-    topics = (rounds, batches, items, log, streams, warm_start, labels, retention, operations, pages)
+    topics = (rounds, batches, items, rerank, log, streams, warm_start, labels, retention, operations, pages)
     app = FastAPI(
         title="shortlist",
         version=shortlist.__version__,
@@ -120,7 +128,7 @@ def create_app(
             CORSMiddleware,
             allow_origins=list(allowed_origins),
             allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
-            allow_headers=["Authorization", "Content-Type", "X-Request-Id"],
+            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"],
             expose_headers=["X-Request-Id"],
         )
     handle_problems(app)

@@ -39,7 +39,7 @@ def is_json(request: Request) -> bool:
 
 
 class BodyRoute(APIRoute):
-    """A route whose function takes `engine`, parameters of the path as strings, `body`, and perhaps `key`."""
+    """A route whose function takes `engine`, parameters of the path as strings, `body`, perhaps `key` and `request`."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the function that handles a request."""
@@ -48,7 +48,8 @@ class BodyRoute(APIRoute):
         if body is None:
             return super().get_route_handler()
         read, read_path = _reader(TypeAdapter(body.annotation)), _path_reader(endpoint)
-        wants_key = "key" in inspect.signature(endpoint).parameters
+        names = inspect.signature(endpoint).parameters
+        wants_key, wants_request = "key" in names, "request" in names
 
         async def answer(request: Request) -> Response:
             arguments = read_path(request)
@@ -57,6 +58,8 @@ class BodyRoute(APIRoute):
             arguments["body"] = read(await request.body())
             if wants_key:
                 arguments["key"] = request.scope.get(KEY)
+            if wants_request:
+                arguments["request"] = request
             response: Response = await endpoint(engine=request.app.state.engine, **arguments)
             return response
 
@@ -69,7 +72,7 @@ def _path_reader(endpoint: Callable[..., Any]) -> Callable[[Request], dict[str, 
     validators = [
         (name, TypeAdapter(parameter.annotation).validator.validate_python)
         for name, parameter in inspect.signature(endpoint, eval_str=True).parameters.items()
-        if name not in ("engine", "body", "key")
+        if name not in ("engine", "body", "key", "request")
     ]
 
     def read(request: Request) -> dict[str, Any]:

@@ -18,6 +18,8 @@ PUBLIC_FOLDERS: Final = ("/static/", "/page/")
 SCOPES: Final = {
     "propose": "propose",
     "propose_many": "propose",
+    "rerank": "propose",
+    "rerank_v1": "propose",
     "withdraw": "propose",
     "add_items": "propose",
     "remove_item": "propose",

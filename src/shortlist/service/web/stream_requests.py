@@ -145,6 +145,8 @@ class _OwnSettings(Body):
     """What annotators read beside each question on the answer page; null: nothing."""
     record_annotators: bool = False
     """Store who gave each answer, apart from the log; it is erased with the texts."""
+    rerank_all: bool = False
+    """For callers of `rerank` that expect a score for each document: return all of them, those that are cut with 0."""
 
 
 class _Created(_OwnSettings):
