@@ -128,11 +128,11 @@ def running(address, port=None, app=None, **settings):
 
 
 @contextlib.contextmanager
-def process(address, variant="durable", port=None, before=()):
-    """Run the service in a process of its own; see serve.py for the variants."""
+def process(address, variant="durable", port=None, before=(), reranker=()):
+    """Run the service in a process of its own, perhaps with a reranker; see serve.py for the variants."""
     port = port or free_port()
     script = Path(__file__).with_name("serve.py")
-    child = subprocess.Popen([*before, sys.executable, str(script), address, str(port), variant])
+    child = subprocess.Popen([*before, sys.executable, str(script), address, str(port), variant, *reranker])
     try:
         while True:
             with contextlib.suppress(httpx.TransportError):

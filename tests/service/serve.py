@@ -13,6 +13,7 @@ import time
 
 import sqlalchemy as sa
 
+from shortlist.service.reranker import RerankerSettings
 from shortlist.service.store import Store, database
 from shortlist.service.web import create_app, run
 
@@ -46,10 +47,11 @@ def never_sync():
 VARIANTS = {"durable": lambda: None, "ack-first": acknowledge_first, "unsynced": never_sync}
 
 
-def main(address, port, variant):
+def main(address, port, variant, reranker=None):
     VARIANTS[variant]()
-    run(lambda: create_app(address, snapshot_every=200), port=port)
+    behind = None if reranker is None else RerankerSettings(reranker)
+    run(lambda: create_app(address, snapshot_every=200, reranker=behind), port=port)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), sys.argv[3])
+    main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])
