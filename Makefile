@@ -38,8 +38,14 @@ reproduce: $(REPRODUCE)/.installed  ## Reproduce the paper: the main job
 test: $(STAMP)  ## Run the test suite: nine minutes on two cores; ends with its ten slowest tests
 	$(BIN)/python -m pytest -n 3 --dist worksteal --durations=10
 
+# Clients of the field that the service is tried with: one needs other versions of what the tests need.
+.peers/.installed: requirements/peers.txt
+	$(PYTHON) -m venv .peers
+	.peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/peers.txt  # complete
+	@touch $@
+
 # numba off for the branches: what it compiles cannot be followed.
-soak: $(STAMP)  ## The long versions of tests, and which branches of the core and the engine are taken: hours
+soak: $(STAMP) .peers/.installed  ## The long versions of tests, and which branches of the core and the engine are taken: hours
 	$(BIN)/python -m pytest -m soak -n 2 --dist worksteal -rP -o faulthandler_timeout=0
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal --cov --cov-report=term tests/boundaries tests/policies tests/scores tests/rounds tests/listers tests/logs tests/test_*.py tests/service/engine tests/service/store --ignore=tests/test_examples.py
 
@@ -89,4 +95,4 @@ release: $(STAMP)  ## Build wheel and sdist, check them, try the wheel in an emp
 	$(BIN)/python tools/release.py
 
 clean:  ## Remove everything that make created
-	rm -rf $(VENV) .reproduce .bench .models dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage results
+	rm -rf $(VENV) .reproduce .bench .models .peers dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage results

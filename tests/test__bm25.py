@@ -23,3 +23,9 @@ def test_bm25_against_its_formula():
         expected = [brute_force(question, words) for words in split]
         np.testing.assert_allclose(BM25(passages).scores(question), expected, rtol=1e-12)
     assert BM25(passages).best("dog", 2).tolist() == [1, 2]
+
+
+def test_an_index_for_one_question_has_the_same_scores():
+    passages = ["the cat the cat", "", "A dog; a cat!", "nothing", "the"] * 3
+    for question in ("the cat", "", "Dog dog cat", "unheard"):
+        assert BM25(passages, question).scores(question).tolist() == BM25(passages).scores(question).tolist()

@@ -22,6 +22,7 @@ CROSSING = (
     "test_examples.py",
     "test_public.py",
     "test_tree.py",
+    "service/test_rerank_clients.py",  # clients of the field
     "integrations/test_guarantee.py",  # every adapter
     "integrations/test_haystack_hybrid.py",  # its own retrievers together
     "integrations/test_llama_index_hybrid.py",  # its own retrievers together

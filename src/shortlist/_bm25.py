@@ -22,6 +22,13 @@ _K1, _B = 1.2, 0.75
 class BM25:
     """An index over passages.
 
+    Parameters
+    ----------
+    passages
+        The passages.
+    question
+        The only question that will be asked, for an index that is used once: it has no other words.
+
     Examples
     --------
     >>> index = BM25(["a cat sat", "a dog sat down", "fish swim"])
@@ -29,13 +36,14 @@ class BM25:
     [1, 0]
     """
 
-    def __init__(self, passages: Sequence[str]) -> None:
+    def __init__(self, passages: Sequence[str], question: str | None = None) -> None:
+        asked = None if question is None else set(_WORD.findall(question.lower()))
         postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
         lengths = np.zeros(len(passages))
         for number, passage in enumerate(passages):
-            counts = Counter(_WORD.findall(passage.lower()))
-            lengths[number] = counts.total()
-            for word, count in counts.items():
+            words = _WORD.findall(passage.lower())
+            lengths[number] = len(words)
+            for word, count in Counter(words if asked is None else filter(asked.__contains__, words)).items():
                 postings[word].append((number, count))
         norms = _K1 * (1 - _B + _B * lengths / max(lengths.mean(), 1.0)) if len(passages) else lengths
         self.size = len(passages)

@@ -100,6 +100,28 @@ def test_a_client_of_the_field(sqlite, corpus, rows, peer):
     assert lengths.mean() < min(top_k.values())
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize("coverage", [0.8, 0.9])
+def test_a_stream_that_was_taught_by_labels_cuts_for_a_tool_without_feedback(sqlite, rows, coverage):
+    """300 labeled questions, then 900 in silence: with BM25 alone."""
+    lengths, hits = [], []
+    with running(sqlite) as service:
+        service.make(coverage=coverage, unanswered="ignore")
+        for number, row in enumerate(rows[:1_200]):
+            body = {"model": "docs", "query": row["query"], "documents": row["documents"], "top_n": 10}
+            answer = service.http.post("/v2/rerank", json=body).json()
+            shown = [result["index"] for result in answer["results"]]
+            hits.append(row["right"] in shown)
+            lengths.append(len(shown))
+            if number < 300:
+                service.answer(answer["id"], {"hit": row["right"]} if hits[-1] else {"miss": True})
+    silent = np.array(lengths[300:]), np.array(hits[300:])
+    print(f"\n{coverage}: {silent[0].mean():.2f} at {silent[1].mean():.3f}")
+    assert abs(silent[1].mean() - coverage) < 0.06  # four standard errors of the labels, and the budget's part
+    assert silent[0].mean() < 5
+    assert silent[0][-300:].mean() < 1.2 * silent[0][:300].mean()  # it does not grow
+
+
 def _ranks(rows, vectors, corpus):
     """Return the rank of the right passage by the reranker, by BM25, and by their fusion."""
     ranks = {"reranker": [], "BM25": [], "RRF": []}

@@ -69,13 +69,12 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(200, json.dumps({"results": upstream.answer(body)}).encode())
 
     def reply(self, status, content, headers=()):
-        with contextlib.suppress(OSError):  # nobody may be waiting any more
-            self.send_response(status)
-            for name, value in dict(headers).items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+        self.send_response(status)
+        for name, value in dict(headers).items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
 
 
 @contextlib.contextmanager
@@ -84,6 +83,7 @@ def reranking():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.upstream = upstream = Upstream(f"http://127.0.0.1:{server.server_address[1]}")
     server.daemon_threads = True
+    server.handle_error = lambda *_: None  # nobody may be waiting any more
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

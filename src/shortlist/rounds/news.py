@@ -1,7 +1,7 @@
 """What an operator wants to know when it happens: a fit, an alarm, an error budget that runs out.
 
 A fold must not log: it is repeated when a log or a file is read. So whoever applies a new event takes a `mark` before
-and asks for the `news` after.
+and calls `tell` after.
 """
 
 import logging

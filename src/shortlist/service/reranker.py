@@ -201,5 +201,5 @@ async def _by_words(query: str, documents: Sequence[str]) -> list[float]:
 
 
 def _bm25(query: str, documents: Sequence[str]) -> list[float]:
-    scores: list[float] = BM25(documents).scores(query).tolist()
+    scores: list[float] = BM25(documents, query).scores(query).tolist()
     return scores

@@ -160,15 +160,14 @@ def test_the_oldest_drafts_are_dropped(sqlite, monkeypatch):
     run(sqlite, work)
 
 
-def test_relevance_is_above_zero_and_keeps_the_order():
+def test_relevance_is_at_least_a_hundredth_and_keeps_the_order():
     values = [-1e308, -800.0, -3.0, -1e-9, 0.0, 0.4, 5.0, 800.0, 1e308]
     relevances = [relevance(value) for value in values]
     assert relevances == sorted(relevances)
-    assert relevances[0] > 0
-    assert relevances[-1] == 1
-    assert relevance(0.3, is_share=True) == 0.3
-    assert relevance(0.0, is_share=True) > 0
-    assert math.isclose(relevance(2.0), 1 / (1 + math.exp(-2)))
+    assert (relevances[0], relevances[-1]) == (0.01, 1)
+    assert relevance(0.3, is_share=True) == 0.01 + 0.99 * 0.3
+    assert relevance(0.0, is_share=True) == 0.01
+    assert math.isclose(relevance(2.0), 0.01 + 0.99 / (1 + math.exp(-2)))
 
 
 def test_a_draft_that_settings_have_overtaken(sqlite):

@@ -28,8 +28,8 @@ __all__ = ["Reranked", "Reranking", "relevance"]
 
 #: How many candidates all drafts have, at the most.
 _CAPACITY: Final = 200_000
-#: The least relevance of a document that is shown: 0 is for those that are not.
-_LEAST: Final = 1e-12
+#: The least relevance of a document that is shown, so that any lower cutoff of the caller's keeps all of them.
+_LEAST: Final = 0.01
 
 
 class Reranked(NamedTuple):
@@ -38,7 +38,7 @@ class Reranked(NamedTuple):
     listed: Listed
     #: Whether it is a round, which counts as missed while it has no answer.
     counts: bool
-    #: Of those shown: above 0, at most 1.
+    #: Of those shown: at least 0.01, at most 1.
     relevances: list[float]
     #: Whether callers are to have all candidates.
     rerank_all: bool
@@ -46,7 +46,7 @@ class Reranked(NamedTuple):
 
 class _Draft(NamedTuple):
     #: Makes it a round of its stream, which may leave memory meanwhile.
-    made: Callable[..., Propose]
+    proposal: Callable[..., Propose]
     listed: Listed
 
 
@@ -111,7 +111,7 @@ class Reranking:
         values, scorers = check_table(scores)
         count, chosen = len(values), round_id or uuid.uuid4().hex
         most = count if most is None else min(most, count)
-        made = functools.partial(
+        proposal = functools.partial(
             Propose,
             round_id=chosen,
             ids=list(range(count)),
@@ -125,15 +125,15 @@ class Reranking:
         if not _has_feedback(stream):
             stream = await self._loader.fresh(name)  # another process may have taken some
         if _has_feedback(stream):
-            shown, _ = await self._submit(name, made)
+            shown, _ = await self._submit(name, proposal)
             return _reranked(stream, shown.shown.event, counts=True)
-        rounds, draft = stream.stream, made(stream)
+        rounds, draft = stream.stream, proposal(stream)
         if rounds.threshold == -math.inf:  # no labels either: as a reranker alone would
             draft.page = [most, most]
         expected = rounds.scorers or scorers
         table, _ = draft.aligned(expected)
         listed = rounds.decide(chosen, table, draft.ids, scorers=expected, page=draft.page)
-        self._keep((stream.id, chosen), _Draft(made, listed))
+        self._keep((stream.id, chosen), _Draft(proposal, listed))
         return _reranked(stream, listed, counts=False)
 
     def round_of(self, stream: LoggedStream, round_id: str) -> Propose | None:
@@ -141,7 +141,7 @@ class Reranking:
         draft = self._drafts.get((stream.id, round_id))
         if draft is None:
             return None
-        return draft.made(stream, page=draft.listed.page, draft=draft.listed, is_fresh=False)
+        return draft.proposal(stream, page=draft.listed.page, draft=draft.listed, is_fresh=False)
 
     def drop(self, stream: LoggedStream, round_id: str) -> None:
         """Drop a draft: it is a round now."""
@@ -170,11 +170,11 @@ def _reranked(stream: LoggedStream, event: Any, *, counts: bool) -> Reranked:
 
 
 def relevance(value: float, *, is_share: bool = False) -> float:
-    """Return what was compared with the threshold as a number above 0, at most 1, in the same order.
+    """Return what was compared with the threshold as a number from 0.01 to 1, in the same order.
 
     >>> relevance(0.0)
-    0.5
+    0.505
     """
     if not is_share:
         value = 1 / (1 + math.exp(-value)) if value >= 0 else math.exp(value) / (1 + math.exp(value))
-    return min(1.0, max(_LEAST, value))
+    return _LEAST + (1 - _LEAST) * min(1.0, max(0.0, value))

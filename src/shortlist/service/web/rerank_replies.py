@@ -13,7 +13,7 @@ class RerankResult(Out):
     index: int
     """Its position in the request, and its id in feedback."""
     relevance_score: float
-    """Above 0, at most 1; higher is better. 0 for a document that is cut, where the stream has `rerank_all`."""
+    """From 0.01 to 1; higher is better. 0 for a document that is cut, where the stream has `rerank_all`."""
     document: dict[str, Any] | None = None
     """The document, if `return_documents` was set."""
 
@@ -36,6 +36,7 @@ class RerankMeta(Out):
     billed_units: dict[str, int]
     """None: `{"search_units": 0}`."""
     shortlist: RoundMeta
+    """What the stream says."""
     warnings: list[str] | None = None
     """What was missing, such as the reranker behind the service."""
 
@@ -48,3 +49,4 @@ class Reranked(Out):
     results: list[RerankResult]
     """Best first; none, if no document is worth showing."""
     meta: RerankMeta
+    """What goes with them."""
