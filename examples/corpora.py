@@ -106,6 +106,8 @@ class Outcome:
     rrf: list[tuple[int, bool]] = field(default_factory=list)
     #: Counted from 0; as large as can be where no search returned it.
     ranks: list[int] = field(default_factory=list)
+    #: Whether the right passage was among the first three of auto's list.
+    among_three: list[bool] = field(default_factory=list)
 
     def figures(self) -> dict[str, float]:
         """Return mean lengths and coverages over all rounds, and the top-k that covers as much as auto does."""
@@ -121,6 +123,8 @@ class Outcome:
             "rrf_coverage": float(rrf[:, 1].mean()),
             "top_k": float(top_k),
             "top_k_coverage": float((ranks < top_k).mean()),
+            "rrf_three": float((ranks < 3).mean()),
+            "auto_three": float(np.mean(self.among_three)),
         }
 
     def report(self, name: str) -> None:
@@ -140,6 +144,8 @@ def play(corpus: Corpus, rounds: int, auto: Show, rrf: Show, fused: Callable[[st
             names, answer = show(question)
             answer(right if right in names else None)
             rows.append((len(names), right in names))
+            if rows is outcome.auto:
+                outcome.among_three.append(right in names[:3])
         order = fused(question)
         outcome.ranks.append(order.index(right) if right in order else len(corpus.texts))
     return outcome

@@ -32,12 +32,14 @@ def embedded(corpus: Corpus) -> InMemoryDocumentStore:
     return store
 
 
-def pipelines(corpus: Corpus) -> tuple[Pipeline, Pipeline]:
+def pipelines(corpus: Corpus, at_least: int = 0) -> tuple[Pipeline, Pipeline]:
     """Return hybrid search with a learned score, and with rank fusion."""
     store = embedded(corpus)
     auto, rrf = searching(store), searching(store)
 
-    auto.add_component("shortlist", ShortlistJoiner(["bm25", "dense"], coverage=corpus.coverage))
+    joiner = ShortlistJoiner(["bm25", "dense"], coverage=corpus.coverage)
+    joiner.lister.configure(at_least=at_least)
+    auto.add_component("shortlist", joiner)
     auto.connect("bm25.documents", "shortlist.bm25")
     auto.connect("dense.documents", "shortlist.dense")
 
@@ -61,9 +63,9 @@ def answering(pipeline: Pipeline, shown: dict[str, Any]) -> Any:
     return list(by_id), lambda right: miss() if right is None else component.hit(by_id[right])
 
 
-def run(corpus: Corpus, rounds: int) -> Outcome:
+def run(corpus: Corpus, rounds: int, *, at_least: int = 0) -> Outcome:
     """Ask questions, and answer each as a person would."""
-    auto, rrf = pipelines(corpus)
+    auto, rrf = pipelines(corpus, at_least)
     order: list[str] = []
 
     def show(question: str) -> Any:

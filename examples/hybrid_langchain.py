@@ -70,11 +70,12 @@ def fused(bm25: BM25Retriever, dense: InMemoryVectorStore) -> EnsembleRetriever:
     return EnsembleRetriever(retrievers=[bm25, retriever], weights=[0.5, 0.5])
 
 
-def run(corpus: Corpus, rounds: int, split: Callable[[str], list[str]] = str.split) -> Outcome:
+def run(corpus: Corpus, rounds: int, split: Callable[[str], list[str]] = str.split, *, at_least: int = 0) -> Outcome:
     """Ask questions, and answer each as a person would."""
     both = searches(corpus, split)
     # Before: ensemble = EnsembleRetriever(retrievers=[bm25, store.as_retriever()]), cut off at a top-k.
-    auto = ShortlistRetriever(searches=both, lister=Shortlister(corpus.coverage), fetch_k=FETCH_K)
+    lister = Shortlister(corpus.coverage, at_least=at_least)
+    auto = ShortlistRetriever(searches=both, lister=lister, fetch_k=FETCH_K)
 
     fusion = Shortlister(corpus.coverage, score=ReciprocalRankFusion())
     rrf = ShortlistRetriever(searches=both, lister=fusion, fetch_k=FETCH_K)

@@ -63,11 +63,11 @@ def fused(bm25: Any, dense: Any) -> QueryFusionRetriever:
     )
 
 
-def run(corpus: Corpus, rounds: int) -> Outcome:
+def run(corpus: Corpus, rounds: int, *, at_least: int = 0) -> Outcome:
     """Ask questions, and answer each as a person would."""
     both = retrievers(corpus)
     # Before: QueryFusionRetriever([bm25, dense], mode="reciprocal_rerank", similarity_top_k=5).
-    auto = ShortlistFusionRetriever(both, lister=Shortlister(corpus.coverage))
+    auto = ShortlistFusionRetriever(both, lister=Shortlister(corpus.coverage, at_least=at_least))
 
     fusion = fused(**both)
     rrf = ShortlistPostprocessor(lister=Shortlister(corpus.coverage, score="raw"))

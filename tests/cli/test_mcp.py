@@ -18,8 +18,9 @@ from typer.testing import CliRunner
 
 from shortlist.cli import app
 from shortlist.errors import InvalidParameter, MissingExtra
-from shortlist.integrations.mcp.search_log import report
+from shortlist.integrations.mcp.search_log import read_log
 from shortlist.integrations.mcp.state import saved_summary
+from shortlist.integrations.tools import SearchFigures
 from tests.cli.command import refused, shortlist
 from tests.integrations.mcp.servers import process, until
 from tests.service.running import free_port
@@ -40,12 +41,16 @@ def gateway(config, *words):
     return StdioServerParameters(command="/bin/sh", args=["-c", command], env=dict(os.environ))
 
 
+def figures_of(folder):
+    return SearchFigures.of(read_log(folder / "tools.state" / "log.jsonl"))
+
+
 def kill(config):
     os.kill(int(Path(f"{config}.pid").read_text()), signal.SIGKILL)
 
 
 def test_killed_in_the_middle_of_a_call_nothing_is_lost_and_nothing_counts_twice(tmp_path):
-    """Ten rounds, of which the last is killed between the count and the answer; then the same call again."""
+    """Ten searches, of which the last is killed between its call and the result; then the same call again."""
     config = written(tmp_path)
 
     async def call(client, number, path):
@@ -76,8 +81,8 @@ def test_killed_in_the_middle_of_a_call_nothing_is_lost_and_nothing_counts_twice
     anyio.run(main)
     summary = saved_summary(tmp_path / "tools.state")
     assert (summary.rounds, summary.hits, summary.misses) == (11, 10, 0)
-    figures = report(tmp_path / "tools.state" / "log.jsonl")
-    assert (figures.rounds, figures.hits, figures.again) == (11, 10, 1)
+    figures = figures_of(tmp_path)
+    assert (figures.searches, figures.hits, figures.calls, figures.late) == (11, 10, 11, 1)
 
 
 @pytest.mark.soak
@@ -114,6 +119,7 @@ def test_killed_at_any_moment(tmp_path):
     assert done["called"] > 100
     assert 0 <= summary.rounds - done["found"] <= 30  # a list whose answer was lost is looked for again
     assert 0 <= summary.hits - done["called"] <= 1  # one may be on disk whose answer was lost, and is not made again
+    assert figures_of(tmp_path).hits == summary.hits
     assert summary.misses == 0
 
 
@@ -148,7 +154,7 @@ def test_over_http(tmp_path):
         return running.returncode
 
     assert anyio.run(main) == 130  # ended as by Ctrl-C: its servers too
-    assert report(tmp_path / "tools.state" / "log.jsonl").rounds == 1
+    assert figures_of(tmp_path).hits == 1
     errors = (tmp_path / "stderr").read_text()
     assert "Failed to parse" in errors  # what a server says that is no message, without the message
     assert "Traceback" not in errors
@@ -202,7 +208,7 @@ def test_check_names_servers_and_what_is_wrong_with_them(tmp_path, monkeypatch):
 
 def test_summary_says_what_happened(tmp_path):
     config = written(tmp_path)
-    assert "no agent has looked for tools yet" in CliRunner().invoke(app, ["mcp", str(config), "--summary"]).output
+    assert "no agent has searched for tools yet" in CliRunner().invoke(app, ["mcp", str(config), "--summary"]).output
 
     async def main():
         async with Client(gateway(config)) as client:
@@ -210,7 +216,7 @@ def test_summary_says_what_happened(tmp_path):
 
     anyio.run(main)
     output = CliRunner().invoke(app, ["mcp", str(config), "--summary"]).output
-    assert output.startswith("1 tasks, 0 of them explored")
+    assert output.startswith("1 searches: 2.0 of 2.0 tools per list")
     assert "waiting for" in output
 
 
@@ -220,3 +226,42 @@ def test_without_the_extra_it_is_named(monkeypatch, tmp_path):
     result = CliRunner().invoke(app, ["mcp", str(written(tmp_path))])
     assert isinstance(result.exception, MissingExtra)
     assert str(result.exception).endswith("[mcp]'")
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_while_the_client_keeps_standard_input_open(sent, tmp_path):
+    """With its server; what a search led to is saved."""
+    config = written(tmp_path)
+
+    async def main():
+        words = [sys.executable, "-m", "shortlist", "mcp", str(config)]
+        running = await anyio.open_process(words, stderr=None)
+        requests = [
+            {
+                "method": "initialize",
+                "params": {
+                    "protocolVersion": "2025-06-18",
+                    "capabilities": {},
+                    "clientInfo": {"name": "x", "version": "1"},
+                },
+            },
+            {"method": "tools/call", "params": {"name": "find_tools", "arguments": {"task": "read a file"}}},
+        ]
+        try:
+            for number, request in enumerate(requests):
+                line = json.dumps({"jsonrpc": "2.0", "id": number, **request}) + "\n"
+                await running.stdin.send(line.encode())
+                with anyio.fail_after(60):
+                    assert b"error" not in (reply := await running.stdout.receive()), reply
+            running.send_signal(sent)
+            with anyio.fail_after(60):
+                await running.wait()
+        finally:
+            if running.returncode is None:
+                running.kill()
+            await running.aclose()
+        return running.returncode
+
+    assert anyio.run(main) == 130
+    assert figures_of(tmp_path).open == 1
+    assert saved_summary(tmp_path / "tools.state").rounds == 1

@@ -35,7 +35,7 @@ def mcp(
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Connect to every server, list its tools, and exit.")] = False,
     summary: Annotated[
-        bool, typer.Option("--summary", help="Print what was shown and called so far, and exit.")
+        bool, typer.Option("--summary", help="Print what searches showed and led to so far, and exit.")
     ] = False,
 ) -> None:
     """Put the tools of other MCP servers behind three: find_tools, more_tools, call_tool."""
@@ -105,10 +105,11 @@ def _in_one_line(record: logging.LogRecord) -> bool:
 
 def _print_summary(settings: "Config") -> None:
     """Print the figures of the log, and what is needed next."""
-    from shortlist.integrations.mcp.search_log import report  # noqa: PLC0415 - needs the extra
+    from shortlist.integrations.mcp.search_log import read_log  # noqa: PLC0415 - needs the extra
     from shortlist.integrations.mcp.state import saved_summary  # noqa: PLC0415 - needs the extra
+    from shortlist.integrations.tools import SearchFigures  # noqa: PLC0415 - only here
 
-    for line in report(settings.state / "log.jsonl").lines():
+    for line in SearchFigures.of(read_log(settings.state / "log.jsonl")).lines():
         typer.echo(line)
     if settings.service is not None:
         typer.echo(f"its rounds are in the stream {settings.service.stream} of {settings.service.url}")
@@ -126,14 +127,18 @@ async def _check(settings: "Config") -> None:
         await upstreams.ready(max(server.start_timeout for server in settings.servers) + 5)
         for each in upstreams.all:
             tokens = sum(tool.tokens for tool in each.tools)
-            table.add_row(each.server.name, f"{len(each.tools)}", f"{tokens:,}", escape(each.problem or ""))
+            problem = each.problem or "; ".join(each.left_out)
+            table.add_row(each.server.name, f"{len(each.tools)}", f"{tokens:,}", escape(problem))
         away = sum(each.problem is not None for each in upstreams.all)
         total = sum(tool.tokens for tool in upstreams.tools())
         count = len(upstreams.tools())
+        missing = set(settings.always) - {tool.name for tool in upstreams.tools()}
     console.print(table)
     console.print(
         f"{count} tools, about {total:,} schema tokens; {away} of {len(settings.servers)} servers unavailable",
         highlight=False,
     )
-    if away:
+    if missing:
+        console.print(f"no server has {', '.join(sorted(missing))}, which is in always", highlight=False)
+    if away or missing:
         raise typer.Exit(1)

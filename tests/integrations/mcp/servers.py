@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 import anyio
 from mcp.types import CallToolResult, TextContent
 
-from shortlist.integrations.mcp import Tool
 from shortlist.integrations.mcp.config import StdioServer
 from shortlist.integrations.mcp.upstream import Upstreams
+from shortlist.integrations.tools import Tool
 
 #: A server of the protocol's handshake era, which most are; without the SDK, so that it starts at once.
 SCRIPT = """
@@ -91,7 +91,10 @@ async def until(condition, seconds=15.0):
 
 
 def make_tools(count=4, server="files"):
-    return [Tool(server, f"tool_{i}", f"does the thing number {i}", {"type": "object"}) for i in range(count)]
+    return [
+        Tool(f"{server}__tool_{i}", f"does the thing number {i}", {"type": "object"}, server, f"tool_{i}")
+        for i in range(count)
+    ]
 
 
 class Source:
@@ -100,20 +103,16 @@ class Source:
     def __init__(self, tools):
         self.present = list(tools)
         self.calls = []
+        self.away = []
 
     def tools(self):
         return self.present
 
+    def unavailable(self):
+        return self.away
+
     async def call(self, tool, arguments):
         self.calls.append((tool.name, arguments))
+        if arguments.get("path") == "fail":
+            return CallToolResult(content=[], is_error=True)
         return CallToolResult(content=[TextContent(type="text", text=f"{tool.name} is done")])
-
-
-class Scores:
-    """A ranking whose scores are told beforehand, list by list."""
-
-    def __init__(self, *lists):
-        self.lists = list(lists)
-
-    async def scores(self, task, tools):
-        return self.lists.pop(0) if len(self.lists) > 1 else self.lists[0]

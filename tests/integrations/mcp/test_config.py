@@ -5,7 +5,8 @@ import json
 import pytest
 
 from shortlist.errors import InvalidParameter, MissingFile
-from shortlist.integrations.mcp.config import DEFAULTS, HttpServer, StdioServer, read_config
+from shortlist.integrations.mcp.config import HttpServer, StdioServer, read_config
+from shortlist.integrations.tools.searches import DEFAULTS
 
 STDIO = {"command": "npx", "args": ["-y", "server"]}
 
@@ -30,7 +31,7 @@ def test_a_file_of_a_client_is_taken_as_it_is(tmp_path, monkeypatch):
         name="tickets", url="https://example.com/mcp", headers={"Authorization": "Bearer secret"}
     )
     assert config.settings == DEFAULTS
-    assert (config.shadow, config.state) == (False, tmp_path / "tools.state")
+    assert (config.always, config.state) == ((), tmp_path / "tools.state")
 
 
 def test_the_key_of_other_clients_is_known_too(tmp_path):
@@ -41,28 +42,28 @@ def test_our_section(tmp_path):
     section = {
         "coverage": 0.95,
         "at_most": 12,
-        "explore_share": 0.1,
-        "shadow": True,
+        "shadow": False,
+        "always": ["a__read"],
         "state": "learned",
         "service": {"url": "http://127.0.0.1:8000", "stream": "agents", "api_key": "k"},
-        "embeddings": {"function": "embed.py:embed"},
+        "embeddings": {"local": "model"},
         "more_count": 5,
         "timeout": 7,
         "start_timeout": 8,
         "refresh": 9,
         "wait": 2,
     }
+    (tmp_path / "model").mkdir()
     config = read_config(written(tmp_path, {"mcpServers": {"a": STDIO | {"timeout": 1}}, "shortlist": section}))
     (server,) = config.servers
     assert (server.timeout, server.start_timeout, server.refresh) == (1.0, 8.0, 9.0)
     assert config.settings["at_most"] == 12
-    assert config.settings["explore_share"] == 0.1
-    assert config.shadow
+    assert config.always == ("a__read",)
     assert config.state == tmp_path / "learned"
     assert config.service is not None
     assert config.service.stream == "agents"
     assert config.embeddings is not None
-    assert config.embeddings.function == f"{tmp_path / 'embed.py'}:embed"
+    assert config.embeddings.local == str(tmp_path / "model")
     assert (config.more_count, config.wait) == (5, 2.0)
 
 
@@ -90,15 +91,19 @@ def test_our_section(tmp_path):
         ({"mcpServers": {"a": STDIO | {"env": {"K": "${NONE_SUCH}"}}}}, "mcpServers.a.env.K needs the environment"),
         ({"mcpServers": {"a": STDIO}, "shortlist": 3}, "shortlist is 3; it must be an object"),
         ({"mcpServers": {"a": STDIO}, "shortlist": {"covrage": 0.9}}, "shortlist has no setting 'covrage'"),
-        ({"mcpServers": {"a": STDIO}, "shortlist": {"shadow": 1}}, "shadow is 1; it must be true or false"),
+        ({"mcpServers": {"a": STDIO}, "shortlist": {"shadow": True}}, "shadow shows every tool, and a prompt has no"),
+        ({"mcpServers": {"a": STDIO}, "shortlist": {"explore_share": "auto"}}, "explore_share shows every tool now"),
+        ({"mcpServers": {"a": STDIO}, "shortlist": {"at_most": None}}, "the lister has no at_most"),
+        ({"mcpServers": {"a": STDIO}, "shortlist": {"at_most": 0}}, "at_most is 0"),
+        ({"mcpServers": {"a": STDIO}, "shortlist": {"always": "a__b"}}, "always is 'a__b'; it must be a list of names"),
         ({"mcpServers": {"a": STDIO}, "shortlist": {"more_count": 0}}, "more_count"),
         ({"mcpServers": {"a": STDIO}, "shortlist": {"service": {}}}, "service has no url"),
         ({"mcpServers": {"a": STDIO}, "shortlist": {"service": {"url": "http://x", "key": 1}}}, "service has no sett"),
         (
             {"mcpServers": {"a": STDIO}, "shortlist": {"embeddings": {}}},
-            'embeddings must have either a "url" or a "function"',
+            'embeddings must have either a "url" or a "local" model',
         ),
-        ({"mcpServers": {"a": STDIO}, "shortlist": {"embeddings": {"function": "x"}}}, "embeddings.function is 'x'"),
+        ({"mcpServers": {"a": STDIO}, "shortlist": {"embeddings": {"local": 3}}}, "embeddings.local is 3"),
     ],
 )
 def test_what_cannot_be_used_is_named(document, message, tmp_path):

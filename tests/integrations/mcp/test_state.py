@@ -6,27 +6,30 @@ import pytest
 from shortlist.errors import DamagedFile, FolderInUse, InvalidParameter, UnwritableFile
 from shortlist.integrations.mcp import Gateway
 from shortlist.integrations.mcp.state import kept_lister, saved_summary
-from tests.integrations.mcp.servers import Scores, Source, make_tools
+from tests.integrations.mcp.servers import Source, make_tools
+from tests.integrations.tools.given import searching
 
-SETTINGS = {"coverage": 0.8, "score": "raw", "explore_share": 0.5, "keep": 100}
+SETTINGS = {"coverage": 0.8, "score": "raw", "at_most": 2, "keep": 100}
 
 
 def test_what_an_agent_was_told_is_on_disk(tmp_path):
-    """After every list, every request for more and every call; another process goes on from there."""
+    """Every list and every request for more; another process goes on from there. (Calls are in the log.)"""
 
     async def main():
         assert saved_summary(tmp_path) is None
         for start in range(3):
             with kept_lister(tmp_path, **SETTINGS) as (lister, save):
                 assert lister.summary().rounds == 4 * start
-                gateway = Gateway(Source(make_tools()), lister, Scores([4.0, 3.0, 2.0, 1.0]), save=save)
+                gateway = Gateway(Source(make_tools()), searching(lister, tools=()), save=save)
                 for number in range(4):
-                    found = await gateway.find_tools("x")
+                    found = await gateway.find_tools("x", "s")
                     assert saved_summary(tmp_path).rounds == 4 * start + number + 1
                     await gateway.more_tools(found.round)
-                    await gateway.call_tool(found.round, "files__tool_1")
                     assert saved_summary(tmp_path) == lister.summary()
-        assert saved_summary(tmp_path).hits + saved_summary(tmp_path).found_after_more == 12
+                    await gateway.call_tool(found.round, "files__tool_1")
+                gateway._search.end()
+                save()
+        assert saved_summary(tmp_path).hits == 12
 
     anyio.run(main)
 
@@ -41,12 +44,12 @@ def test_a_disk_that_is_full_for_a_while_stops_no_agent(tmp_path, caplog):
                     raise UnwritableFile("no space left on device")
                 save()
 
-            gateway = Gateway(Source(make_tools()), lister, Scores([4.0, 3.0, 2.0, 1.0]), save=saving)
-            await gateway.call_tool((await gateway.find_tools("x")).round, "files__tool_0")
+            gateway = Gateway(Source(make_tools()), searching(lister, tools=()), save=saving)
+            await gateway.call_tool((await gateway.find_tools("x", "s")).round, "files__tool_0")
             assert "could not be saved" in caplog.text
             assert saved_summary(tmp_path).rounds == 0
             full.clear()
-            await gateway.find_tools("x")
+            await gateway.find_tools("x", "s")
             assert (saved_summary(tmp_path).rounds, saved_summary(tmp_path).hits) == (2, 1)
 
     anyio.run(main)

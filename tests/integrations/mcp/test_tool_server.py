@@ -12,11 +12,13 @@ from mcp import Client, MCPError
 import shortlist
 from shortlist.errors import InvalidParameter, ServiceUnavailable
 from shortlist.integrations.mcp import Gateway, create_server
-from shortlist.integrations.mcp.config import Config, ServiceStream
-from shortlist.integrations.mcp.search_log import report
+from shortlist.integrations.mcp.config import Config, Embeddings, ServiceStream
+from shortlist.integrations.mcp.search_log import read_log
 from shortlist.integrations.mcp.state import saved_summary
 from shortlist.integrations.mcp.tool_server import opened
-from tests.integrations.mcp.servers import Scores, Source, make_tools, process
+from shortlist.integrations.tools import SearchFigures
+from tests.integrations.mcp.servers import Source, make_tools, process
+from tests.integrations.tools.given import searching
 from tests.service.running import running
 
 
@@ -24,7 +26,8 @@ def served(**options):
     """Return a server over tools that are functions, cut to two of four."""
     source = Source(make_tools())
     lister = shortlist.Shortlister(coverage=0.9, score="raw", at_most=2)
-    return create_server(Gateway(source, lister, Scores([4.0, 3.0, 2.0, 1.0]), **options), ["files", "mail"]), source
+    gateway = Gateway(source, searching(lister, tools=()), **options)
+    return create_server(gateway, ["files", "mail"], session="s"), source
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -91,8 +94,9 @@ def test_all_of_it_with_a_process_behind_it(tmp_path, caplog):
             result = await client.call_tool("call_tool", call)
             assert result.is_error
             assert "closed the connection" in result.content[0].text
-        figures = report(tmp_path / "state" / "log.jsonl")
-        assert (figures.rounds, figures.hits, figures.again) == (2, 1, 3)
+        figures = SearchFigures.of(read_log(tmp_path / "state" / "log.jsonl"))
+        assert (figures.searches, figures.hits, figures.open) == (2, 1, 1)
+        assert (figures.calls, figures.failed, figures.late) == (4, 3, 1)  # the last one was in a round before
         summary = saved_summary(tmp_path / "state")
         assert (summary.rounds, summary.hits) == (2, 1)
 
@@ -100,8 +104,9 @@ def test_all_of_it_with_a_process_behind_it(tmp_path, caplog):
         anyio.run(main)
 
 
-def test_rounds_in_the_service(tmp_path):
-    """The stream has the answers; while the service is away everything is shown, and the agent's work goes on."""
+def test_rounds_in_the_service(tmp_path, monkeypatch):
+    """The stream has the answers; while the service is away lists are by words, and the agent's work goes on."""
+    monkeypatch.undo()  # ids of the client's are random, too
 
     async def main(url, stop):
         config = Config(
@@ -109,17 +114,18 @@ def test_rounds_in_the_service(tmp_path):
             state=tmp_path / "state",
             service=ServiceStream(url=url, stream="agents", deadline=1.0),
         )
-        async with opened(config) as server, Client(server) as client:
+        async with opened(config, "one") as server, Client(server) as client:
             found = (await client.call_tool("find_tools", {"task": "read a file"})).structured_content
             call = {"round": found["round"], "name": "files__write_file", "arguments": {"path": "x"}}
             assert not (await client.call_tool("call_tool", call)).is_error
+            await client.call_tool("find_tools", {"task": "read a file"})
             stream = shortlist.Client(url, "agents")
-            assert (stream.summary()["rounds"], stream.summary()["hits"]) == (1, 1)
+            assert (stream.summary()["rounds"], stream.summary()["hits"]) == (2, 1)
             stream.close()
             await anyio.to_thread.run_sync(stop)
             found = (await client.call_tool("find_tools", {"task": "read a file"})).structured_content
-            assert (found["round"], len(found["tools"]), found["hidden"]) == ("none", 2, 0)
-            call |= {"round": "none"}
+            assert (found["tools"][0]["name"], len(found["tools"])) == ("files__read_file", 2)
+            call |= {"round": found["round"]}
             assert not (await client.call_tool("call_tool", call)).is_error
 
     with contextlib.ExitStack() as stack:
@@ -140,10 +146,41 @@ def test_a_service_that_is_away_at_the_start_is_named(tmp_path):
 def test_settings_that_do_not_fit_together_are_named(tmp_path):
     async def main():
         config = Config(
-            servers=(process(tmp_path),), state=tmp_path / "s", settings={"explore_share": "auto", "miss_budget": 3}
+            servers=(process(tmp_path),), state=tmp_path / "s", settings={"explore_share": "auto", "at_most": 3}
         )
         async with opened(config):
             pass
 
     with pytest.raises(InvalidParameter, match="explore_share"):
         anyio.run(main)
+
+
+def test_other_scorers_than_before_are_named(tmp_path):
+    """Embeddings that are turned on later: what was learned does not know them."""
+
+    async def main():
+        config = Config(servers=(process(tmp_path),), state=tmp_path / "state")
+        async with opened(config) as server, Client(server) as client:
+            await client.call_tool("find_tools", {"task": "read a file"})
+        later = Config(
+            servers=(process(tmp_path),), state=tmp_path / "state", embeddings=Embeddings(url="http://127.0.0.1:9")
+        )
+        async with opened(later):
+            pass
+
+    with pytest.raises(InvalidParameter, match="was learned with other scorers: the scores are of 'bm25', 'embedding'"):
+        anyio.run(main)
+
+
+def test_a_tool_that_is_always_on_is_listed_and_called_by_its_name():
+    async def main():
+        server, source = served(always=["files__tool_3"])
+        async with Client(server) as client:
+            listed = [tool.name for tool in (await client.list_tools()).tools]
+            assert listed == ["find_tools", "more_tools", "call_tool", "files__tool_3"]
+            result = await client.call_tool("files__tool_3", {"path": "x"})
+            assert result.content[0].text == "files__tool_3 is done"
+            source.present.clear()
+            assert len((await client.list_tools()).tools) == 4  # the prompt stays as it is
+
+    anyio.run(main)

@@ -60,7 +60,7 @@ def test_one_that_dies_or_never_starts_does_not_touch_the_others(tmp_path):
         missing = StdioServer(name="none", command=str(tmp_path / "nonesuch"))
         async with connected(process(tmp_path, "a"), missing, process(tmp_path, "b", refresh=300)) as upstreams:
             assert {tool.server for tool in upstreams.tools()} == {"a", "b"}
-            assert "nonesuch" in (upstreams.all[1].problem or "")
+            assert "nonesuch" in upstreams.unavailable()[0]
             with pytest.raises(ServiceUnavailable, match="server a closed the connection during read_file"):
                 await upstreams.call(upstreams.tools()[0], {"path": "die"})
             await until(lambda: {tool.server for tool in upstreams.tools()} == {"b"})
@@ -79,7 +79,7 @@ def test_one_that_is_slow_to_start_is_not_waited_for(tmp_path):
             await until(lambda: names(upstreams))
             await upstreams.ready(0.01)
             assert {tool.server for tool in upstreams.tools()} == {"quick"}
-            assert upstreams.all[0].problem is None
+            assert upstreams.unavailable() == ["slow: it is starting"]
             await upstreams.ready(30)
             assert upstreams.all[0].problem == "it did not list its tools within 1 s"
 
@@ -90,9 +90,13 @@ def test_a_call_that_hangs_ends_in_time_and_the_server_stays(tmp_path):
     async def main():
         async with connected(process(tmp_path, timeout=0.3)) as upstreams:
             tool = upstreams.tools()[0]
-            with pytest.raises(ServiceUnavailable, match=r"server files did not answer read_file within 0\.3 s"):
+            with pytest.raises(
+                ServiceUnavailable, match=r"server files is slow: it did not answer read_file within 0\.3 s"
+            ):
                 await upstreams.call(tool, {"path": "hang"})
+            assert upstreams.unavailable()[0].startswith("files: it did not answer read_file")
             assert (await upstreams.call(tool, {"path": "x"})).content[0].text == "read x"
+            assert upstreams.unavailable() == []
 
     anyio.run(main)
 

@@ -8,8 +8,6 @@ from shortlist.errors import needs_extra
 needs_extra("the gateway for agents", "mcp", "mcp")
 
 from shortlist.integrations.mcp.gateway import Found, Gateway, ToolSource
-from shortlist.integrations.mcp.ranking import Ranking, Ranks
 from shortlist.integrations.mcp.tool_server import create_server
-from shortlist.integrations.mcp.tools import Tool
 
-__all__ = ["Found", "Gateway", "Ranking", "Ranks", "Tool", "ToolSource", "create_server"]
+__all__ = ["Found", "Gateway", "ToolSource", "create_server"]

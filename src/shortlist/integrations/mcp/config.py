@@ -5,7 +5,7 @@
     "files": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/home/me"]},
     "tickets": {"url": "https://tickets.example.com/mcp", "headers": {"Authorization": "Bearer ${TICKETS_TOKEN}"}}
   },
-  "shortlist": {"coverage": 0.9, "shadow": true}
+  "shortlist": {"coverage": 0.9, "at_most": 10, "always": ["files__read_file"]}
 }
 
 ``${NAME}`` in a string is the environment variable of that name. Relative paths start at the file's folder.
@@ -21,26 +21,24 @@ from typing import Any, Final
 
 from shortlist._validation import check_count, check_number
 from shortlist.errors import InvalidParameter, MissingFile, ShortlistError, needs_extra
+from shortlist.integrations.tools.searches import DEFAULTS, ToolShortlist
 from shortlist.listers.shortlister import Shortlister
 from shortlist.rounds.settings import SETTINGS
 
-__all__ = ["DEFAULTS", "Config", "Embeddings", "HttpServer", "Server", "ServiceStream", "StdioServer", "read_config"]
+__all__ = ["Config", "Embeddings", "HttpServer", "Server", "ServiceStream", "StdioServer", "read_config"]
 
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?(\w+)\}")
 #: The keys under which clients list their servers.
 _SERVERS: Final = ("mcpServers", "servers")
-#: A lister's settings that the file may have; `shadow` is the gateway's own.
-_LISTER: Final = ("coverage", "delta", *(name for name in SETTINGS if name != "shadow"))
-#: The gateway's own defaults. Agents never report that a tool was missing, so it explores; they call a tool soon
-#: after finding it, or not at all, so a silent round need not hold up later ones for long.
-DEFAULTS: Final[Mapping[str, Any]] = {
-    "coverage": 0.9,
-    "explore_share": "auto",
-    "at_least": 1,
-    "patience": 20,
-    "keep": 1_000,
+#: Why the file cannot have some of a lister's settings.
+_REFUSED: Final[Mapping[str, str]] = {
+    "shadow": "shows every tool, and a prompt has no room for that: start with at_most 10, and read --summary",
+    "explore_share": "shows every tool now and then, and a prompt has no room for that: later searches and calls tell "
+    "what a list missed",
 }
-_OURS: Final = ("shadow", "state", "service", "embeddings", "more_count", "timeout", "start_timeout", "refresh", "wait")
+#: A lister's settings that the file may have.
+_LISTER: Final = ("coverage", "delta", *(name for name in SETTINGS if name not in _REFUSED))
+_OURS: Final = ("always", "state", "service", "embeddings", "more_count", "timeout", "start_timeout", "refresh", "wait")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,8 +119,8 @@ class Embeddings:
     ----------
     url, model, headers
         An address that takes ``{"model": ..., "input": [texts]}`` and returns ``{"data": [{"embedding": [...]}]}``.
-    function
-        Or ``file.py:name``: a function from a list of texts to one vector each.
+    local
+        Or a model on this machine: its name for sentence-transformers, or a folder with one.
     timeout
         Seconds to wait for a response from `url`.
     """
@@ -130,8 +128,8 @@ class Embeddings:
     url: str | None = None
     model: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    function: str | None = None
-    timeout: float = 10.0
+    local: str | None = None
+    timeout: float = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,9 +141,9 @@ class Config:
     servers
         The servers behind it, in the order of the file.
     settings
-        The settings of the lister: `coverage`, `explore_share`, `at_most`, ...
-    shadow
-        Show every tool, but learn as usual.
+        The settings of the lister: `coverage`, `at_most`, ...
+    always
+        Tools that agents have all the time, beside the three of the gateway.
     state
         The folder for what is learned, and for the log.
     service
@@ -161,7 +159,7 @@ class Config:
     servers: tuple[Server, ...]
     state: Path
     settings: Mapping[str, Any] = field(default_factory=lambda: dict(DEFAULTS))
-    shadow: bool = False
+    always: tuple[str, ...] = ()
     service: ServiceStream | None = None
     embeddings: Embeddings | None = None
     more_count: int = 10
@@ -195,6 +193,10 @@ def read_config(path: str | os.PathLike[str]) -> Config:
     if not isinstance(servers, dict) or not servers:
         raise InvalidParameter(f'{path} has no servers; it must have {{"mcpServers": {{"name": {{"command": ...}}}}}}')
     section = _object(document.get("shortlist", {}), "shortlist")
+    for key, why in _REFUSED.items():
+        if section.get(key):
+            raise InvalidParameter(f"{path}: {key} {why}")
+    section = {key: value for key, value in section.items() if key not in _REFUSED}
     _check_keys(section, (*_LISTER, *_OURS), "shortlist")
     folder = source.parent
     times = ("timeout", "start_timeout", "refresh")
@@ -205,7 +207,7 @@ def read_config(path: str | os.PathLike[str]) -> Config:
     state = section.get("state", f"{source.stem}.state")
     settings = {**DEFAULTS} | {key: section[key] for key in _LISTER if key in section}
     try:
-        Shortlister(**settings)
+        ToolShortlist(lister=Shortlister(**settings))
     except ShortlistError as error:
         raise InvalidParameter(f"{path}: {error}") from None
     if "service" in section:
@@ -213,7 +215,7 @@ def read_config(path: str | os.PathLike[str]) -> Config:
     return Config(
         servers=tuple(listed),
         settings=settings,
-        shadow=_flag(section.get("shadow", False), "shadow"),
+        always=_names(section.get("always", []), "always"),
         state=folder / _text(state, "state"),
         service=None if "service" not in section else _service(_object(section["service"], "service")),
         embeddings=None if "embeddings" not in section else _embeddings(section["embeddings"], folder),
@@ -279,15 +281,14 @@ def _service(section: dict[str, Any]) -> ServiceStream:
 
 def _embeddings(section: Any, folder: Path) -> Embeddings:
     section = _object(section, "embeddings")
-    _check_keys(section, ("url", "model", "headers", "function", "timeout"), "embeddings")
-    if ("url" in section) == ("function" in section):
-        raise InvalidParameter('embeddings must have either a "url" or a "function" such as "embed.py:embed"')
-    timeout = _seconds(section.get("timeout", 10.0), "embeddings.timeout")
-    if "function" in section:
-        path, _, name = _text(section["function"], "embeddings.function").rpartition(":")
-        if not path.endswith(".py") or not name.isidentifier():
-            raise InvalidParameter(f'embeddings.function is {section["function"]!r}; write "file.py:name"')
-        return Embeddings(function=f"{folder / path}:{name}", timeout=timeout)
+    _check_keys(section, ("url", "model", "headers", "local", "timeout"), "embeddings")
+    if ("url" in section) == ("local" in section):
+        raise InvalidParameter('embeddings must have either a "url" or a "local" model, such as "all-MiniLM-L6-v2"')
+    timeout = _seconds(section.get("timeout", 5.0), "embeddings.timeout")
+    if "local" in section:
+        local = _text(section["local"], "embeddings.local")
+        here = folder / local
+        return Embeddings(local=str(here) if here.is_dir() else local, timeout=timeout)
     return Embeddings(
         url=_address(section["url"], "embeddings.url"),
         model=_text(section["model"], "embeddings.model") if "model" in section else None,
@@ -343,10 +344,10 @@ def _address(value: Any, where: str) -> str:
     return text
 
 
-def _flag(value: Any, where: str) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidParameter(f"{where} is {value!r}; it must be true or false")
-    return value
+def _names(value: Any, where: str) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise InvalidParameter(f'{where} is {value!r}; it must be a list of names, such as ["files__read_file"]')
+    return tuple(_text(each, where) for each in value)
 
 
 def _seconds(value: Any, where: str) -> float:

@@ -2,8 +2,8 @@
 
 import contextlib
 import json
-import logging
 import socket
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
@@ -25,19 +25,21 @@ from mcp.types import (
 from mcp.types import Tool as ToolDescription
 
 import shortlist
-from shortlist.errors import InvalidParameter, ShortlistError
-from shortlist.integrations.mcp.config import DEFAULTS, Config, ServiceStream
+from shortlist.errors import InvalidParameter, InvalidScores, ShortlistError
+from shortlist.integrations.mcp.config import Config, Embeddings, ServiceStream
 from shortlist.integrations.mcp.gateway import Found, Gateway, error_result
-from shortlist.integrations.mcp.ranking import Ranking, make_embed
-from shortlist.integrations.mcp.search_log import RoundLog
+from shortlist.integrations.mcp.search_log import SearchLog, read_log
+from shortlist.integrations.mcp.standard_input import readable_input
 from shortlist.integrations.mcp.state import kept_lister
 from shortlist.integrations.mcp.upstream import Upstreams
+from shortlist.integrations.tools import ToolShortlist, endpoint, local_model
+from shortlist.integrations.tools.ranking import Embed
 
 __all__ = ["create_server", "opened", "serve_http", "serve_stdio"]
 
-_log = logging.getLogger("shortlist.mcp")
-
 _HOST: Final = "127.0.0.1"
+#: The last events of the log that a gateway reads when it starts.
+_RESUMED: Final = 10_000
 
 #: The instructions for a host: what to do with the three tools.
 _INSTRUCTIONS: Final = (
@@ -53,6 +55,7 @@ _FOUND: Final = {
         "tools": {"type": "array", "items": {"type": "object"}},
         "hidden": {"type": "integer"},
         "next": {"type": "string"},
+        "unavailable": {"type": "array", "items": {"type": "string"}},
     },
     "required": ["round", "tools", "hidden", "next"],
 }
@@ -97,7 +100,11 @@ def _descriptions(servers: Sequence[str]) -> list[ToolDescription]:
 
 
 def create_server(
-    gateway: Gateway, servers: Sequence[str] = (), *, ready: Callable[[], Awaitable[None]] | None = None
+    gateway: Gateway,
+    servers: Sequence[str] = (),
+    *,
+    ready: Callable[[], Awaitable[None]] | None = None,
+    session: str | None = None,
 ) -> Server[Any]:
     """Return the MCP server of a gateway.
 
@@ -109,6 +116,8 @@ def create_server(
         The names of the servers behind it, shown to agents.
     ready
         Awaited before each request is answered: servers may be starting.
+    session
+        The conversation, if the server has one client only. Otherwise it is the one that the client's transport has.
 
     Returns
     -------
@@ -118,22 +127,19 @@ def create_server(
     described = _descriptions(servers)
 
     async def list_tools(_context: Any, _params: Any) -> ListToolsResult:
-        return ListToolsResult(tools=described)
+        if ready is not None and gateway.has_always:
+            await ready()
+        always = [
+            ToolDescription(name=tool.name, description=tool.description, input_schema=tool.input_schema)
+            for tool in gateway.always_on()
+        ]
+        return ListToolsResult(tools=[*described, *always])
 
-    async def call_tool(_context: Any, params: CallToolRequestParams) -> CallToolResult:
-        given = params.arguments or {}
+    async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult:
         try:
             if ready is not None:
                 await ready()
-            if params.name == "find_tools":
-                return _result(await gateway.find_tools(given.get("task", "")))
-            if params.name == "more_tools":
-                return _result(await gateway.more_tools(str(given.get("round", ""))))
-            if params.name == "call_tool":
-                name, arguments = str(given.get("name", "")), given.get("arguments")
-                return await gateway.call_tool(str(given.get("round", "")), name, arguments)
-            # An agent that has the name of a tool behind the gateway may well call it in this way.
-            return error_result(f"there is no tool {params.name!r} here; use find_tools, then call_tool")
+            return await _called(gateway, params.name, params.arguments or {}, session or _session_of(context))
         except MCPError:
             raise  # what the tool's own server said
         except ShortlistError as error:
@@ -148,6 +154,26 @@ def create_server(
     )
 
 
+async def _called(gateway: Gateway, name: str, given: dict[str, Any], session: str | None) -> CallToolResult:
+    """Return the answer to a call of one of the three tools, or of one that is always on."""
+    if name == "find_tools":
+        return _result(await gateway.find_tools(given.get("task", ""), session))
+    if name == "more_tools":
+        return _result(await gateway.more_tools(str(given.get("round", ""))))
+    if name == "call_tool":
+        return await gateway.call_tool(str(given.get("round", "")), str(given.get("name", "")), given.get("arguments"))
+    if gateway.is_always(name):
+        return await gateway.call_always(name, given)
+    # An agent that has the name of a tool behind the gateway may well call it in this way.
+    return error_result(f"there is no tool {name!r} here; use find_tools, then call_tool")
+
+
+def _session_of(context: Any) -> str | None:
+    """Return the session of a client over HTTP; None if its version of the protocol has none."""
+    headers = getattr(context.request, "headers", None)
+    return None if headers is None else headers.get("mcp-session-id")
+
+
 def _result(tools: Found) -> CallToolResult:
     answer = tools.to_dict()
     text = json.dumps(answer, separators=(",", ":"), ensure_ascii=False)
@@ -155,21 +181,40 @@ def _result(tools: Found) -> CallToolResult:
 
 
 @contextmanager
-def _kept(config: Config) -> Iterator[tuple[shortlist.Lister, Callable[[], None] | None, RoundLog]]:
-    """Open the lister, in a folder or as a stream of the service, with what saves it; and the log."""
+def _kept(config: Config) -> Iterator[tuple[ToolShortlist, Callable[[], None] | None]]:
+    """Open the search, with its lister in a folder or a stream of the service; and what saves it."""
     with contextlib.ExitStack() as stack:
         lister: shortlist.Lister
         if config.service is None:
             lister, save = stack.enter_context(kept_lister(config.state, **config.settings))
         else:
             lister, save = stack.enter_context(_stream(config.service, config.settings)), None
-        log = RoundLog(config.state / "log.jsonl", config.settings.get("keep", DEFAULTS["keep"]))
+        path = config.state / "log.jsonl"
+        log = SearchLog(path)
         stack.callback(log.close)
-        yield lister, save, log
+        embed = None if config.embeddings is None else _embed(config.embeddings)
+        try:
+            tools = ToolShortlist((), lister, embed, on_event=log.add)
+        except InvalidScores as error:
+            raise InvalidParameter(f"{config.state} was learned with other scorers: {error}") from None
+        # What the log holds is what a lister may still take: the rest is only for the figures.
+        tools.resume(deque(read_log(path), maxlen=_RESUMED))
+        try:
+            yield tools, save
+        finally:
+            tools.end()
+            if save is not None:
+                save()
+
+
+def _embed(settings: Embeddings) -> Embed:
+    if settings.local is not None:
+        return local_model(settings.local)
+    return endpoint(str(settings.url), settings.model, headers=settings.headers, timeout=settings.timeout)
 
 
 def _stream(service: ServiceStream, settings: Mapping[str, Any]) -> shortlist.Client:
-    """Return a client of the stream, created if it does not exist; while the service is away, everything is shown."""
+    """Return a client of the stream, created if it does not exist; while it is away, lists are by words and capped."""
     client = shortlist.Client(
         service.url, service.stream, service.api_key, deadline=service.deadline, fallback="everything"
     )
@@ -182,28 +227,21 @@ def _stream(service: ServiceStream, settings: Mapping[str, Any]) -> shortlist.Cl
 
 
 @asynccontextmanager
-async def opened(config: Config) -> AsyncIterator[Server[Any]]:
+async def opened(config: Config, session: str | None = None) -> AsyncIterator[Server[Any]]:
     """Start the gateway described by a settings file, and yield its server.
 
     Parameters
     ----------
     config
         The settings.
+    session
+        The conversation, if there is one client only.
     """
-    embed = None if config.embeddings is None else make_embed(config.embeddings)
     names = [server.name for server in config.servers]
-    with _kept(config) as (lister, save, log):
+    with _kept(config) as (tools, save):
         async with Upstreams(config.servers).running() as upstreams:
-            gateway = Gateway(
-                upstreams,
-                lister,
-                Ranking(embed),
-                shadow=config.shadow,
-                more_count=config.more_count,
-                log=log,
-                save=save,
-            )
-            yield create_server(gateway, names, ready=partial(upstreams.ready, config.wait))
+            gateway = Gateway(upstreams, tools, always=config.always, more_count=config.more_count, save=save)
+            yield create_server(gateway, names, ready=partial(upstreams.ready, config.wait), session=session)
 
 
 async def serve_stdio(config: Config) -> None:
@@ -214,7 +252,7 @@ async def serve_stdio(config: Config) -> None:
     config
         The settings.
     """
-    async with opened(config) as server, stdio_server() as (reading, writing):
+    async with opened(config, "standard input") as server, stdio_server(readable_input()) as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
 
 

@@ -20,8 +20,9 @@ from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT, CallToolResult, ToolListChangedNotification
 
 from shortlist.errors import ServiceUnavailable
+from shortlist.integrations.mcp.catalog import Offered, cleaned
 from shortlist.integrations.mcp.config import HttpServer, Server, StdioServer
-from shortlist.integrations.mcp.tools import Tool
+from shortlist.integrations.tools import Tool
 
 __all__ = ["Upstream", "Upstreams"]
 
@@ -32,6 +33,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE, _LIVED = 1.0, 60.0, 30.0
 _CLOSED: Final = "it closed the connection"
 #: The most pages of tools read from one server.
 _PAGES: Final = 100
+#: Seconds between two refreshes of a server's tools, however often it reports a change.
+_SHORTEST: Final = 1.0
 
 
 class Upstream:
@@ -49,11 +52,15 @@ class Upstream:
         self.tools: tuple[Tool, ...] = ()
         #: Why it is unavailable, in words; None while it is connected, and before the first attempt.
         self.problem: str | None = None
+        #: What it was too slow for, in words; None once it has answered again.
+        self.slow: str | None = None
+        #: Why it has tools that are left out, in words.
+        self.left_out: list[str] = []
         #: Set after the first attempt.
         self.tried = anyio.Event()
         self._client: Client | None = None
         self._wake = anyio.Event()
-        self._is_closed = False
+        self._ended = anyio.Event()
 
     async def run(self) -> None:
         """Keep the connection until the task is canceled."""
@@ -87,11 +94,12 @@ class Upstream:
         if client is None:
             raise ServiceUnavailable(f"server {name} is unavailable ({self.problem}); try again shortly")
         try:
-            return await client.call_tool(tool, arguments, read_timeout_seconds=self.server.timeout)
+            result = await client.call_tool(tool, arguments, read_timeout_seconds=self.server.timeout)
         except MCPError as error:
             if error.code == REQUEST_TIMEOUT:
-                limit = f"{self.server.timeout:g} s"
-                raise ServiceUnavailable(f"server {name} did not answer {tool} within {limit}") from error
+                self.slow = f"it did not answer {tool} within {self.server.timeout:g} s"
+                self._wake.set()  # does it answer again?
+                raise ServiceUnavailable(f"server {name} is slow: {self.slow}") from error
             self._wake.set()  # is it still there?
             if error.code == CONNECTION_CLOSED:
                 raise ServiceUnavailable(f"server {name} closed the connection during {tool}") from error
@@ -99,10 +107,21 @@ class Upstream:
         except Exception as error:
             self._wake.set()
             raise ServiceUnavailable(f"server {name} failed at {tool}: {_in_words(error)}") from error
+        self.slow = None
+        return result
+
+    @property
+    def notice(self) -> str | None:
+        """Why its tools cannot be had, or only slowly, in one line; None if they can."""
+        if self.problem is not None:
+            return f"{self.server.name}: {self.problem}"
+        if not self.tried.is_set():
+            return f"{self.server.name}: it is starting"
+        return None if self.slow is None else f"{self.server.name}: {self.slow}; its tools may still work"
 
     async def _connected(self) -> None:
         """Connect, and return when the connection has ended."""
-        self._is_closed, self._wake = False, anyio.Event()
+        self._ended, self._wake = anyio.Event(), anyio.Event()
         with anyio.CancelScope(deadline=anyio.current_time() + self.server.start_timeout) as scope:
             client = Client(
                 _watched(self._transport(), self._closed),
@@ -115,14 +134,15 @@ class Upstream:
                 self._client, self.problem = client, None
                 self.tried.set()
                 group.start_soon(self._listen, client)
-                while not self._is_closed:
+                while not self._ended.is_set():
+                    looked = anyio.current_time()
                     with anyio.move_on_after(self.server.refresh):
                         await self._wake.wait()
+                    with anyio.move_on_after(looked + _SHORTEST - anyio.current_time()):
+                        await self._ended.wait()
                     self._wake = anyio.Event()
-                    if not self._is_closed:
-                        # One that is busy with a call may not answer in time: its tools are kept.
-                        with anyio.move_on_after(self.server.timeout):
-                            await self._look(client)
+                    if not self._ended.is_set():
+                        await self._look_again(client)
                 self._client, self.tools, self.problem = None, (), _CLOSED  # before the process is waited for
                 group.cancel_scope.cancel()
         if scope.cancelled_caught:
@@ -138,22 +158,35 @@ class Upstream:
         assert isinstance(server, HttpServer)  # noqa: S101 - there are two kinds
         return _http(server)
 
+    async def _look_again(self, client: Client) -> None:
+        """Refresh the server's tools; one that is busy with a call may not answer in time, and keeps those it has."""
+        with anyio.move_on_after(self.server.timeout) as scope:
+            await self._look(client)
+        if scope.cancelled_caught:
+            self.slow = f"it did not list its tools within {self.server.timeout:g} s"
+        else:
+            self.slow = None
+
     async def _look(self, client: Client) -> None:
         """Refresh the server's tools."""
-        listed: list[Tool] = []
+        offered: list[Offered] = []
         cursor: str | None = None
         for _ in range(_PAGES):
             page = await client.list_tools(cursor=cursor)
-            listed += [
-                Tool(self.server.name, each.name, each.description or each.title or "", each.input_schema)
-                for each in page.tools
+            offered += [
+                Offered(each.name, each.description or each.title or "", each.input_schema) for each in page.tools
             ]
             cursor = page.next_cursor
             if cursor is None:
                 break
-        if tuple(listed) != self.tools:
-            _log.info("server %s has %d tools", self.server.name, len(listed))
-            self.tools = tuple(listed)
+        tools, left_out = cleaned(self.server.name, offered)
+        if tools != self.tools:
+            _log.info("server %s has %d tools", self.server.name, len(tools))
+            self.tools = tools
+        if left_out != self.left_out:
+            for reason in left_out:
+                _log.warning("server %s: %s", self.server.name, reason)
+            self.left_out = left_out
 
     async def _listen(self, client: Client) -> None:
         """Refresh whenever the server reports that its tools have changed."""
@@ -169,7 +202,7 @@ class Upstream:
             self._wake.set()
 
     def _closed(self) -> None:
-        self._is_closed = True
+        self._ended.set()
         self._wake.set()
 
 
@@ -208,10 +241,14 @@ class Upstreams:
         """Return the tools of all available servers, in the order of the servers."""
         return [tool for upstream in self.all for tool in upstream.tools]
 
+    def unavailable(self) -> list[str]:
+        """Return which servers are away or slow, and why, in one line each."""
+        return [notice for upstream in self.all if (notice := upstream.notice) is not None]
+
     async def call(self, tool: Tool, arguments: dict[str, Any]) -> CallToolResult:
         """Call a tool of the server that has it; see `Upstream.call`."""
         upstream = next(each for each in self.all if each.server.name == tool.server)
-        return await upstream.call(tool.tool, arguments)
+        return await upstream.call(tool.upstream_name, arguments)
 
 
 @asynccontextmanager

@@ -1,0 +1,507 @@
+"""The search for tools that agents use, and what each search led to.
+
+A search is a round, and the calls that follow are its answer:
+
+- A call belongs to the search that it names; without a name, to the latest search of its session that showed the tool,
+  or else to the latest one.
+- A search is answered when its session searches again, when the session ends, or after `patience` later searches: every
+  tool that was called counts. Calls that failed count only if no other call succeeded.
+- Tools that a search led to are also the answer to earlier searches of the session that led to no call: an agent that
+  does not find what it needs asks again. Searches that did lead to a call keep their own answer.
+- A search that led to no call, and was followed by none that did, is a miss after `patience` later searches. Silence
+  may mean anything, so it can only lengthen lists, up to the cap.
+- A list that the cap cut short and that did not have the tool is a miss too. Elsewhere the score of a tool that was
+  found later is used: *measured* misses say how far the list was from having it.
+"""
+
+import contextlib
+import copy
+import inspect
+import itertools
+import logging
+import secrets
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from shortlist.errors import InvalidIds, InvalidParameter, NotShown, ShortlistError, UnknownRound
+from shortlist.integrations.tools.figures import Outcome, SearchFigures
+from shortlist.integrations.tools.ranking import Embed, Ranking
+from shortlist.integrations.tools.tool import Tool
+from shortlist.listers.protocol import Lister
+from shortlist.listers.shortlister import Shortlister
+
+__all__ = ["DEFAULTS", "ToolSearch", "ToolShortlist"]
+
+_log = logging.getLogger("shortlist.tools")
+
+#: The settings of a lister for agents: ten tools at the most, at least one; and an agent calls a tool soon or never.
+DEFAULTS: Final[Mapping[str, Any]] = {"coverage": 0.9, "at_most": 10, "at_least": 1, "patience": 20, "keep": 1_000}
+
+
+@dataclass
+class ToolSearch:
+    """A search, and what it has led to so far.
+
+    Attributes
+    ----------
+    key
+        Its name: pass it back with calls.
+    round_id
+        The lister's id of it; None if it has none, because the lister was unavailable.
+    session
+        The session that searched.
+    number
+        How many searches came before it.
+    names
+        The tools in its list, best first.
+    of
+        How many tools there were.
+    """
+
+    key: str
+    round_id: str | None
+    session: str
+    number: int
+    names: list[str]
+    of: int
+    #: Whether the cap left out tools that reach the threshold.
+    is_cut: bool = False
+    #: The names of all tools there were, shared among searches; None after a restart.
+    candidates: frozenset[str] | None = None
+    #: What the lister has shown, and what the agent has seen: the cap may leave out a tool for one that was named.
+    listed: set[str] = field(default_factory=set)
+    shown: set[str] = field(default_factory=set)
+    #: What `more` shows next, best first, before it asks the lister.
+    rest: list[str] = field(default_factory=list)
+    #: The tools that were called, and whether the last call of each failed.
+    called: dict[str, bool] = field(default_factory=dict)
+    is_expanded: bool = False
+    is_answered: bool = False
+
+    @property
+    def hidden(self) -> int:
+        """How many tools the agent has not seen."""
+        return max(0, self.of - len(self.shown))
+
+    @property
+    def right(self) -> list[str]:
+        """The tools that it led to."""
+        return [name for name, failed in self.called.items() if not failed] or list(self.called)
+
+
+class ToolShortlist:
+    """A search for tools that learns from calls how many to show: never more than ten, from the first search on.
+
+    The search of an agent framework (Pydantic AI's ``ToolSearch``, a FastMCP search transform) or of a loop of your
+    own; `shortlist mcp` is built on it. Tools are scored by BM25 and, with `embed`, by the cosine of embeddings. How
+    the two are weighted, and how many tools are shown, is learned from calls.
+
+    Parameters
+    ----------
+    tools
+        The tools: `Tool`, or in the shape of a framework or an API (`Tool.of`). May be left out if each search
+        passes its own.
+    lister
+        The lister that cuts the lists; by default ``Shortlister(coverage=0.9, at_most=10, at_least=1, patience=20)``. A
+        `Client` shares what is learned among processes.
+    embed
+        A function from texts to vectors, such as `endpoint` or `local_model` return.
+    on_event
+        Called with each event of a search, before what it tells of is acknowledged; see `SearchFigures`.
+
+    Examples
+    --------
+    >>> tools = ToolShortlist([Tool("refund", "Refund an order."), Tool("ship", "Ship an order.")])
+    >>> tools.search("give the money for this order back: refund it")[0]
+    'refund'
+    >>> tools.called("refund")
+    >>> tools.end()
+    >>> tools.summary().hits
+    1
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Any] = (),
+        lister: Lister | None = None,
+        embed: Embed | None = None,
+        *,
+        on_event: Callable[[Mapping[str, Any]], None] | None = None,
+    ) -> None:
+        self._tools = [Tool.of(tool) for tool in tools]
+        self._lister = Shortlister(**DEFAULTS) if lister is None else lister
+        self._ranking = Ranking(embed)
+        self._cap, self._patience, self._keep = _limits(self._lister, self._ranking.scorers)
+        self._on_event = on_event
+        self._figures = SearchFigures()
+        self._lock = threading.RLock()
+        self._numbers = itertools.count()
+        # Sessions of another process never continue here.
+        self._process = secrets.token_hex(4)
+        # The tools of the latest search, and their names, which are those of most searches.
+        self._latest: dict[str, Tool] = {}
+        self._names = frozenset[str]()
+        # The last searches by key, and those of them that wait for calls, oldest first.
+        self._searches: OrderedDict[str, ToolSearch] = OrderedDict()
+        self._open: OrderedDict[str, ToolSearch] = OrderedDict()
+
+    def search(self, query: str, *, session: str | None = "", tools: Iterable[Any] | None = None) -> list[str]:
+        """Return the names of the tools for a task, best first.
+
+        Parameters
+        ----------
+        query
+            What the agent wants to do.
+        session
+            The conversation: a tool found by a later search of the same one tells what an earlier one missed. None:
+            unknown, and unrelated to any other search.
+        tools
+            The tools that exist now; by default those of the constructor.
+
+        Returns
+        -------
+        list[str]
+            The names, at most as many as the lister's `at_most`. A tool whose exact name is in the query is first.
+
+        Raises
+        ------
+        InvalidParameter
+            If the query is empty, there are no tools, or two have the same name.
+        """
+        return list(self.find(query, session=session, tools=tools).names)
+
+    def find(self, query: str, *, session: str | None = "", tools: Iterable[Any] | None = None) -> ToolSearch:
+        """Return a search as a record, with its key: for agents that say to which search a call belongs.
+
+        Parameters
+        ----------
+        query, session, tools
+            As for `search`.
+
+        Returns
+        -------
+        ToolSearch
+            The search.
+
+        Raises
+        ------
+        InvalidParameter
+            As for `search`.
+        """
+        if not isinstance(query, str) or not query.strip():
+            raise InvalidParameter(f"the task is {query!r}; say in a sentence what you want to do")
+        present = self._tools if tools is None else [Tool.of(tool) for tool in tools]
+        by_name = {tool.name: tool for tool in present}
+        if not present:
+            raise InvalidParameter("there are no tools to choose from; pass some")
+        if len(by_name) < len(present):
+            twice = Counter(tool.name for tool in present).most_common(1)[0][0]
+            raise InvalidParameter(f"two tools are called {twice!r}; give each its own name")
+        scores = self._ranking.scores(query, present)
+        with self._lock:
+            number = next(self._numbers)
+            session = self._session(f"alone-{number}" if session is None else session)
+            self._settle([each for each in self._open.values() if each.session == session and each.called])
+            self._give_up(number)
+        found = self._listed(scores, list(by_name), session, number)
+        named = [tool.name for tool in present if tool.is_named_in(query)]
+        best = [*named, *(name for name in found.names if name not in named)]
+        found.names, found.rest = best[: self._cap], best[self._cap :]
+        found.shown.update(found.names)
+        with self._lock:
+            self._latest = by_name
+            if by_name.keys() != self._names:
+                self._names = frozenset(by_name)
+            found.candidates = self._names
+            self._tell(
+                do="find",
+                search=found.key,
+                round=found.round_id,
+                session=session,
+                of=len(present),
+                names=found.names,
+                cut=found.is_cut,
+                all_tokens=sum(tool.tokens for tool in present),
+                tokens=sum(by_name[name].tokens for name in found.names),
+            )
+            self._keep_search(found)
+        return found
+
+    def _listed(self, scores: dict[str, Any], names: list[str], session: str, number: int) -> ToolSearch:
+        """Return the list of the lister; if there is none, the best by words."""
+        try:
+            shown: Any = self._lister.propose(scores, names)
+        except ShortlistError as error:
+            _log.warning("a search is by words, and does not count: %s", error)
+            members = [names[i] for i in np.argsort(-scores["bm25"], kind="stable")]
+        else:
+            members = list(shown.members)
+            if not shown.fallback:  # the service was there, and in time
+                key, of = str(shown.round_id), len(names)
+                cut, listed = bool(shown.truncated), set(members)
+                return ToolSearch(key, key, session, number, members, of, is_cut=cut, listed=listed)
+        return ToolSearch(f"{self._process}-{number}", None, session, number, members, len(names))
+
+    def _session(self, session: str) -> str:
+        return f"{self._process}:{session}"
+
+    def more(self, key: str | None = None, *, session: str = "", count: int = 10) -> list[str]:
+        """Return the next tools of a list, best first.
+
+        Parameters
+        ----------
+        key
+            The search; by default the latest of the session.
+        session
+            The conversation.
+        count
+            How many, at most.
+
+        Returns
+        -------
+        list[str]
+            Their names; none if all have been shown, or the search was counted already.
+
+        Raises
+        ------
+        UnknownRound
+            If there is no such search.
+        """
+        with self._lock:
+            found = self._of(key, session)
+            new = [] if found.is_answered else self._next(found, count)
+            if new:
+                tokens = sum(self._latest[name].tokens for name in new if name in self._latest)
+                self._tell(do="more", search=found.key, names=new, tokens=tokens)
+            return new
+
+    def _next(self, found: ToolSearch, count: int) -> list[str]:
+        """Return the next tools; those that the query named have been shown already."""
+        found.is_expanded = True
+        while len(found.rest) < count and found.round_id is not None:
+            try:
+                more: Any = self._lister.more(found.round_id, count)
+            except ShortlistError as error:
+                _log.warning("no more tools can be shown: %s", error)
+                break
+            if not more.members:
+                break
+            found.listed.update(more.members)
+            found.rest += [name for name in more.members if name not in found.shown]
+        new, found.rest = found.rest[:count], found.rest[count:]
+        found.shown.update(new)
+        return new
+
+    def called(self, name: str, *, key: str | None = None, session: str = "", failed: bool = False) -> None:
+        """Take note that the agent called a tool.
+
+        Parameters
+        ----------
+        name
+            The tool.
+        key
+            The search in which it was found; by default the latest of the session that showed it, or else the latest.
+        session
+            The conversation.
+        failed
+            Whether the call failed. A call that was reported may be reported again once it has failed.
+
+        Raises
+        ------
+        UnknownRound
+            If `key` is no search.
+        """
+        with self._lock:
+            try:
+                found = self._of(key, session, name)
+            except UnknownRound:
+                if key is not None:
+                    raise
+                return  # called without a search
+            self._tell(do="call", search=found.key, tool=name, failed=failed, late=found.is_answered)
+            if not found.is_answered:
+                found.called[name] = failed
+
+    def end(self, session: str | None = None) -> None:
+        """Answer the searches of a session that led to calls: it has ended.
+
+        Parameters
+        ----------
+        session
+            The conversation; by default all of them.
+        """
+        with self._lock:
+            ended = None if session is None else self._session(session)
+            self._settle([each for each in self._open.values() if ended in (None, each.session) and each.called])
+
+    def summary(self) -> SearchFigures:
+        """Return what searches showed and what they led to, since this object was created."""
+        with self._lock:
+            return copy.copy(self._figures)
+
+    def resume(self, events: Iterable[Mapping[str, Any]]) -> None:
+        """Continue from the events of an earlier process: answer what led to calls, keep waiting for the rest.
+
+        What was answered is answered again, in case the lister was not saved after it: the same answer changes nothing.
+
+        Parameters
+        ----------
+        events
+            The events, in order.
+        """
+        answers: list[tuple[ToolSearch, list[str]]] = []
+        with self._lock:
+            for event in events:
+                self._figures.add(event)
+                key = str(event["search"])
+                if event["do"] == "find":
+                    names, cut = list(event["names"]), bool(event["cut"])
+                    found = ToolSearch(
+                        key, event["round"], event["session"], next(self._numbers), names, event["of"], cut
+                    )
+                    found.listed, found.shown = set(names), set(names)
+                    self._keep_search(found)
+                elif (known := self._searches.get(key)) is not None:
+                    if event["do"] == "more":
+                        known.listed.update(event["names"])
+                        known.shown.update(event["names"])
+                        known.is_expanded = True
+                    elif event["do"] == "answer":
+                        self._close(known)
+                        answers.append((known, event["right"]))
+                    elif not event["late"]:
+                        known.called[event["tool"]] = event["failed"]
+            for search, right in answers[-self._keep :]:
+                with contextlib.suppress(ShortlistError):  # most are answered, and some are not kept any more
+                    if search.round_id is not None:
+                        self._give(search, right)
+            self._settle([each for each in self._open.values() if each.called])
+
+    def hidden(self, key: str) -> int:
+        """Return how many tools a search has not shown yet.
+
+        Parameters
+        ----------
+        key
+            The search.
+
+        Raises
+        ------
+        UnknownRound
+            If there is no such search.
+        """
+        with self._lock:
+            return self._of(key, "").hidden
+
+    # What a search led to.
+
+    def _of(self, key: str | None, session: str, name: str | None = None) -> ToolSearch:
+        """Return a search by its key, or that of a session in which a tool was shown."""
+        if key is not None:
+            found = self._searches.get(key)
+            if found is None:
+                raise UnknownRound(f"search {key!r} is unknown; search first, and pass on the key that it returns")
+            return found
+        latest: ToolSearch | None = None
+        within = self._session(session)
+        for each in reversed(self._searches.values()):
+            if each.session == within:
+                latest = latest or each
+                if name is None or name in each.shown:
+                    return each
+        if latest is None:
+            raise UnknownRound(f"session {session!r} has not searched yet")
+        return latest
+
+    def _keep_search(self, found: ToolSearch) -> None:
+        self._searches[found.key] = found
+        self._open[found.key] = found
+        while len(self._searches) > self._keep:
+            key, _ = self._searches.popitem(last=False)
+            self._open.pop(key, None)
+
+    def _give_up(self, number: int) -> None:
+        """Answer searches that have waited for `patience` later ones."""
+        late = [each for each in self._open.values() if each.number < number - self._patience]
+        self._settle([each for each in late if each.called])
+        for each in late:
+            if not each.is_answered:
+                self._answer(each, [])
+
+    def _settle(self, searches: list[ToolSearch]) -> None:
+        """Answer searches that led to calls, and before them those of their sessions that did not."""
+        for search in searches:
+            right = search.right
+            for each in list(self._open.values()):
+                if each.session == search.session and each.number < search.number and not each.called:
+                    self._answer(each, right)
+            self._answer(search, right)
+
+    def _answer(self, search: ToolSearch, right: list[str]) -> None:
+        """Answer the round of a search, and say what it led to."""
+        try:
+            outcome = "not counted" if search.round_id is None else self._give(search, right)
+        except ShortlistError as error:
+            _log.warning("what search %s led to could not be counted: %s", search.key, error)
+            outcome = "not counted"
+        self._tell(do="answer", search=search.key, right=right, **{"as": outcome})
+        self._close(search)
+
+    def _give(self, search: ToolSearch, right: list[str]) -> Outcome:
+        lister, round_id = self._lister, search.round_id
+        assert round_id is not None  # noqa: S101 - asked before
+        answer: Any = right[0] if len(right) == 1 else right
+        if not right:
+            lister.miss(round_id)
+            return "silent"
+        if search.candidates is not None and not search.candidates.issuperset(right):
+            lister.miss(round_id)
+            return "unknown"
+        outcome: Outcome = "hit" if set(right) <= set(search.names) else "found later"
+        is_listed = search.listed.issuperset(right)
+        if not is_listed and search.is_cut and not search.is_expanded:
+            lister.miss(round_id)
+            return outcome
+        if not is_listed:
+            lister.more(round_id)  # all the rest, so that its score is known
+        try:
+            lister.hit(round_id, answer)
+        except (NotShown, InvalidIds):
+            lister.miss(round_id)
+            return "unknown"
+        return outcome
+
+    def _close(self, search: ToolSearch) -> None:
+        search.is_answered, search.rest, search.candidates = True, [], None
+        self._open.pop(search.key, None)
+
+    def _tell(self, **event: Any) -> None:
+        self._figures.add(event)
+        if self._on_event is not None:
+            self._on_event(event)
+
+
+def _limits(lister: Any, scorers: tuple[str, ...]) -> tuple[int, int, int]:
+    """Return how many tools a lister shows at most, its patience, and how many rounds it keeps; refuse one without."""
+    if inspect.iscoroutinefunction(lister.propose):
+        raise InvalidParameter("the lister is an AsyncClient, which has to be awaited: pass a Client")
+    settings = getattr(lister, "settings", None)
+    if settings is None:  # a client: its stream has the settings
+        return DEFAULTS["at_most"], DEFAULTS["patience"], DEFAULTS["keep"]
+    for name, effect in (("explore_share", "shows every tool now and then"), ("shadow", "shows every tool")):
+        if getattr(settings, name):
+            raise InvalidParameter(
+                f"the lister has {name} {getattr(settings, name)!r}, which {effect}: a prompt has no room for that; "
+                "leave it out"
+            )
+    if settings.at_most is None:
+        raise InvalidParameter(
+            "the lister has no at_most: what a search returns goes into a prompt, so it needs a cap, such as at_most=10"
+        )
+    lister.preview(dict.fromkeys(scorers, (0.0, 0.0)))  # refused if it has learned from other scorers
+    return settings.at_most, settings.patience, settings.keep
