@@ -1,4 +1,4 @@
-"""An agent with sixty tools behind three: `shortlist mcp` in front of six small servers, offline.
+"""An agent with 120 tools behind three: `shortlist mcp` in front of six small servers, offline.
 
 Run: python examples/agent.py [--tasks 500]
 
@@ -56,7 +56,7 @@ async def main(config: Path, tasks: int) -> None:
         for number, task in enumerate(draw(tasks), start=1):
             lengths.append(await work(client, task.text, task.right))
             if number % 100 == 0:
-                print(f"tasks {number - 99:>3} to {number:>3}: {mean(lengths[-100:]):4.1f} of 60 tools per task")
+                print(f"tasks {number - 99:>3} to {number:>3}: {mean(lengths[-100:]):4.1f} of 120 tools per task")
 
 
 if __name__ == "__main__":

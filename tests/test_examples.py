@@ -19,7 +19,16 @@ from shortlist.integrations.citations import read_citations
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FRAMEWORKS = ["langchain", "llama_index", "haystack"]
 #: What others import, and those that are tried in this process below.
-ELSEWHERE = {"built_in.py", "corpora.py", "citations.py", "agent.py", *(f"hybrid_{name}.py" for name in FRAMEWORKS)}
+ELSEWHERE = {
+    "built_in.py",
+    "corpora.py",
+    "citations.py",
+    "agent.py",
+    "agent_tools.py",
+    "tools_fastmcp.py",
+    "tools_pydantic_ai.py",
+    *(f"hybrid_{name}.py" for name in FRAMEWORKS),
+}
 SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py") if path.name not in ELSEWHERE)
 
 

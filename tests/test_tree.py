@@ -24,6 +24,7 @@ CROSSING = (
     "test_tree.py",
     "service/test_rerank_clients.py",  # clients of the field
     "integrations/test_guarantee.py",  # every adapter
+    "integrations/tools/test_frameworks.py",  # the packages of the field
     "integrations/test_haystack_hybrid.py",  # its own retrievers together
     "integrations/test_llama_index_hybrid.py",  # its own retrievers together
     "lab/test_cluster.py",  # every executor

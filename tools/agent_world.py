@@ -1,4 +1,4 @@
-"""Six MCP servers with ten tools each, and tasks for which one tool is right, for `tools/agents.py`.
+"""Six MCP servers with twenty tools each, and tasks for which one tool is right, for `tools/agents.py`.
 
 ``python tools/agent_world.py SERVER [PORT]`` runs one of the servers, over standard input and output or over HTTP. In
 the folder that ``WORLD_CONTROL`` names, a file ``SERVER.down`` makes it die and not start again, ``SERVER.slow`` makes
@@ -44,6 +44,8 @@ class Task(NamedTuple):
 
     text: str
     right: str
+    #: The same in the plainest words.
+    plain: str
 
 
 def ids() -> list[str]:
@@ -51,7 +53,7 @@ def ids() -> list[str]:
     return [f"{server}__{tool}" for server, tools in SERVERS.items() for tool in tools]
 
 
-def draw(count: int, seed: int = 0) -> list[Task]:
+def draw(count: int, seed: int = 0, ways: tuple[float, float, float] = _WAYS) -> list[Task]:
     """Return tasks at random: any tool, one of three ways to ask for it, about anything."""
     rng = np.random.default_rng(seed)
     tools = [
@@ -59,10 +61,10 @@ def draw(count: int, seed: int = 0) -> list[Task]:
     ]
     drawn = []
     for _ in range(count):
-        name, ways = tools[rng.integers(len(tools))]
-        way = int(rng.choice(len(ways), p=_WAYS))
-        text = ways[way].format(x=_THINGS[rng.integers(len(_THINGS))])
-        drawn.append(Task(f"{name.partition('__')[0]}: {text}" if way == 1 else text, name))
+        name, texts = tools[rng.integers(len(tools))]
+        way, thing = int(rng.choice(len(texts), p=ways)), _THINGS[rng.integers(len(_THINGS))]
+        plain, text = texts[0].format(x=thing), texts[way].format(x=thing)
+        drawn.append(Task(f"{name.partition('__')[0]}: {text}" if way == 1 else text, name, plain))
     return drawn
 
 

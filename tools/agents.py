@@ -1,10 +1,11 @@
-"""Measure the gateway for agents: ``make measure NAME=agents``, or ``python tools/agents.py``.
+"""Measure the search for tools: ``make measure NAME=agents ARGS=FOLDER``.
 
-First as it is used: five MCP servers that are processes and one at an address, 60 tools, 500 scripted tasks, with
+First as it is used: five MCP servers that are processes and one at an address, 120 tools, 500 scripted tasks, with
 ``shortlist mcp`` as a process between them and the agent. On the way one server dies, one is slow, one changes its
-tools, and the gateway is killed in the middle of a call and started again. Then 5,000 tasks in one process, beside
-what a reader does today: all tools, or the best ten by BM25. Writes benchmarks/agents.json and the tables of
-docs/how-to/too-many-tools.md.
+tools, and the gateway is killed in the middle of a call and started again. Then agents that say nothing, tasks that are
+worded differently from one on, and conversations of two subtasks, in one process; and real requests
+(`agents_requests`), for which FOLDER has the data: without it those figures stay as they are. Writes
+benchmarks/agents.json and the tables of docs/how-to/too-many-tools.md. Five minutes.
 """
 
 import json
@@ -20,66 +21,81 @@ from pathlib import Path
 from typing import Any, Final
 
 import agent_world as world
+import agents_requests
 import anyio
 import numpy as np
 from agents_pages import FILE, write_page
 from mcp import Client, MCPError, StdioServerParameters
-from mcp.types import CallToolResult
 
-import shortlist
-from shortlist.integrations.mcp import Gateway, Ranking, Tool
-from shortlist.integrations.mcp.config import DEFAULTS
-from shortlist.integrations.mcp.search_log import RoundLog, report
-from shortlist.integrations.mcp.state import kept_lister, saved_summary
+from shortlist.integrations.mcp.search_log import read_log
+from shortlist.integrations.mcp.state import saved_summary
+from shortlist.integrations.tools import SearchFigures, Tool, ToolShortlist
 
-TASKS, LONG, LAST, TOP = 500, 5_000, 1_000, 10
+TASKS, TOP, WINDOW, RUNS = 500, 10, 50, 5
 HTTP: Final = "web"
 #: What happens before which task.
 MAIL_DIES, MAIL_IS_BACK, DATA_IS_SLOW, KILLED, CODE_CHANGES = 100, 150, 200, 250, 300
-#: Of agents who see the right tool, how many call it; of the others, how many ask for more, or know its name.
-CALLS, ASKS, KNOWS = 0.9, 0.5, 0.1
-SETTINGS: Final[dict[str, Any]] = {"at_most": TOP, "timeout": 2, "start_timeout": 60, "refresh": 1, "wait": 30}
+#: Of agents who see the right tool, how many call it; of the others, how many search again in plainer words, ask for
+#: more, or know its name.
+CALLS, AGAIN, ASKS, KNOWS = 0.9, 0.3, 0.2, 0.1
+SETTINGS: Final[dict[str, Any]] = {"timeout": 2, "start_timeout": 60, "refresh": 1, "wait": 30}
+#: After this task, in the runs with another wording; how tasks are worded before it, and after.
+SHIFT: Final = 300
+PLAIN: Final = (0.9, 0.1, 0.0)
+SHIFTED: Final = (0.4, 0.3, 0.3)
 
 
 class Agent:
-    """An agent that finds, asks for more, calls, and keeps count of what was acknowledged."""
+    """An agent that finds, searches again, asks for more, calls, and keeps count of what was acknowledged."""
 
     def __init__(self, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
-        self.searches = self.answered = self.again = self.failed = 0
+        self.searches = self.calls = self.failed = 0
         self.seconds: list[float] = []
         self.offered: list[int] = []
+        self.shown: list[int] = []
+        self.tokens: list[int] = []
+        self.named: set[str] = set()
 
-    async def work(self, client: Client, task: world.Task) -> None:
-        """Do one task."""
+    async def find(self, client: Client, text: str) -> dict[str, Any]:
+        """Search for tools."""
         started = time.monotonic()
-        answer = await client.call_tool("find_tools", {"task": task.text})
+        answer = await client.call_tool("find_tools", {"task": text})
         self.seconds.append(time.monotonic() - started)
         reply: dict[str, Any] = answer.structured_content or {}
         self.searches += 1
         self.offered.append(len(reply["tools"]) + reply["hidden"])
-        number, choice = reply["round"], self.rng.random()
+        self.shown.append(len(reply["tools"]))
+        self.tokens.append(len(json.dumps(reply["tools"])) // 4)
+        self.named |= set(reply.get("unavailable", ()))
+        return reply
+
+    async def work(self, client: Client, task: world.Task) -> None:
+        """Do one task."""
+        reply, choice = await self.find(client, task.text), self.rng.random()
+        number = reply["round"]
         if _has(reply, task.right):
             calls = choice < CALLS
+        elif choice < KNOWS:
+            calls = True
+        elif choice < KNOWS + AGAIN:
+            reply = await self.find(client, task.plain)
+            number, calls = reply["round"], _has(reply, task.right)
+        elif choice < KNOWS + AGAIN + ASKS:
+            reply = (await client.call_tool("more_tools", {"round": number})).structured_content or {}
+            calls = _has(reply, task.right)
         else:
-            calls = choice < KNOWS
-            while reply["hidden"] and choice > 1 - ASKS and not calls:
-                reply = (await client.call_tool("more_tools", {"round": number})).structured_content or {}
-                calls = _has(reply, task.right)
+            calls = False
         if calls:
             await self.call(client, number, task.right)
-            if self.rng.random() < 0.2:  # the next step of the same task
-                await self.call(client, number, task.right, first=False)
 
-    async def call(self, client: Client, number: str, name: str, *, first: bool = True) -> None:
+    async def call(self, client: Client, number: str, name: str) -> None:
         """Call a tool, and take note of what the gateway said."""
         answer = await client.call_tool("call_tool", {"round": number, "name": name, "arguments": {}})
-        text = getattr(answer.content[0], "text", "")
-        if "there is no tool" in text:
+        if "there is no tool" in getattr(answer.content[0], "text", ""):
             return  # it has disappeared: not forwarded, and not counted
         self.failed += answer.is_error
-        self.answered += first
-        self.again += not first
+        self.calls += 1
 
 
 def _has(reply: dict[str, Any], name: str) -> bool:
@@ -111,6 +127,7 @@ async def _killed(client: Client, config: Path, agent: Agent) -> str:
     """Kill the gateway while a call is on its way; return the round of that call."""
     reply = (await client.call_tool("find_tools", {"task": "Describe the table of sales"})).structured_content or {}
     agent.searches += 1
+    agent.calls += 1  # made again after the restart
     process = int(await anyio.Path(f"{config}.pid").read_text())
     number = str(reply["round"])
 
@@ -150,10 +167,8 @@ async def _processes(folder: Path) -> dict[str, Any]:
                 elif number == DATA_IS_SLOW:
                     (folder / "data.slow").write_text("60")
                 await agent.work(client, tasks[number])
-            before = saved_summary(folder / "tools.state")
             in_flight = await _killed(client, config, agent)
         (folder / "data.slow").unlink()
-        between = saved_summary(folder / "tools.state")
         async with _gateway(config) as client:
             await agent.call(client, in_flight, "data__describe_table")
             for number in range(KILLED, TASKS):
@@ -165,7 +180,7 @@ async def _processes(folder: Path) -> dict[str, Any]:
         address.terminate()
         await address.wait()
         await address.aclose()
-    return _figures(folder, agent, before, between)
+    return _figures(folder, agent)
 
 
 async def _all_there(client: Client) -> None:
@@ -175,115 +190,117 @@ async def _all_there(client: Client) -> None:
         raise RuntimeError("a server did not start")
 
 
-def _figures(folder: Path, agent: Agent, before: Any, between: Any) -> dict[str, Any]:
+def _figures(folder: Path, agent: Agent) -> dict[str, Any]:
     summary, log = saved_summary(folder / "tools.state"), folder / "tools.state" / "log.jsonl"
     assert summary is not None  # noqa: S101 - it has learned
-    everything, last = report(log), report(log, last=200)
-    windows = {
-        "all available": range(MAIL_DIES),
-        "mail is dead": range(MAIL_DIES, MAIL_IS_BACK),
-        "data takes a minute": range(DATA_IS_SLOW, KILLED),
-        "after the kill": range(KILLED, CODE_CHANGES),
-        "code has changed": range(CODE_CHANGES, TASKS),
+    figures = SearchFigures.of(read_log(log))
+    starts = {
+        "all available": 0,
+        "mail is dead": MAIL_DIES,
+        "data takes a minute": DATA_IS_SLOW,
+        "after the kill": KILLED,
+        "code has changed": CODE_CHANGES,
     }
+    ends = (MAIL_DIES, MAIL_IS_BACK, KILLED, CODE_CHANGES, TASKS)
+    scale = len(agent.seconds) / TASKS  # some tasks have two searches
+    windows = {}
+    for (name, start), end in zip(starts.items(), ends, strict=True):
+        part = slice(int(start * scale), int(end * scale))
+        windows[name] = {
+            "tools": sorted(set(agent.offered[part])),
+            "slowest_find_ms": round(1000 * max(agent.seconds[part])),
+        }
     return {
         "tasks": TASKS,
         "tools": len(world.ids()),
-        "tools_shown": everything.listed / everything.rounds,
-        "tools_shown_last_200": last.listed / last.rounds,
-        "explored": everything.explored,
-        "explored_last_200": last.explored,
-        "hits": everything.hits,
-        "misses": everything.misses,
-        "again": everything.again,
-        "failed": agent.failed,
-        "tokens_all": everything.tokens_all / everything.rounds,
-        "tokens_saved": 1 - everything.tokens_listed / everything.tokens_all,
-        "tokens_saved_last_200": 1 - last.tokens_listed / last.tokens_all,
-        "acknowledged": {"rounds": agent.searches, "answers": agent.answered},
-        "on_disk": {"rounds": summary.rounds, "answers": summary.hits + summary.misses},
-        "answers_at_the_kill": [before.hits + before.misses, between.hits + between.misses],
-        "windows": {
-            name: {
-                "tools": sorted({agent.offered[i] for i in window}),
-                "slowest_find_ms": round(1000 * max(agent.seconds[i] for i in window)),
-            }
-            for name, window in windows.items()
+        "most": max(agent.shown),
+        "shown": [float(np.mean(agent.shown[i : i + WINDOW])) for i in range(0, len(agent.shown) - WINDOW + 1, WINDOW)],
+        "tokens": [
+            float(np.mean(agent.tokens[i : i + WINDOW])) for i in range(0, len(agent.tokens) - WINDOW + 1, WINDOW)
+        ],
+        "tokens_all": figures.tokens_all / figures.searches,
+        "outcomes": {
+            name: getattr(figures, name) for name in ("hits", "found_later", "unknown", "silent", "open", "uncounted")
         },
+        "named": sorted({line.partition(":")[0] for line in agent.named}),
+        "acknowledged": {"searches": agent.searches, "calls": agent.calls, "failed": agent.failed},
+        "on_disk": {"searches": summary.rounds, "calls": figures.calls},
+        "windows": windows,
     }
 
 
-class _Here:
-    """The tools of the simulation, in this process."""
-
-    def __init__(self) -> None:
-        self._tools = [
-            Tool(server, each.name, each.description or "", each.input_schema)
-            for server in world.SERVERS
-            for each in world.descriptions(server)
-        ]
-
-    def tools(self) -> list[Tool]:
-        return self._tools
-
-    async def call(self, tool: Tool, arguments: dict[str, Any]) -> CallToolResult:  # noqa: ARG002 - nothing to do
-        return CallToolResult(content=[])
+def _tools() -> list[Tool]:
+    """Return the tools of the simulation as the gateway has them."""
+    return [
+        Tool(f"{server}__{each.name}", each.description or "", each.input_schema, server, each.name)
+        for server in world.SERVERS
+        for each in world.descriptions(server)
+    ]
 
 
-async def _long(seed: int, **settings: Any) -> dict[str, Any]:
-    """Return lengths and coverage of 5,000 lists."""
-    options = {**DEFAULTS} | settings
-    lister, rng, here = shortlist.Shortlister(**options), np.random.default_rng(seed), _Here()
-    gateway = Gateway(here, lister)
-    sizes, covered, tokens = [], [], []
-    for task in world.draw(LONG, seed):
-        listed = await gateway.find_tools(task.text)
-        has = any(tool.name == task.right for tool in listed.tools)
-        sizes.append(len(listed.tools))
-        covered.append(has)
-        tokens.append(sum(tool.tokens for tool in listed.tools))
-        choice = rng.random()
-        if choice < (CALLS if has else KNOWS + ASKS):
-            await gateway.call_tool(listed.round, task.right)
-    every = sum(tool.tokens for tool in here.tools())
-    cut = np.array(sizes) < len(here.tools())
+def _session(search: ToolShortlist, number: int, task: world.Task) -> tuple[int, bool]:
+    """Search, and call what is right if it is there; return how many were shown, and if the right one was."""
+    names = search.search(task.text, session=str(number))
+    has = task.right in names
+    if has:
+        search.called(task.right, session=str(number))
+    search.end(str(number))
+    return len(names), has
+
+
+def _silent(seed: int) -> dict[str, Any]:
+    """Agents that call what they see, and say nothing otherwise; from task 300 on they word tasks differently."""
+    search = ToolShortlist(_tools())
+    tasks = [*world.draw(SHIFT, seed, PLAIN), *world.draw(TASKS, seed + 100, SHIFTED)]
+    rows = [_session(search, i, task) for i, task in enumerate(tasks)]
+    lengths, covered = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
+    best = np.array([_best_ten(search, task) for task in tasks])
+    figures = search.summary()
+    told = figures.hits + figures.found_later
     return {
-        "first_cut": int(np.argmax(cut)),
-        "first": float(np.mean(sizes[:TASKS])),
-        "last": float(np.mean(sizes[-LAST:])),
-        "last_cut": float(np.mean(np.array(sizes)[-LAST:][cut[-LAST:]])),
-        "coverage_cut": float(np.mean(np.array(covered)[cut])),
-        "coverage_last": float(np.mean(covered[-LAST:])),
-        "saved_first": 1 - float(np.mean(tokens[:TASKS])) / every,
-        "saved_last": 1 - float(np.mean(tokens[-LAST:])) / every,
+        "most": int(lengths.max()),
+        "lengths": [float(lengths[i : i + WINDOW].mean()) for i in range(0, len(rows), WINDOW)],
+        "covered": [float(covered[i : i + WINDOW].mean()) for i in range(0, len(rows), WINDOW)],
+        "best_ten": [float(best[i : i + WINDOW].mean()) for i in range(0, len(rows), WINDOW)],
+        "true": float(covered.mean()),
+        "between": [figures.hits / len(rows), (figures.hits + figures.silent + figures.open) / len(rows)],
+        "silent": figures.silent,
+        "told": told,
+        "lines": figures.lines(),
     }
 
 
-async def _shadow(folder: Path) -> list[str]:
-    """Return what ``shortlist mcp --summary`` says after 500 tasks in shadow mode."""
-    log, rng = RoundLog(folder / "log.jsonl"), np.random.default_rng(0)
-    with kept_lister(folder, **DEFAULTS) as (lister, save):
-        gateway = Gateway(_Here(), lister, shadow=True, log=log, save=save)
-        for task in world.draw(TASKS):
-            listed = await gateway.find_tools(task.text)
-            if rng.random() < CALLS:
-                await gateway.call_tool(listed.round, task.right)
-    log.close()
-    return [*report(folder / "log.jsonl").lines(), f"waiting for {lister.summary().waiting_for}"]
+def _best_ten(search: ToolShortlist, task: world.Task) -> bool:
+    """Return whether the ten best by words have the right tool."""
+    tools = _tools()
+    best = np.argsort(-search.scores(task.text, tools)["bm25"], kind="stable")[:TOP]
+    return task.right in {tools[i].name for i in best}
 
 
-async def _ranks(seed: int) -> dict[str, Any]:
-    """Return how often the best ten by BM25 have the right tool, and how many it takes for nine in ten."""
-    here, ranking, ranks = _Here(), Ranking(), []
-    names = [tool.name for tool in here.tools()]
-    for task in world.draw(LONG, seed):
-        scores = await ranking.scores(task.text, here.tools())
-        order = np.argsort(-scores, kind="stable").tolist()
-        ranks.append(order.index(names.index(task.right)))
-    places = np.array(ranks)
+def _subtasks(seed: int) -> dict[str, Any]:
+    """Conversations of two subtasks: each search has its own call, or is followed by one in plainer words."""
+    search = ToolShortlist(_tools())
+    searched = had = 0
+    tasks = world.draw(2 * TASKS, seed)
+    for number in range(TASKS):
+        session = str(number)
+        for task in tasks[2 * number : 2 * number + 2]:
+            for text in (task.text, task.plain):
+                searched += 1
+                found = search.find(text, session=session)
+                if task.right in found.names:
+                    had += 1
+                    search.called(task.right, session=session)
+                    break
+        search.end(session)
+    figures = search.summary()
     return {
-        "coverage_top": float((places < TOP).mean()),
-        "smallest_k": int(np.quantile(places, 0.9, method="inverted_cdf")) + 1,
+        "conversations": TASKS,
+        "searches": searched,
+        "had": had,
+        "hits": figures.hits,
+        "found_later": figures.found_later,
+        "silent": figures.silent + figures.open,
     }
 
 
@@ -294,22 +311,18 @@ def _free_port() -> int:
         return port
 
 
-async def _measure() -> dict[str, Any]:
-    figures: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        figures["processes"] = await _processes(Path(folder))
-    with tempfile.TemporaryDirectory() as folder:
-        figures["shadow"] = await _shadow(Path(folder))
-    runs = range(5)
-    figures["long"] = {
-        name: [await _long(seed, **settings) for seed in runs]
-        for name, settings in {"default": {}, "at_most": {"at_most": TOP}}.items()
-    }
-    figures["top"] = [await _ranks(seed) for seed in runs]
+async def _measure(folder: Path | None) -> dict[str, Any]:
+    figures: dict[str, Any] = json.loads(FILE.read_text()) if FILE.exists() else {}
+    with tempfile.TemporaryDirectory() as temporary:
+        figures["processes"] = await _processes(Path(temporary))
+    figures["silent"] = [_silent(seed) for seed in range(RUNS)]
+    figures["subtasks"] = [_subtasks(seed) for seed in range(RUNS)]
+    if folder is not None:
+        figures["requests"] = agents_requests.measure(folder)
     return figures
 
 
 if __name__ == "__main__":
-    measured = anyio.run(_measure)
+    measured = anyio.run(_measure, Path(sys.argv[1]) if len(sys.argv) > 1 else None)
     FILE.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
     print(write_page(measured))

@@ -12,68 +12,109 @@ FILE: Final = ROOT / "benchmarks" / "agents.json"
 PAGE: Final = ROOT / "docs" / "how-to" / "too-many-tools.md"
 
 
-def lengths(figures: dict[str, Any]) -> str:
-    """Return the table of list lengths beside what a reader does today."""
-    top = figures["top"]
-    tools = figures["processes"]["tools"]
-    smallest = sorted({run["smallest_k"] for run in top})
-    covered = _mean(top, "coverage_top")
+def requests(figures: dict[str, Any]) -> str:
+    """Return the table of real requests, beside what a reader does today."""
+    found = figures["requests"]
+    count, everything = found["tools"], found["tokens_all"]
     rows = [
-        "| tools shown per task | first 500 | tasks 4,001 to 5,000 | cut lists that had the right tool | tokens of "
-        "schemas left out, first 500 / last 1,000 |",
-        "|---|---:|---:|---:|---:|",
-        f"| all of them, as today | {tools} | {tools} | - | 0 % |",
-        f"| the best 10 by BM25 | 10 | 10 | {covered:.1%} | {1 - 10 / tools:.0%} |",
+        "| | tools per request | first 200 | last 500 | right tool shown: all, first 200, last 500 | tokens |",
+        "|---|---:|---:|---:|---:|---:|",
+        f"| all of them | {count:,} | {count:,} | {count:,} | 100 % | {everything:,} |",
     ]
-    for name, words in (("default", "shortlist"), ("at_most", 'shortlist, `"at_most": 10`')):
-        runs = figures["long"][name]
+    for k in ("5", "10"):
+        for name, fixed in found["fixed"][k].items():
+            rows.append(
+                f"| the best {k} by {name} | {k} | {k} | {k} | {fixed['covered']:.1%} | {fixed['tokens']:,.0f} |"
+            )
+    words = {
+        "cap 10, 100% told": "**shortlist**, every miss is told",
+        "cap 10, 50% told": "half of them",
+        "cap 10, 0% told": "none",
+        "BM25 alone": "BM25 alone",
+        "embeddings alone": "embeddings alone",
+        "cap off, 100% told": "without the cap, every miss is told",
+        "cap off, 50% told": "half of them",
+        "cap off, 0% told": "none",
+    }
+    for name, text in words.items():
+        run = found["runs"][name]
+        length, covered = run["length"], run["covered"]
+        shares = ", ".join(f"{share:.1%}" for share in covered)
         rows.append(
-            f"| {words} | {_mean(runs, 'first'):.1f} | {_mean(runs, 'last'):.1f} | {_mean(runs, 'coverage_cut'):.1%} | "
-            f"{_mean(runs, 'saved_first'):.0%} / {_mean(runs, 'saved_last'):.0%} |"
+            f"| {text} | {length[0]:.1f} | {length[1]:.1f} | {length[2]:.1f} | {shares} | {run['tokens'][0]:,.0f} |"
         )
-    every = " or ".join(map(str, smallest))
+    shifted = found["shifted"]
     rows += [
         "",
-        f"Mean of {len(top)} runs of 5,000 tasks. Explored lists, which show everything, are included; without "
-        f"them the last 1,000 lists have {_mean(figures['long']['default'], 'last_cut'):.1f} tools, and "
-        f"{_mean(figures['long']['at_most'], 'last_cut'):.1f} with `at_most`. The smallest fixed top-k that has the "
-        f"right tool in nine of ten tasks is {every}, which is known only in hindsight.",
+        f"{found['requests']:,} requests in random order, five runs, coverage 0.9. With requests that were written for "
+        f"the benchmark first and those of users after them, half of the misses told: "
+        f"{shifted['length'][0]:.1f} tools at {shifted['covered'][0]:.1%} in the last 200 before the change, "
+        f"{shifted['length'][1]:.1f} at {shifted['covered'][1]:.1%} in the first 200 after it, "
+        f"{shifted['length'][2]:.1f} at {shifted['covered'][2]:.1%} from then on. What is learned takes at "
+        f"most {found['state']['kilobytes']:.0f} kB on disk, {found['state']['kilobytes_last']:.0f} kB in the end, and "
+        f"{found['state']['milliseconds_median']:.0f} ms to save (at most {found['state']['milliseconds']:.0f}).",
     ]
     return "\n".join(rows)
+
+
+def silent(figures: dict[str, Any]) -> str:
+    """Return what happens with agents that say nothing, before and after another wording."""
+    runs = figures["silent"]
+    every = [np.mean([run[name] for run in runs], axis=0) for name in ("lengths", "covered", "best_ten")]
+    rows = ["| tasks | tools per list | had the right one | the best ten by words |", "|---|---:|---:|---:|"]
+    for i, (length, covered, best) in enumerate(zip(*every, strict=True)):
+        rows.append(f"| {50 * i + 1} to {50 * i + 50} | {length:.1f} | {covered:.1%} | {best:.1%} |")
+    low, high = np.mean([run["between"] for run in runs], axis=0)
+    rows += [
+        "",
+        f"The longest list has {max(run['most'] for run in runs)} tools. The summary says that between {low:.0%} and "
+        f"{high:.0%} of the lists had the tool; in truth {_mean(runs, 'true'):.0%} had it. Of one run it prints:",
+        "",
+        "```text",
+        *runs[0]["lines"],
+        "```",
+    ]
+    return "\n".join(rows)
+
+
+def subtasks(figures: dict[str, Any]) -> str:
+    """Return what is counted in conversations of two subtasks."""
+    runs = figures["subtasks"]
+    total = {name: sum(run[name] for run in runs) for name in runs[0]}
+    return (
+        f"In {total['conversations']:,} conversations of two subtasks each there were {total['searches']:,} searches; "
+        f"{total['had']:,} lists had the right tool, and {total['hits']:,} searches were counted as hits. "
+        f"{total['found_later']:,} were counted as misses because the agent found the tool by a later search."
+    )
 
 
 def scenario(figures: dict[str, Any]) -> str:
     """Return the table of the run with processes."""
     run = figures["processes"]
-    windows = run["windows"]
     rows = ["| while | tools to choose from | slowest `find_tools` |", "|---|---:|---:|"]
-    for name, window in windows.items():
+    for name, window in run["windows"].items():
         offered = " or ".join(map(str, window["tools"]))
         rows.append(f"| {name} | {offered} | {window['slowest_find_ms']:,} ms |")
-    acknowledged, kept = run["acknowledged"], run["on_disk"]
+    shown, tokens = run["shown"], run["tokens"]
+    acknowledged, kept, outcomes = run["acknowledged"], run["on_disk"], run["outcomes"]
     rows += [
         "",
-        f"In {run['tasks']} tasks, {run['hits']} first calls were of a tool in the list and {run['misses']} of one "
-        f"that was not in it; {run['again']} later calls were logged and not counted. {run['tools_shown']:.1f} of "
-        f"{run['tools']} tools were shown per task, {run['tools_shown_last_200']:.1f} in the last 200 "
-        f"({run['explored_last_200']} of them explored): {run['tokens_saved']:.0%} and "
-        f"{run['tokens_saved_last_200']:.0%} of about {run['tokens_all']:,.0f} tokens of schemas were left out. "
-        f"Acknowledged to the agent: {acknowledged['rounds']} lists and {acknowledged['answers']} first calls. On "
-        f"disk after the kill and the restart: {kept['rounds']} and {kept['answers']}.",
+        f"Searches 1 to 50 had {shown[0]:.1f} tools each and about {tokens[0]:,.0f} tokens of schemas, 51 to 100 "
+        f"{shown[1]:.1f} and {tokens[1]:,.0f}, the last fifty {shown[-1]:.1f} and {tokens[-1]:,.0f}; all "
+        f"{run['tools']} tools take {run['tokens_all']:,.0f}. The longest list had {run['most']}. "
+        f"{outcomes['hits']} searches led to calls of tools in the list, {outcomes['found_later']} of one found later, "
+        f"{outcomes['silent'] + outcomes['open']} to none. Named as unavailable: {', '.join(run['named'])}. "
+        f"Acknowledged to the agent: {acknowledged['searches']} searches and {acknowledged['calls']} calls. On disk "
+        f"after the kill and the restart: {kept['searches']} and {kept['calls']}.",
     ]
     return "\n".join(rows)
-
-
-def shadow(figures: dict[str, Any]) -> str:
-    """Return what the command says after 500 tasks in shadow mode."""
-    return "\n".join(["```text", *figures["shadow"], "```"])
 
 
 def _mean(runs: list[dict[str, Any]], name: str) -> float:
     return float(np.mean([run[name] for run in runs]))
 
 
-TABLES: Final = {"shadow": shadow, "lengths": lengths, "scenario": scenario}
+TABLES: Final = {"requests": requests, "silent": silent, "subtasks": subtasks, "scenario": scenario}
 
 
 def write_page(figures: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ MODULES = [
     "shortlist.integrations.llama_index",
     "shortlist.integrations.mcp",
     "shortlist.integrations.sklearn",
+    "shortlist.integrations.tools",
     "shortlist.lab.tasks",
     "shortlist.logs",
     "shortlist.metrics",

@@ -63,7 +63,7 @@ def test_calls_are_counted_and_forwarded():
 
     async def main():
         gateway, source = make(lister := cutting(), more_count=1)
-        search = gateway._search
+        search = gateway.search
         await gateway.find_tools("x", "s")
         await gateway.call_tool("0000000000-0", NAMES[0], {"path": "fail"})
         await gateway.call_tool("0000000000-0", NAMES[1])
@@ -98,7 +98,7 @@ def test_a_server_that_fails_is_a_failed_call():
         for name, error in ((NAMES[0], ServiceUnavailable), (NAMES[1], MCPError)):
             with pytest.raises(error):
                 await gateway.call_tool(found.round, name)
-        assert gateway._search.summary().failed == 2
+        assert gateway.search.summary().failed == 2
 
     anyio.run(main)
 
@@ -110,7 +110,7 @@ def test_calls_at_the_same_time_all_count():
         async with anyio.create_task_group() as group:
             for name in NAMES[:2]:
                 group.start_soon(gateway.call_tool, found.round, name)
-        gateway._search.end()
+        gateway.search.end()
         assert len(source.calls) == 2
         assert lister.summary().hits == 1
 
@@ -127,7 +127,7 @@ def test_tools_that_are_always_on_are_not_searched_for_and_stay_while_their_serv
         await gateway.call_always(NAMES[0], {"path": "x"})
         await gateway.call_tool(found.round, NAMES[0])  # in the way of the others
         assert [name for name, _ in source.calls] == NAMES[:1] * 2
-        assert gateway._search.summary().calls == 0
+        assert gateway.search.summary().calls == 0
         source.present.clear()
         assert [tool.name for tool in gateway.always_on()] == NAMES[:1]
         with pytest.raises(InvalidParameter, match="there is no tool"):
@@ -171,7 +171,7 @@ def test_calls_that_cannot_be_made_are_named_and_not_counted(call, message):
         with pytest.raises(InvalidParameter, match=message):
             await gateway.call_tool(*call)
         assert not source.calls
-        assert gateway._search.summary().calls == 0
+        assert gateway.search.summary().calls == 0
 
     anyio.run(main)
 

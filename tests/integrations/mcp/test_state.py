@@ -27,7 +27,7 @@ def test_what_an_agent_was_told_is_on_disk(tmp_path):
                     await gateway.more_tools(found.round)
                     assert saved_summary(tmp_path) == lister.summary()
                     await gateway.call_tool(found.round, "files__tool_1")
-                gateway._search.end()
+                gateway.search.end()
                 save()
         assert saved_summary(tmp_path).hits == 12
 

@@ -136,8 +136,31 @@ def test_sessions_do_not_answer_for_each_other(lister):
     tools.end("bob")
     assert lister.answers == [(1, NAMES[1])]
     tools.called(NAMES[1], session="nobody")  # a call without a search
+    tools.called("unknown", session=None)
     tools.end()
     assert lister.answers == [(1, NAMES[1])]
+
+
+def test_what_follows_the_end_of_a_session_is_of_another_one(lister):
+    tools = searching(lister)
+    tools.search("silent")
+    tools.end()
+    tools.search("x")
+    tools.called(NAMES[0])
+    tools.end()
+    assert lister.answers == [(1, NAMES[0])]
+    assert tools.summary().open == 1
+
+
+def test_a_call_of_an_unknown_session_belongs_to_the_latest_search_that_showed_the_tool(lister):
+    """Protocols without sessions."""
+    tools = searching(lister, (4.0, 3.0, 2.0, 1.0), (1.0, 2.0, 3.0, 4.0))
+    tools.search("x", session=None)
+    tools.search("y", session=None)
+    tools.called(NAMES[1], session=None)
+    tools.called(NAMES[3], session=None)
+    tools.end()
+    assert lister.answers == [(0, NAMES[1]), (1, NAMES[3])]
 
 
 def test_silence_is_a_miss_after_patience():
@@ -286,7 +309,7 @@ def test_an_answer_that_cannot_be_given_stops_nobody(lister, caplog):
 def test_events_continue_in_another_process():
     """What led to calls is answered at the start, once; what is open waits on; sessions end."""
     events = []
-    before = searching(Recorder(), on_event=events.append)
+    before = searching(lister := Recorder(), on_event=events.append)
     before.search("answered")
     before.called(NAMES[0])
     before.search("silent")
@@ -294,7 +317,6 @@ def test_events_continue_in_another_process():
     before.more(count=1)
     before.called(NAMES[2])
     before.called(NAMES[1], failed=True)
-    lister = before._lister
     assert [number for number, _ in lister.answers] == [0]
     for times in range(2):  # the second time the log ends before the answers of the first
         after = searching(lister)
@@ -330,8 +352,8 @@ def test_measured_misses_teach_the_same_as_lists_that_were_expanded():
     direct, lister = (shortlist.Shortlister(coverage=0.9, score="raw", at_most=4) for _ in range(2))
     tools = searching(lister, *lists)
     for scores, one in zip(lists, right, strict=True):
-        tools.search("x", session=None)
-        tools.called(NAMES[one], key=next(reversed(tools._searches)))
+        found = tools.find("x", session=None)
+        tools.called(NAMES[one], key=found.key)
         tools.end()
         shown = direct.propose({"bm25": scores}, NAMES)
         if NAMES[one] not in shown.members:
@@ -358,7 +380,7 @@ def cover(silence, seed=0, rounds=1_000):
         scores = rng.normal(size=400)
         right = int(rng.integers(400))
         scores[right] += rng.choice([6.0, 3.0, 2.0], p=[0.6, 0.2, 0.2])
-        tools._ranking.lists = [scores]
+        tools.lists = [scores]
         found = tools.search("x", session=str(number))
         lengths.append(len(found))
         shown += names[right] in found

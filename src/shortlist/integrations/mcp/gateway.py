@@ -135,7 +135,9 @@ class Gateway:
         more_count: int = 10,
         save: Callable[[], object] | None = None,
     ) -> None:
-        self._source, self._search = source, tools
+        self._source = source
+        #: The search, which knows what was shown and called.
+        self.search = tools
         self._always, self._more_count = frozenset(always), more_count
         self._save, self._saving = save, anyio.Lock()
         # What agents were told of them; it stays while their server is away, so that prompts stay the same.
@@ -183,7 +185,7 @@ class Gateway:
         if not tools:
             why = f" ({'; '.join(away)})" if away else ""
             raise InvalidParameter(f"there are no tools at the moment{why}; try again shortly")
-        found = await self._do(self._search.find, task, session=session, tools=tools.values())
+        found = await self._do(self.search.find, task, session=session, tools=tools.values())
         await self._saved()
         return Found(found.key, [tools[name] for name in found.names], found.hidden, tuple(away))
 
@@ -206,8 +208,8 @@ class Gateway:
             If the round is unknown.
         """
         try:
-            names = await self._do(self._search.more, round_text, count=self._more_count)
-            hidden = await self._do(self._search.hidden, round_text)
+            names = await self._do(self.search.more, round_text, count=self._more_count)
+            hidden = await self._do(self.search.hidden, round_text)
             await self._saved()
         except UnknownRound:
             raise _unknown(round_text) from None
@@ -235,16 +237,16 @@ class Gateway:
             return await self.call_always(name, arguments)
         tool, given = self._tool(name), _arguments(arguments)
         try:
-            await self._do(self._search.called, name, key=round_text)
+            await self._do(self.search.called, name, key=round_text)
         except UnknownRound:
             raise _unknown(round_text) from None
         try:
             result = await self._source.call(tool, given)
         except (MCPError, ShortlistError):
-            await self._do(self._search.called, name, key=round_text, failed=True)
+            await self._do(self.search.called, name, key=round_text, failed=True)
             raise
         if result.is_error:
-            await self._do(self._search.called, name, key=round_text, failed=True)
+            await self._do(self.search.called, name, key=round_text, failed=True)
         return result
 
     async def call_always(self, name: str, arguments: Any = None) -> CallToolResult:

@@ -22,11 +22,12 @@ import logging
 import secrets
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.errors import InvalidIds, InvalidParameter, NotShown, ShortlistError, UnknownRound
 from shortlist.integrations.tools.figures import Outcome, SearchFigures
@@ -136,7 +137,7 @@ class ToolShortlist:
         self._tools = [Tool.of(tool) for tool in tools]
         self._lister = Shortlister(**DEFAULTS) if lister is None else lister
         self._ranking = Ranking(embed)
-        self._cap, self._patience, self._keep = _limits(self._lister, self._ranking.scorers)
+        self._cap, self._patience, self._keep = _limits(self._lister, self.scorers)
         self._on_event = on_event
         self._figures = SearchFigures()
         self._lock = threading.RLock()
@@ -149,6 +150,28 @@ class ToolShortlist:
         # The last searches by key, and those of them that wait for calls, oldest first.
         self._searches: OrderedDict[str, ToolSearch] = OrderedDict()
         self._open: OrderedDict[str, ToolSearch] = OrderedDict()
+
+    @property
+    def scorers(self) -> tuple[str, ...]:
+        """The names of the scorers."""
+        return self._ranking.scorers
+
+    def scores(self, query: str, tools: Sequence[Tool]) -> dict[str, NDArray[np.float64]]:
+        """Return how well each tool fits a task; a subclass may score in another way.
+
+        Parameters
+        ----------
+        query
+            The task.
+        tools
+            The tools.
+
+        Returns
+        -------
+        dict[str, NDArray[np.float64]]
+            One number per tool for each of `scorers`, larger is better; NaN where it has none.
+        """
+        return self._ranking.scores(query, tools)
 
     def search(self, query: str, *, session: str | None = "", tools: Iterable[Any] | None = None) -> list[str]:
         """Return the names of the tools for a task, best first.
@@ -202,7 +225,7 @@ class ToolShortlist:
         if len(by_name) < len(present):
             twice = Counter(tool.name for tool in present).most_common(1)[0][0]
             raise InvalidParameter(f"two tools are called {twice!r}; give each its own name")
-        scores = self._ranking.scores(query, present)
+        scores = self.scores(query, present)
         with self._lock:
             number = next(self._numbers)
             session = self._session(f"alone-{number}" if session is None else session)
@@ -238,7 +261,7 @@ class ToolShortlist:
             shown: Any = self._lister.propose(scores, names)
         except ShortlistError as error:
             _log.warning("a search is by words, and does not count: %s", error)
-            members = [names[i] for i in np.argsort(-scores["bm25"], kind="stable")]
+            members = [names[i] for i in np.argsort(-next(iter(scores.values())), kind="stable")]
         else:
             members = list(shown.members)
             if not shown.fallback:  # the service was there, and in time
@@ -297,7 +320,7 @@ class ToolShortlist:
         found.shown.update(new)
         return new
 
-    def called(self, name: str, *, key: str | None = None, session: str = "", failed: bool = False) -> None:
+    def called(self, name: str, *, key: str | None = None, session: str | None = "", failed: bool = False) -> None:
         """Take note that the agent called a tool.
 
         Parameters
@@ -307,7 +330,7 @@ class ToolShortlist:
         key
             The search in which it was found; by default the latest of the session that showed it, or else the latest.
         session
-            The conversation.
+            The conversation; None if it is unknown: then the latest search of any that showed the tool.
         failed
             Whether the call failed. A call that was reported may be reported again once it has failed.
 
@@ -328,7 +351,7 @@ class ToolShortlist:
                 found.called[name] = failed
 
     def end(self, session: str | None = None) -> None:
-        """Answer the searches of a session that led to calls: it has ended.
+        """Answer the searches of a session that led to calls: it has ended, and the next search is of another one.
 
         Parameters
         ----------
@@ -336,8 +359,11 @@ class ToolShortlist:
             The conversation; by default all of them.
         """
         with self._lock:
-            ended = None if session is None else self._session(session)
-            self._settle([each for each in self._open.values() if ended in (None, each.session) and each.called])
+            within = None if session is None else self._session(session)
+            ended = [each for each in self._open.values() if within in (None, each.session)]
+            self._settle([each for each in ended if each.called])
+            for each in ended:
+                each.session = each.key  # later tools say nothing about it
 
     def summary(self) -> SearchFigures:
         """Return what searches showed and what they led to, since this object was created."""
@@ -400,7 +426,7 @@ class ToolShortlist:
 
     # What a search led to.
 
-    def _of(self, key: str | None, session: str, name: str | None = None) -> ToolSearch:
+    def _of(self, key: str | None, session: str | None, name: str | None = None) -> ToolSearch:
         """Return a search by its key, or that of a session in which a tool was shown."""
         if key is not None:
             found = self._searches.get(key)
@@ -408,13 +434,13 @@ class ToolShortlist:
                 raise UnknownRound(f"search {key!r} is unknown; search first, and pass on the key that it returns")
             return found
         latest: ToolSearch | None = None
-        within = self._session(session)
+        within = None if session is None else self._session(session)
         for each in reversed(self._searches.values()):
-            if each.session == within:
+            if within in (None, each.session):
                 latest = latest or each
                 if name is None or name in each.shown:
                     return each
-        if latest is None:
+        if latest is None or within is None:
             raise UnknownRound(f"session {session!r} has not searched yet")
         return latest
 
