@@ -81,8 +81,8 @@ async def main() -> None:
     async with Client(make_server(shortlist, session="the only client")) as client:
         print([tool.name for tool in await client.list_tools()])
         for task, right in TASKS.items():
-            found = await client.call_tool("search_tools", {"query": task})
-            if right in {tool["name"] for tool in json.loads(found.content[0].text)}:
+            reply = await client.call_tool("search_tools", {"query": task})
+            if right in {tool["name"] for tool in json.loads(reply.content[0].text)}:
                 await client.call_tool("call_tool", {"name": right})
             shortlist.end()  # each task is a conversation
     for line in shortlist.summary().lines():

@@ -256,7 +256,6 @@ def _silent(seed: int) -> dict[str, Any]:
     lengths, covered = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
     best = np.array([_best_ten(search, task) for task in tasks])
     figures = search.summary()
-    told = figures.hits + figures.found_later
     return {
         "most": int(lengths.max()),
         "lengths": [float(lengths[i : i + WINDOW].mean()) for i in range(0, len(rows), WINDOW)],
@@ -265,7 +264,6 @@ def _silent(seed: int) -> dict[str, Any]:
         "true": float(covered.mean()),
         "between": [figures.hits / len(rows), (figures.hits + figures.silent + figures.open) / len(rows)],
         "silent": figures.silent,
-        "told": told,
         "lines": figures.lines(),
     }
 
@@ -287,8 +285,8 @@ def _subtasks(seed: int) -> dict[str, Any]:
         for task in tasks[2 * number : 2 * number + 2]:
             for text in (task.text, task.plain):
                 searched += 1
-                found = search.find(text, session=session)
-                if task.right in found.names:
+                names = search.search(text, session=session)
+                if task.right in names:
                     had += 1
                     search.called(task.right, session=session)
                     break

@@ -14,45 +14,45 @@ PAGE: Final = ROOT / "docs" / "how-to" / "too-many-tools.md"
 
 def requests(figures: dict[str, Any]) -> str:
     """Return the table of real requests, beside what a reader does today."""
-    found = figures["requests"]
-    count, everything = found["tools"], found["tokens_all"]
+    data = figures["requests"]
+    count, everything = data["tools"], data["tokens_all"]
     rows = [
         "| | tools per request | first 200 | last 500 | right tool shown: all, first 200, last 500 | tokens |",
         "|---|---:|---:|---:|---:|---:|",
         f"| all of them | {count:,} | {count:,} | {count:,} | 100 % | {everything:,} |",
     ]
     for k in ("5", "10"):
-        for name, fixed in found["fixed"][k].items():
+        for name, fixed in data["fixed"][k].items():
             rows.append(
                 f"| the best {k} by {name} | {k} | {k} | {k} | {fixed['covered']:.1%} | {fixed['tokens']:,.0f} |"
             )
     words = {
-        "cap 10, 100% told": "**shortlist**, every miss is told",
-        "cap 10, 50% told": "half of them",
-        "cap 10, 0% told": "none",
+        "cap 10, 100% reported": "**shortlist**, every miss is reported",
+        "cap 10, 50% reported": "half of them",
+        "cap 10, 0% reported": "none",
         "BM25 alone": "BM25 alone",
         "embeddings alone": "embeddings alone",
-        "cap off, 100% told": "without the cap, every miss is told",
-        "cap off, 50% told": "half of them",
-        "cap off, 0% told": "none",
+        "cap off, 100% reported": "without the cap, every miss is reported",
+        "cap off, 50% reported": "half of them",
+        "cap off, 0% reported": "none",
     }
     for name, text in words.items():
-        run = found["runs"][name]
+        run = data["runs"][name]
         length, covered = run["length"], run["covered"]
         shares = ", ".join(f"{share:.1%}" for share in covered)
         rows.append(
             f"| {text} | {length[0]:.1f} | {length[1]:.1f} | {length[2]:.1f} | {shares} | {run['tokens'][0]:,.0f} |"
         )
-    shifted = found["shifted"]
+    shifted = data["shifted"]
     rows += [
         "",
-        f"{found['requests']:,} requests in random order, five runs, coverage 0.9. With requests that were written for "
-        f"the benchmark first and those of users after them, half of the misses told: "
+        f"{data['requests']:,} requests in random order, five runs, coverage 0.9. With requests that were written for "
+        f"the benchmark first and those of users after them, half of the misses reported: "
         f"{shifted['length'][0]:.1f} tools at {shifted['covered'][0]:.1%} in the last 200 before the change, "
         f"{shifted['length'][1]:.1f} at {shifted['covered'][1]:.1%} in the first 200 after it, "
         f"{shifted['length'][2]:.1f} at {shifted['covered'][2]:.1%} from then on. What is learned takes at "
-        f"most {found['state']['kilobytes']:.0f} kB on disk, {found['state']['kilobytes_last']:.0f} kB in the end, and "
-        f"{found['state']['milliseconds_median']:.0f} ms to save (at most {found['state']['milliseconds']:.0f}).",
+        f"most {data['state']['kilobytes']:.0f} kB on disk, {data['state']['kilobytes_last']:.0f} kB in the end, and "
+        f"{data['state']['milliseconds_median']:.0f} ms to save (at most {data['state']['milliseconds']:.0f}).",
     ]
     return "\n".join(rows)
 

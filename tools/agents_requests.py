@@ -67,14 +67,14 @@ class Requests:
         ranks = {"BM25": _ranks(bm25), "embeddings": _ranks(dense)}
         ranks["RRF"] = _ranks(1 / (60 + ranks["BM25"]) + 1 / (60 + ranks["embeddings"]))
         ranks["sum of z-scores"] = _ranks(_z(bm25) + _z(dense))
-        found = {}
+        rows = {}
         for name, rank in ranks.items():
             shown = rank < k
-            found[name] = {
+            rows[name] = {
                 "covered": float(shown[np.arange(len(self.right)), self.right].mean()),
                 "tokens": float((shown * self.tokens).sum(axis=1).mean()),
             }
-        return found
+        return rows
 
     def play(
         self,
@@ -82,11 +82,11 @@ class Requests:
         scorers: Sequence[str],
         *,
         at_most: int,
-        told: float,
+        reported: float,
         seed: int,
         watch: Callable[[shortlist.Shortlister], None] = lambda _: None,
     ) -> dict[str, Array]:
-        """Search for each request as an agent would; a share `told` of those who miss it search again and call it."""
+        """Search for each request as an agent would; a share `reported` of those who miss it search again and call it."""
         rng = np.random.default_rng(seed)
         lister = shortlist.Shortlister(**{**DEFAULTS, "at_most": at_most})
         search = _Scored(self.tools, lister)
@@ -95,10 +95,10 @@ class Requests:
         for number, row in enumerate(order):
             search.row, right = row, self.tools[self.right[row]].name
             session = str(number)
-            found = search.find(self.questions[row], session=session)
-            covered = right in found.names
-            rows.append((len(found.names), covered, sum(self._tokens_of(found.names))))
-            if covered or rng.random() < told:
+            names = search.search(self.questions[row], session=session)
+            covered = right in names
+            rows.append((len(names), covered, sum(self._tokens_of(names))))
+            if covered or rng.random() < reported:
                 search.called(right, session=session)
             search.end(session)
             watch(lister)
@@ -124,7 +124,7 @@ class Requests:
                 sizes.append(path.stat().st_size)
 
             order = np.random.default_rng(0).permutation(len(self.questions))
-            self.play(order, ("bm25", "embedding"), at_most=10, told=0.0, seed=0, watch=watch)
+            self.play(order, ("bm25", "embedding"), at_most=10, reported=0.0, seed=0, watch=watch)
         return {
             "kilobytes": max(sizes) / 1_000,
             "kilobytes_last": sizes[-1] / 1_000,
@@ -139,15 +139,15 @@ def measure(folder: Path) -> dict[str, Any]:
     count = len(requests.questions)
     both = ("bm25", "embedding")
     runs: dict[str, Any] = {}
-    for name, scorers, at_most, told in [
-        *((f"cap {cap}, {share:.0%} told", both, most, share)
+    for name, scorers, at_most, reported in [
+        *((f"cap {cap}, {share:.0%} reported", both, most, share)
           for cap, most in (("10", 10), ("off", NO_CAP)) for share in (1.0, 0.5, 0.0)),
         ("BM25 alone", ("bm25",), 10, 1.0),
         ("embeddings alone", ("embedding",), 10, 1.0),
     ]:  # fmt: skip
         played = [
             requests.play(
-                np.random.default_rng(seed).permutation(count), scorers, at_most=at_most, told=told, seed=seed
+                np.random.default_rng(seed).permutation(count), scorers, at_most=at_most, reported=reported, seed=seed
             )
             for seed in range(RUNS)
         ]
@@ -158,7 +158,7 @@ def measure(folder: Path) -> dict[str, Any]:
     for seed in range(RUNS):  # requests written for the benchmark, then those of users
         rng = np.random.default_rng(seed)
         order = np.concatenate([rng.permutation(np.flatnonzero(requests.is_live == live)) for live in (False, True)])
-        shifted.append(requests.play(order, both, at_most=10, told=0.5, seed=seed))
+        shifted.append(requests.play(order, both, at_most=10, reported=0.5, seed=seed))
     change = int((~requests.is_live).sum())
     after = {
         name: [float(np.mean([run[name][start:end].mean() for run in shifted]))

@@ -19,9 +19,8 @@ def folder(tmp_path_factory):
     words = "[PAD] [UNK] [CLS] [SEP] [MASK] refund ship give money back send a parcel : the"
     (parts / "vocab.txt").write_text(words.replace(" ", "\n"))
     BertTokenizerFast(str(parts / "vocab.txt")).save_pretrained(parts)
-    config = BertConfig(
-        vocab_size=len(words.split()), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
-    )
+    small = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    config = BertConfig(vocab_size=len(words.split()), **small)
     BertModel(config).save_pretrained(parts)
     transformer = Transformer(str(parts))
     SentenceTransformer(modules=[transformer, Pooling(16)], device="cpu").save(str(whole))

@@ -18,8 +18,8 @@ def answer(key, outcome):
 
 EVENTS = [
     find("0", ["a"]),
-    {"do": "more", "search": "0", "names": ["b", "c"], "tokens": 20},
-    {"do": "more", "search": "0", "names": ["d"], "tokens": 10},
+    {"do": "more", "search": "0", "names": ["b", "c"], "tokens": 20, "again": False},
+    {"do": "more", "search": "0", "names": ["d"], "tokens": 10, "again": True},
     call("0", "c"),
     call("0", "c", failed=True),
     answer("0", "found later"),

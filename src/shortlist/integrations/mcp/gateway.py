@@ -140,7 +140,7 @@ class Gateway:
         self.search = tools
         self._always, self._more_count = frozenset(always), more_count
         self._save, self._saving = save, anyio.Lock()
-        # What agents were told of them; it stays while their server is away, so that prompts stay the same.
+        # How agents know them; it stays while their server is away, so that prompts stay the same.
         self._pinned: dict[str, Tool] = {}
 
     @property
@@ -185,9 +185,9 @@ class Gateway:
         if not tools:
             why = f" ({'; '.join(away)})" if away else ""
             raise InvalidParameter(f"there are no tools at the moment{why}; try again shortly")
-        found = await self._do(self.search.find, task, session=session, tools=tools.values())
+        search = await self._do(self.search.find, task, session=session, tools=tools.values())
         await self._saved()
-        return Found(found.key, [tools[name] for name in found.names], found.hidden, tuple(away))
+        return Found(search.key, [tools[name] for name in search.names], search.hidden, tuple(away))
 
     async def more_tools(self, round_text: str) -> Found:
         """Return the next tools of a list, best first.
@@ -232,6 +232,11 @@ class Gateway:
         -------
         CallToolResult
             The response of the tool's server, errors included.
+
+        Raises
+        ------
+        InvalidParameter
+            If the round is unknown, there is no such tool, or the arguments are no object.
         """
         if name in self._always:
             return await self.call_always(name, arguments)

@@ -3,13 +3,13 @@
 An event is a dictionary, and a line of the gateway's log. It has the names of tools, never what an agent wrote:
 
 {"do": "find", "search": "7", "round": "7", "session": "", "of": 120, "names": ["files__read"], "cut": false, ...}
-{"do": "more", "search": "7", "names": ["git__log"], "tokens": 150}
+{"do": "more", "search": "7", "names": ["git__log"], "tokens": 150, "again": false}
 {"do": "call", "search": "7", "tool": "git__log", "failed": false, "late": false}
 {"do": "answer", "search": "7", "as": "found later", "right": ["git__log"]}
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 __all__ = ["FIELDS", "Outcome", "SearchFigures"]
@@ -20,7 +20,7 @@ Outcome = Literal["hit", "found later", "unknown", "silent", "not counted"]
 #: The fields that each kind of event has.
 FIELDS: Final[Mapping[Any, frozenset[str]]] = {
     "find": frozenset({"search", "round", "session", "of", "names", "cut", "tokens", "all_tokens"}),
-    "more": frozenset({"search", "names", "tokens"}),
+    "more": frozenset({"search", "names", "tokens", "again"}),
     "call": frozenset({"search", "tool", "failed", "late"}),
     "answer": frozenset({"search", "as", "right"}),
 }
@@ -62,7 +62,6 @@ class SearchFigures:
     calls: int = 0
     failed: int = 0
     late: int = 0
-    _expanded: set[str] = field(default_factory=set, repr=False, compare=False)
 
     @classmethod
     def of(cls, events: Iterable[Mapping[str, Any]]) -> "SearchFigures":
@@ -72,6 +71,11 @@ class SearchFigures:
         ----------
         events
             The events, in order.
+
+        Returns
+        -------
+        SearchFigures
+            The figures.
         """
         figures = cls()
         for event in events:
@@ -79,7 +83,13 @@ class SearchFigures:
         return figures
 
     def add(self, event: Mapping[str, Any]) -> None:
-        """Count an event."""
+        """Count an event.
+
+        Parameters
+        ----------
+        event
+            The event.
+        """
         kind = event["do"]
         if kind == "find":
             self.searches += 1
@@ -88,8 +98,7 @@ class SearchFigures:
             self.tokens_all += event["all_tokens"]
             self.tokens += event["tokens"]
         elif kind == "more":
-            self.expanded += event["search"] not in self._expanded
-            self._expanded.add(event["search"])
+            self.expanded += not event["again"]
             self.added += len(event["names"])
             self.tokens += event["tokens"]
         elif kind == "call":
@@ -101,7 +110,6 @@ class SearchFigures:
                 event["as"], event["as"]
             )
             setattr(self, name, getattr(self, name) + 1)
-            self._expanded.discard(event["search"])
 
     @property
     def open(self) -> int:
@@ -109,11 +117,18 @@ class SearchFigures:
         return self.searches - self.hits - self.found_later - self.unknown - self.silent - self.uncounted
 
     def lines(self) -> list[str]:
-        """Return the figures in words."""
+        """Return the figures in words.
+
+        Returns
+        -------
+        list[str]
+            One line for each of them.
+        """
         if not self.searches:
             return ["no agent has searched for tools yet"]
         saved = 1 - self.tokens / self.tokens_all if self.tokens_all else 0.0
-        told, missed = self.hits + self.found_later + self.unknown, self.found_later + self.unknown
+        missed = self.found_later + self.unknown
+        every = self.hits + missed + self.silent
         lines = [
             f"{self.searches} searches: {self.shown / self.searches:.1f} of {self.tools / self.searches:.1f} tools per "
             f"list, about {self.tokens / self.searches:,.0f} of {self.tokens_all / self.searches:,.0f} tokens of "
@@ -123,8 +138,7 @@ class SearchFigures:
             f"{self.silent} led to no call and {self.open} to none so far; {self.uncounted} could not be counted",
             f"{self.calls} calls, {self.failed} failed; {self.late} came after their search was counted",
         ]
-        if told + self.silent:
-            every = told + self.silent
+        if every:
             lines.append(
                 f"the list had the tools in between {self.hits / every:.0%} and {1 - missed / every:.0%} of searches: "
                 "those without a call may or may not have missed"

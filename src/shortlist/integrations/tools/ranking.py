@@ -80,8 +80,8 @@ class Ranking:
     def _cosines(self, embed: Embed, task: str, tools: Sequence[Tool]) -> Array:
         texts = [f"{tool.name}: {tool.description}"[:_LONGEST] for tool in tools]
         # Vectors of tools that are gone are dropped; another search may do the same meanwhile, with other tools.
-        wanted = set(texts)
-        vectors = {text: vector for text, vector in self._vectors.items() if text in wanted}
+        needed = set(texts)
+        vectors = {text: vector for text, vector in self._vectors.items() if text in needed}
         new = [text for text in dict.fromkeys(texts) if text not in vectors]
         for start in range(0, len(new), _AT_ONCE):
             batch = new[start : start + _AT_ONCE]

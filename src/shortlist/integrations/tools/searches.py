@@ -62,6 +62,18 @@ class ToolSearch:
         The tools in its list, best first.
     of
         How many tools there were.
+    is_cut
+        Whether the cap left out tools that reach the threshold.
+    candidates
+        The names of all tools there were; None after a restart, and once it was answered.
+    listed, shown
+        What the lister has shown, and what the agent has seen: the cap may leave out a tool for one that was named.
+    rest
+        What `more` shows next, best first, before it asks the lister.
+    called
+        The tools that were called, and whether the last call of each failed.
+    is_expanded, is_answered
+        Whether the agent asked for more, and whether what it led to was counted.
     """
 
     key: str
@@ -70,16 +82,11 @@ class ToolSearch:
     number: int
     names: list[str]
     of: int
-    #: Whether the cap left out tools that reach the threshold.
     is_cut: bool = False
-    #: The names of all tools there were, shared among searches; None after a restart.
     candidates: frozenset[str] | None = None
-    #: What the lister has shown, and what the agent has seen: the cap may leave out a tool for one that was named.
     listed: set[str] = field(default_factory=set)
     shown: set[str] = field(default_factory=set)
-    #: What `more` shows next, best first, before it asks the lister.
     rest: list[str] = field(default_factory=list)
-    #: The tools that were called, and whether the last call of each failed.
     called: dict[str, bool] = field(default_factory=dict)
     is_expanded: bool = False
     is_answered: bool = False
@@ -231,29 +238,29 @@ class ToolShortlist:
             session = self._session(f"alone-{number}" if session is None else session)
             self._settle([each for each in self._open.values() if each.session == session and each.called])
             self._give_up(number)
-        found = self._listed(scores, list(by_name), session, number)
+        search = self._listed(scores, list(by_name), session, number)
         named = [tool.name for tool in present if tool.is_named_in(query)]
-        best = [*named, *(name for name in found.names if name not in named)]
-        found.names, found.rest = best[: self._cap], best[self._cap :]
-        found.shown.update(found.names)
+        best = [*named, *(name for name in search.names if name not in named)]
+        search.names, search.rest = best[: self._cap], best[self._cap :]
+        search.shown.update(search.names)
         with self._lock:
             self._latest = by_name
             if by_name.keys() != self._names:
                 self._names = frozenset(by_name)
-            found.candidates = self._names
+            search.candidates = self._names
             self._tell(
                 do="find",
-                search=found.key,
-                round=found.round_id,
+                search=search.key,
+                round=search.round_id,
                 session=session,
                 of=len(present),
-                names=found.names,
-                cut=found.is_cut,
+                names=search.names,
+                cut=search.is_cut,
                 all_tokens=sum(tool.tokens for tool in present),
-                tokens=sum(by_name[name].tokens for name in found.names),
+                tokens=sum(by_name[name].tokens for name in search.names),
             )
-            self._keep_search(found)
-        return found
+            self._keep_search(search)
+        return search
 
     def _listed(self, scores: dict[str, Any], names: list[str], session: str, number: int) -> ToolSearch:
         """Return the list of the lister; if there is none, the best by words."""
@@ -296,28 +303,29 @@ class ToolShortlist:
             If there is no such search.
         """
         with self._lock:
-            found = self._of(key, session)
-            new = [] if found.is_answered else self._next(found, count)
+            search = self._of(key, session)
+            again = search.is_expanded
+            new = [] if search.is_answered else self._next(search, count)
             if new:
                 tokens = sum(self._latest[name].tokens for name in new if name in self._latest)
-                self._tell(do="more", search=found.key, names=new, tokens=tokens)
+                self._tell(do="more", search=search.key, names=new, tokens=tokens, again=again)
             return new
 
-    def _next(self, found: ToolSearch, count: int) -> list[str]:
+    def _next(self, search: ToolSearch, count: int) -> list[str]:
         """Return the next tools; those that the query named have been shown already."""
-        found.is_expanded = True
-        while len(found.rest) < count and found.round_id is not None:
+        search.is_expanded = True
+        while len(search.rest) < count and search.round_id is not None:
             try:
-                more: Any = self._lister.more(found.round_id, count)
+                more: Any = self._lister.more(search.round_id, count)
             except ShortlistError as error:
                 _log.warning("no more tools can be shown: %s", error)
                 break
             if not more.members:
                 break
-            found.listed.update(more.members)
-            found.rest += [name for name in more.members if name not in found.shown]
-        new, found.rest = found.rest[:count], found.rest[count:]
-        found.shown.update(new)
+            search.listed.update(more.members)
+            search.rest += [name for name in more.members if name not in search.shown]
+        new, search.rest = search.rest[:count], search.rest[count:]
+        search.shown.update(new)
         return new
 
     def called(self, name: str, *, key: str | None = None, session: str | None = "", failed: bool = False) -> None:
@@ -341,14 +349,14 @@ class ToolShortlist:
         """
         with self._lock:
             try:
-                found = self._of(key, session, name)
+                search = self._of(key, session, name)
             except UnknownRound:
                 if key is not None:
                     raise
                 return  # called without a search
-            self._tell(do="call", search=found.key, tool=name, failed=failed, late=found.is_answered)
-            if not found.is_answered:
-                found.called[name] = failed
+            self._tell(do="call", search=search.key, tool=name, failed=failed, late=search.is_answered)
+            if not search.is_answered:
+                search.called[name] = failed
 
     def end(self, session: str | None = None) -> None:
         """Answer the searches of a session that led to calls: it has ended, and the next search is of another one.
@@ -366,7 +374,13 @@ class ToolShortlist:
                 each.session = each.key  # later tools say nothing about it
 
     def summary(self) -> SearchFigures:
-        """Return what searches showed and what they led to, since this object was created."""
+        """Return what searches showed and what they led to, since this object was created.
+
+        Returns
+        -------
+        SearchFigures
+            The figures; `lines` has them in words.
+        """
         with self._lock:
             return copy.copy(self._figures)
 
@@ -387,21 +401,21 @@ class ToolShortlist:
                 key = str(event["search"])
                 if event["do"] == "find":
                     names, cut = list(event["names"]), bool(event["cut"])
-                    found = ToolSearch(
+                    search = ToolSearch(
                         key, event["round"], event["session"], next(self._numbers), names, event["of"], cut
                     )
-                    found.listed, found.shown = set(names), set(names)
-                    self._keep_search(found)
-                elif (known := self._searches.get(key)) is not None:
+                    search.listed, search.shown = set(names), set(names)
+                    self._keep_search(search)
+                elif (earlier := self._searches.get(key)) is not None:
                     if event["do"] == "more":
-                        known.listed.update(event["names"])
-                        known.shown.update(event["names"])
-                        known.is_expanded = True
+                        earlier.listed.update(event["names"])
+                        earlier.shown.update(event["names"])
+                        earlier.is_expanded = True
                     elif event["do"] == "answer":
-                        self._close(known)
-                        answers.append((known, event["right"]))
+                        self._close(earlier)
+                        answers.append((earlier, event["right"]))
                     elif not event["late"]:
-                        known.called[event["tool"]] = event["failed"]
+                        earlier.called[event["tool"]] = event["failed"]
             for search, right in answers[-self._keep :]:
                 with contextlib.suppress(ShortlistError):  # most are answered, and some are not kept any more
                     if search.round_id is not None:
@@ -416,6 +430,11 @@ class ToolShortlist:
         key
             The search.
 
+        Returns
+        -------
+        int
+            How many.
+
         Raises
         ------
         UnknownRound
@@ -429,10 +448,10 @@ class ToolShortlist:
     def _of(self, key: str | None, session: str | None, name: str | None = None) -> ToolSearch:
         """Return a search by its key, or that of a session in which a tool was shown."""
         if key is not None:
-            found = self._searches.get(key)
-            if found is None:
+            search = self._searches.get(key)
+            if search is None:
                 raise UnknownRound(f"search {key!r} is unknown; search first, and pass on the key that it returns")
-            return found
+            return search
         latest: ToolSearch | None = None
         within = None if session is None else self._session(session)
         for each in reversed(self._searches.values()):
@@ -444,9 +463,9 @@ class ToolShortlist:
             raise UnknownRound(f"session {session!r} has not searched yet")
         return latest
 
-    def _keep_search(self, found: ToolSearch) -> None:
-        self._searches[found.key] = found
-        self._open[found.key] = found
+    def _keep_search(self, search: ToolSearch) -> None:
+        self._searches[search.key] = search
+        self._open[search.key] = search
         while len(self._searches) > self._keep:
             key, _ = self._searches.popitem(last=False)
             self._open.pop(key, None)

@@ -65,6 +65,11 @@ class Tool:
             A `Tool`, a tool of Pydantic AI, FastMCP or MCP, or a mapping as LLM APIs take it: ``{"name":
             ..., "description": ..., "input_schema": ...}``, also inside ``{"type": "function", "function": ...}``.
 
+        Returns
+        -------
+        Tool
+            The tool.
+
         Raises
         ------
         InvalidParameter
@@ -110,6 +115,18 @@ class Tool:
 
         A name that could be a plain word, such as ``search``, is one only in quotes, or if it is the whole text.
 
+        Parameters
+        ----------
+        task
+            The text.
+
+        Returns
+        -------
+        bool
+            Whether it has.
+
+        Examples
+        --------
         >>> tool = Tool("files__read_file", upstream_name="read_file")
         >>> tool.is_named_in("call read_file on a.txt"), tool.is_named_in("read the file a.txt")
         (True, False)
