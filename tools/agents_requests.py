@@ -86,7 +86,7 @@ class Requests:
         seed: int,
         watch: Callable[[shortlist.Shortlister], None] = lambda _: None,
     ) -> dict[str, Array]:
-        """Search for each request as an agent would; a share `reported` of those who miss it search again and call it."""
+        """Search for each request as an agent would; a share `reported` of those that miss it find it later."""
         rng = np.random.default_rng(seed)
         lister = shortlist.Shortlister(**{**DEFAULTS, "at_most": at_most})
         search = _Scored(self.tools, lister)

@@ -221,6 +221,21 @@ def test_a_tool_that_was_no_candidate(lister):
     assert tools.summary().unknown == 1
 
 
+def test_of_many_tools_the_lister_has_the_best_by_each_scorer():
+    """The others can be found all the same: by more, or by their names; a call of one is a miss."""
+    lister = Recorder(at_most=10)
+    names = [f"t{i:03}" for i in range(300)]
+    tools = searching(lister, range(300), tools=[Tool(name) for name in names])
+    search = tools.find("x t005", session=None)
+    assert search.names == ["t005", *names[:290:-1]]
+    assert tools.more(search.key, count=500) == names[290:199:-1] + [n for n in names[199::-1] if n != "t005"]
+    tools.called("t100", key=search.key)
+    tools.called("t007", key=tools.find("x", session=None).key)
+    tools.end()
+    assert lister.answers == [(0, None), (1, None)]
+    assert (tools.summary().found_later, tools.summary().unknown) == (2, 0)
+
+
 def test_tools_may_differ_from_search_to_search(lister):
     tools = searching(lister, tools=())
     assert tools.search("x", tools=[{"name": "a"}, {"name": "b"}, {"name": "c"}]) == ["a", "b"]

@@ -40,6 +40,9 @@ __all__ = ["DEFAULTS", "ToolSearch", "ToolShortlist"]
 
 _log = logging.getLogger("shortlist.tools")
 
+#: Of many tools the lister gets those that are among the best so many by a scorer: no list is that long, and each list
+#: is kept for a while, or written to the log of a service.
+_LIKELY: Final = 100
 #: The settings of a lister for agents: ten tools at the most, at least one; and an agent calls a tool soon or never.
 DEFAULTS: Final[Mapping[str, Any]] = {"coverage": 0.9, "at_most": 10, "at_least": 1, "patience": 20, "keep": 1_000}
 
@@ -70,6 +73,8 @@ class ToolSearch:
         What the lister has shown, and what the agent has seen: the cap may leave out a tool for one that was named.
     rest
         What `more` shows next, best first, before it asks the lister.
+    beyond
+        What it shows in the end: tools that the lister does not have.
     called
         The tools that were called, and whether the last call of each failed.
     is_expanded, is_answered
@@ -87,6 +92,7 @@ class ToolSearch:
     listed: set[str] = field(default_factory=set)
     shown: set[str] = field(default_factory=set)
     rest: list[str] = field(default_factory=list)
+    beyond: list[str] = field(default_factory=list)
     called: dict[str, bool] = field(default_factory=dict)
     is_expanded: bool = False
     is_answered: bool = False
@@ -264,18 +270,21 @@ class ToolShortlist:
 
     def _listed(self, scores: dict[str, Any], names: list[str], session: str, number: int) -> ToolSearch:
         """Return the list of the lister; if there is none, the best by words."""
+        best_first = [names[i] for i in np.argsort(-next(iter(scores.values())), kind="stable")]
+        likely = _likely(scores)
+        beyond = set(names) - {names[i] for i in likely}
+        search = ToolSearch(f"{self._process}-{number}", None, session, number, best_first, len(names))
         try:
-            shown: Any = self._lister.propose(scores, names)
+            table = {name: values[likely] for name, values in scores.items()}
+            shown: Any = self._lister.propose(table, [names[i] for i in likely])
         except ShortlistError as error:
             _log.warning("a search is by words, and does not count: %s", error)
-            members = [names[i] for i in np.argsort(-next(iter(scores.values())), kind="stable")]
-        else:
-            members = list(shown.members)
-            if not shown.fallback:  # the service was there, and in time
-                key, of = str(shown.round_id), len(names)
-                cut, listed = bool(shown.truncated), set(members)
-                return ToolSearch(key, key, session, number, members, of, is_cut=cut, listed=listed)
-        return ToolSearch(f"{self._process}-{number}", None, session, number, members, len(names))
+            return search
+        if not shown.fallback:  # the service was there, and in time
+            search.key = search.round_id = str(shown.round_id)
+            search.names, search.is_cut = list(shown.members), bool(shown.truncated)
+            search.listed, search.beyond = set(shown.members), [name for name in best_first if name in beyond]
+        return search
 
     def _session(self, session: str) -> str:
         return f"{self._process}:{session}"
@@ -321,6 +330,8 @@ class ToolShortlist:
                 _log.warning("no more tools can be shown: %s", error)
                 break
             if not more.members:
+                search.rest += [name for name in search.beyond if name not in search.shown]
+                search.beyond = []
                 break
             search.listed.update(more.members)
             search.rest += [name for name in more.members if name not in search.shown]
@@ -516,19 +527,27 @@ class ToolShortlist:
             lister.more(round_id)  # all the rest, so that its score is known
         try:
             lister.hit(round_id, answer)
-        except (NotShown, InvalidIds):
+        except (NotShown, InvalidIds):  # the lister does not have it
             lister.miss(round_id)
-            return "unknown"
+            return outcome if search.shown.issuperset(right) else "unknown"
         return outcome
 
     def _close(self, search: ToolSearch) -> None:
-        search.is_answered, search.rest, search.candidates = True, [], None
+        search.is_answered, search.rest, search.beyond, search.candidates = True, [], [], None
         self._open.pop(search.key, None)
 
     def _tell(self, **event: Any) -> None:
         self._figures.add(event)
         if self._on_event is not None:
             self._on_event(event)
+
+
+def _likely(scores: Mapping[str, NDArray[np.float64]]) -> NDArray[np.intp]:
+    """Return the positions of the tools that a lister gets, in order: all, or of many the best of each scorer."""
+    count = len(next(iter(scores.values())))
+    if count <= _LIKELY * len(scores):
+        return np.arange(count)
+    return np.unique([np.argsort(-np.nan_to_num(values), kind="stable")[:_LIKELY] for values in scores.values()])
 
 
 def _limits(lister: Any, scorers: tuple[str, ...]) -> tuple[int, int, int]:
