@@ -529,7 +529,7 @@ class ToolShortlist:
             lister.hit(round_id, answer)
         except (NotShown, InvalidIds):  # the lister does not have it
             lister.miss(round_id)
-            return outcome if search.shown.issuperset(right) else "unknown"
+            return "unknown" if search.candidates is None else outcome
         return outcome
 
     def _close(self, search: ToolSearch) -> None:
