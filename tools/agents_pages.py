@@ -32,9 +32,11 @@ def requests(figures: dict[str, Any]) -> str:
         "cap 10, 0% reported": "none",
         "BM25 alone": "BM25 alone",
         "embeddings alone": "embeddings alone",
+        "with a third scorer, of names": "with a third scorer, of names alone",
         "cap off, 100% reported": "without the cap, every miss is reported",
         "cap off, 50% reported": "half of them",
         "cap off, 0% reported": "none",
+        "the same without the cap": "with the third scorer, every miss is reported",
     }
     for name, text in words.items():
         run = data["runs"][name]

@@ -17,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import shortlist
+from shortlist._bm25 import BM25
 from shortlist.integrations.tools import Tool, ToolShortlist
 from shortlist.integrations.tools.ranking import Ranking
 from shortlist.integrations.tools.searches import DEFAULTS
+from shortlist.integrations.tools.tool import words_of
 
 __all__ = ["measure"]
 
@@ -58,7 +60,9 @@ class Requests:
         words = Ranking()
         bm25 = np.stack([words.scores(question, self.tools)["bm25"] for question in self.questions])
         dense = np.load(folder / "bfcl_scores.npz")["dense"].astype(np.float64)
-        self.scores = {"bm25": bm25, "embedding": dense}
+        names_only = BM25([words_of(tool.name) for tool in self.tools])
+        by_name = np.stack([names_only.scores(words_of(question)) for question in self.questions])
+        self.scores = {"bm25": bm25, "embedding": dense, "name": by_name}
         self.tokens = np.array([tool.tokens for tool in self.tools])
 
     def fixed(self, k: int) -> dict[str, dict[str, float]]:
@@ -144,6 +148,8 @@ def measure(folder: Path) -> dict[str, Any]:
           for cap, most in (("10", 10), ("off", NO_CAP)) for share in (1.0, 0.5, 0.0)),
         ("BM25 alone", ("bm25",), 10, 1.0),
         ("embeddings alone", ("embedding",), 10, 1.0),
+        ("with a third scorer, of names", (*both, "name"), 10, 1.0),
+        ("the same without the cap", (*both, "name"), NO_CAP, 1.0),
     ]:  # fmt: skip
         played = [
             requests.play(

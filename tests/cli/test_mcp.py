@@ -82,7 +82,7 @@ def test_killed_in_the_middle_of_a_call_nothing_is_lost_and_nothing_counts_twice
     summary = saved_summary(tmp_path / "tools.state")
     assert (summary.rounds, summary.hits, summary.misses) == (11, 10, 0)
     figures = figures_of(tmp_path)
-    assert (figures.searches, figures.hits, figures.calls, figures.late) == (11, 10, 11, 1)
+    assert (figures.searches, figures.hits, figures.calls, figures.apart) == (11, 10, 11, 1)
 
 
 @pytest.mark.soak

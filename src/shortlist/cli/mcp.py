@@ -14,10 +14,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from shortlist.errors import needs_extra
+from shortlist.errors import ShortlistError, needs_extra
 
 if TYPE_CHECKING:
-    from shortlist.integrations.mcp.config import Config
+    from shortlist.integrations.mcp.config import Config, Embeddings
 
 __all__ = ["mcp"]
 
@@ -138,7 +138,23 @@ async def _check(settings: "Config") -> None:
         f"{count} tools, about {total:,} schema tokens; {away} of {len(settings.servers)} servers unavailable",
         highlight=False,
     )
+    ready = True
+    if settings.embeddings is not None:
+        ready = _try_embeddings(console, settings.embeddings)
     if missing:
         console.print(f"no server has {', '.join(sorted(missing))}, which is in always", highlight=False)
-    if away or missing:
+    if away or missing or not ready:
         raise typer.Exit(1)
+
+
+def _try_embeddings(console: Console, embeddings: "Embeddings") -> bool:
+    """Say whether there are embeddings."""
+    from shortlist.integrations.mcp.tool_server import make_embed  # noqa: PLC0415 - needs the extra
+
+    try:
+        length = len(make_embed(embeddings)(["a text"])[0])
+    except ShortlistError as error:
+        console.print(f"no embeddings, so searches are by words: {error}", highlight=False)
+        return False
+    console.print(f"embeddings of length {length}", highlight=False)
+    return True

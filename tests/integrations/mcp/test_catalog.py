@@ -1,6 +1,6 @@
 """What a server offers, for agents: names cleaned, and no more than a prompt can bear."""
 
-from shortlist.integrations.mcp.catalog import Offered, cleaned
+from shortlist.integrations.mcp.catalog import Offered, cleaned, notice
 
 
 def names(*offered):
@@ -9,14 +9,14 @@ def names(*offered):
 
 
 def test_usual_names_stay():
-    usual = ["read_file", "repo/list-pulls", "calc.area", "größe", "a:b"]
+    usual = ["read_file", "repo/list-pulls", "calc.area", "größe", "a:b", "読む"]
     assert names(*usual) == ([f"s__{name}" for name in usual], [])
 
 
 def test_names_without_escape_codes_directions_and_line_ends():
-    odd = ["a\x1b[31mb", "c\u202ed", "e\nf", "g h", "x" * 5_000]
+    odd = ["a\x1b[31mb", "c\u202ed", "e\nf", "g h", "x" * 5_000, "read\u3164\u115f\ufe0f"]
     listed, reasons = names(*odd)
-    assert listed == ["s__a_31mb", "s__c_d", "s__e_f", "s__g_h", "s__" + "x" * 128]
+    assert listed == ["s__a_31mb", "s__c_d", "s__e_f", "s__g_h", "s__" + "x" * 128, "s__read"]
     assert reasons == []
     tools, _ = cleaned("s", [Offered(odd[0], "", {})])
     assert tools[0].upstream_name == odd[0]  # as its server knows it
@@ -30,8 +30,8 @@ def test_two_that_look_alike():
 
 def test_descriptions_and_schemas_are_readable():
     schema = {"properties": {"p\x1b": {"description": "one\u202etwo\x1b", "enum": ["a\x00", 3]}}}
-    tools, _ = cleaned("s", [Offered("t", "line\nnext\u202e\x07" + "y" * 9_000, schema)])
-    assert tools[0].description == "line\nnext" + "y" * 3_991
+    tools, _ = cleaned("s", [Offered("t", "line\nnext\u202e\x07" + "\u034f\ufe0f\u3164\u2800" + "y" * 9_000, schema)])
+    assert tools[0].description == "line\nnext" + "y" * 1_991
     assert tools[0].input_schema == {"properties": {"p\x1b": {"description": "onetwo", "enum": ["a", 3]}}}
 
 
@@ -48,11 +48,23 @@ def test_schemas_that_are_too_large_or_too_deep():
         schema["properties"] = schema = {}
     tools, reasons = cleaned("s", [Offered("wide", "", wide), Offered("deep", "", deep), Offered("fine", "", {})])
     assert [tool.name for tool in tools] == ["s__fine"]
-    assert reasons == ["2 tools are left out, their schemas have over 32,000 characters: s__wide, s__deep"]
+    assert reasons == ["2 tools are left out, their names or schemas have over 16,000 characters: s__wide, s__deep"]
 
 
 def test_too_much_in_all():
-    schema = {"description": "z" * 31_000}
-    tools, reasons = cleaned("s", [Offered(f"t{i}", "", schema) for i in range(200)])
-    assert len(tools) == 129
-    assert reasons[0].startswith("71 tools are left out")
+    schema = {"description": "z" * 15_000}
+    tools, reasons = cleaned("s", [Offered(f"t{i}", "", schema) for i in range(400)])
+    assert len(tools) == 267
+    assert reasons[0].startswith("133 tools are left out")
+
+
+def test_long_runs_of_marks_take_no_time():
+    """Composing 120,000 of them takes seconds; names are cut before that. A name may not be long either."""
+    listed, reasons = names("a" + "\u0315\u0300" * 3_000, "b" * 1_000_000, "a" + "\u0315\u0300" * 60_000)
+    assert listed == ["s__à"]
+    assert "2 tools are left out" in reasons[0]
+
+
+def test_what_a_server_says_about_itself():
+    assert notice("a\x1b[31m\u202eb\nc") == "a[31mb c"
+    assert len(notice("x" * 1_000_000)) == 203

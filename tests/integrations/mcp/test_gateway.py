@@ -80,9 +80,9 @@ def test_calls_are_counted_and_forwarded():
         search.end()
         assert len(source.calls) == 6
         figures = search.summary()
-        assert (figures.hits, figures.found_later, figures.unknown) == (1, 2, 1)
-        assert (figures.calls, figures.failed) == (6, 1)
-        assert (lister.summary().hits, lister.summary().misses) == (1, 3)
+        assert (figures.hits, figures.found_later, figures.open) == (1, 2, 1)
+        assert (figures.calls, figures.failed, figures.apart) == (6, 1, 1)
+        assert (lister.summary().hits, lister.summary().misses) == (1, 2)
 
     anyio.run(main)
 
@@ -132,6 +132,15 @@ def test_tools_that_are_always_on_are_not_searched_for_and_stay_while_their_serv
         assert [tool.name for tool in gateway.always_on()] == NAMES[:1]
         with pytest.raises(InvalidParameter, match="there is no tool"):
             await gateway.call_always(NAMES[0])
+
+    anyio.run(main)
+
+
+def test_tools_that_no_word_of_the_task_is_in_are_said_to_be_arbitrary():
+    async def main():
+        gateway, _ = make()
+        gateway.search.lists = [[1.0] * 4]
+        assert "No tool has a word of this task" in (await gateway.find_tools("qwertz")).to_dict()["next"]
 
     anyio.run(main)
 

@@ -1,6 +1,7 @@
 """The log: what is written, and what is read back."""
 
 import json
+import os
 
 import pytest
 
@@ -37,10 +38,24 @@ def test_a_line_that_was_cut_off_stays_alone(tmp_path):
     with path.open("a") as file:
         file.write('{"do":"call","search":"2","to')  # the process ended here
     log = SearchLog(path)
-    log.add({"do": "call", "search": "2", "tool": "x", "failed": False, "late": False})
+    log.add({"do": "call", "search": "2", "tool": "x", "failed": False, "reported": False, "counts": True})
     log.close()
     assert json.loads(path.read_text().splitlines()[-1])["tool"] == "x"
     assert len(list(read_log(path))) == 6
+
+
+def test_after_a_full_disk_lines_stand_alone(tmp_path, monkeypatch):
+    log = SearchLog(tmp_path / "log.jsonl")
+    event = {"do": "more", "search": "0", "names": [], "tokens": 0, "again": False}
+    write = os.write
+    log.add(event)
+    monkeypatch.setattr(os, "write", lambda file, line: write(file, line[:10]))
+    log.add(event)
+    monkeypatch.setattr(os, "write", write)
+    log.add(event)
+    log.add(event)
+    log.close()
+    assert len(list(read_log(tmp_path / "log.jsonl"))) == 3
 
 
 def test_a_log_that_is_not_there(tmp_path):

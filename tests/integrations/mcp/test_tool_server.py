@@ -96,7 +96,7 @@ def test_all_of_it_with_a_process_behind_it(tmp_path, caplog):
             assert "closed the connection" in result.content[0].text
         figures = SearchFigures.of(read_log(tmp_path / "state" / "log.jsonl"))
         assert (figures.searches, figures.hits, figures.open) == (2, 1, 1)
-        assert (figures.calls, figures.failed, figures.late) == (4, 3, 1)  # the last one was in a round before
+        assert (figures.calls, figures.failed, figures.apart) == (4, 3, 1)  # the last one was in a round before
         summary = saved_summary(tmp_path / "state")
         assert (summary.rounds, summary.hits) == (2, 1)
 

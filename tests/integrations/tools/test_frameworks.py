@@ -35,10 +35,10 @@ def test_the_search_of_a_framework(name, tmp_path):
     lines = done.stdout.splitlines()[-5:]
     searches, shown, of = map(float, re.findall(r"[\d.]+", lines[0])[:3])
     hits, found_later = map(int, re.findall(r"\d+", lines[1])[:2])
-    calls, failed, late = map(int, re.findall(r"\d+", lines[3])[:3])
+    calls, failed, apart = map(int, re.findall(r"\d+", lines[3])[:3])
     assert (searches, of) == (120, 120)
     assert shown <= 10
     assert hits == calls > 80  # each was seen, and counted once
-    assert (found_later, failed, late) == (0, 0, 0)
+    assert (found_later, failed, apart) == (0, 0, 0)
     page = (ROOT / "docs" / "how-to" / "too-many-tools.md").read_text()
     assert done.stdout in page  # what it prints is what the page says

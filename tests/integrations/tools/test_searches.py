@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import shortlist
-from shortlist.errors import InvalidParameter, InvalidScores, ServiceUnavailable, UnknownRound
+from shortlist.errors import InvalidParameter, InvalidScores, RoundClosed, ServiceUnavailable, UnknownRound
 from shortlist.integrations.tools import SearchFigures, Tool, ToolShortlist
 from shortlist.integrations.tools.searches import DEFAULTS
 from tests.integrations.tools.given import NAMES, searching
@@ -60,8 +60,9 @@ def test_a_call_that_fails_counts_only_if_no_other_succeeds(lister):
     tools = searching(lister)
     tools.search("x")
     tools.called(NAMES[0])
-    tools.called(NAMES[0], failed=True)
+    tools.called(NAMES[0], failed=True, reported=True)
     tools.called(NAMES[1])
+    tools.called(NAMES[1], failed=True)  # again: it succeeded once
     tools.search("y")
     tools.called(NAMES[0], failed=True)
     tools.search("z")
@@ -176,7 +177,7 @@ def test_silence_is_a_miss_after_patience():
     figures = tools.summary()
     assert (figures.silent, figures.hits, figures.open) == (2, 1, 4)
     tools.called(NAMES[0], session="a")  # too late
-    assert (lister.answers[0], tools.summary().late) == ((0, None), 1)
+    assert (lister.answers[0], tools.summary().apart) == ((0, None), 1)
 
 
 def test_more(lister):
@@ -191,7 +192,11 @@ def test_more(lister):
     tools.end()
     assert lister.answers == [(0, NAMES[2])]  # it was asked for more, so the score is used
     assert lister.summary().found_after_more == 1
-    assert tools.more(found.key) == []  # it was counted
+    with pytest.raises(RoundClosed, match="search again for more"):
+        tools.more(found.key)
+    for count in (0, "3", None):
+        with pytest.raises(InvalidParameter, match="count is"):
+            tools.more(count=count)
     figures = tools.summary()
     assert (figures.found_later, figures.expanded, figures.added) == (1, 1, 2)
     for unknown in ("7", ""):
@@ -213,12 +218,16 @@ def test_an_exactly_named_tool_is_first_and_the_cap_holds(lister):
 
 
 def test_a_tool_that_was_no_candidate(lister):
+    """Another of the agent's own, or of a server that was away: it says nothing about the list."""
     tools = searching(lister)
     tools.search("x")
-    tools.called("new")
+    tools.called("calculator")
+    tools.search("y")
+    tools.called("calculator")
+    tools.called(NAMES[0])
     tools.end()
-    assert lister.answers == [(0, None)]
-    assert tools.summary().unknown == 1
+    assert lister.answers == [(0, NAMES[0]), (1, NAMES[0])]
+    assert (tools.summary().calls, tools.summary().apart) == (3, 2)
 
 
 def test_of_many_tools_the_lister_has_the_best_by_each_scorer():
@@ -233,7 +242,7 @@ def test_of_many_tools_the_lister_has_the_best_by_each_scorer():
     tools.called("t007", key=tools.find("x", session=None).key)
     tools.end()
     assert lister.answers == [(0, None), (1, None)]
-    assert (tools.summary().found_later, tools.summary().unknown) == (2, 0)
+    assert tools.summary().found_later == 2
 
 
 def test_tools_may_differ_from_search_to_search(lister):
@@ -272,6 +281,60 @@ def test_what_cannot_be_searched(query, tools, message, lister):
 def test_a_lister_that_would_fill_the_prompt_is_refused(settings, message):
     with pytest.raises(InvalidParameter, match=message):
         ToolShortlist([], shortlist.Shortlister(0.9, **settings))
+
+
+def test_what_is_no_list_of_tools_no_call_and_no_event(lister):
+    for tools in ("a", {"name": "a"}, Tool("a"), 5):
+        with pytest.raises(InvalidParameter, match="must be a list of tools"):
+            ToolShortlist(tools)
+    found = searching(lister)
+    with pytest.raises(InvalidParameter, match="report one call at a time"):
+        found.called([NAMES[0]])
+    with pytest.raises(UnknownRound):
+        found.called(NAMES[0], key=[])
+    for event in ({"foo": 1}, {"do": []}, {"do": "answer", "search": "0", "as": "zzz", "right": []}, 3):
+        with pytest.raises(InvalidParameter, match="is no event of a search"):
+            found.resume([event])
+    with pytest.raises(InvalidParameter, match="must be a Shortlister or a Client"):
+        ToolShortlist([], "lister.json")
+
+
+def test_a_session_that_was_forgotten_is_named(lister, caplog):
+    tools = searching(lister)
+    tools.search("x", session="ann")
+    tools.called(NAMES[0])
+    assert "session '' has not searched, others have" in caplog.text
+
+
+def test_a_stream_with_a_cap_of_its_own():
+    """Below ours and above it; tools that are named do not lift it."""
+    names = " ".join(NAMES)
+    small, large = Recorder(at_most=2), Recorder(at_most=4)
+    for each in (small, large):
+        each.settings = None
+    assert len(searching(small, at_most=2).search(names)) == 2
+    tools = searching(large, at_most=3)
+    search = tools.find("x")
+    assert (len(search.names), search.is_cut) == (3, True)
+    tools.called(NAMES[3])
+    tools.end()
+    assert large.answers == [(0, None)]
+
+
+def test_a_task_without_a_word_of_any_tool_is_known(lister):
+    tools = searching(lister, [1.0, 1.0, 1.0, 1.0])
+    assert not tools.find("qwertz").has_words
+    assert tools.find("tool_3").has_words
+
+
+def test_patience_is_not_longer_than_what_is_kept():
+    lister = Recorder(keep=6)
+    tools = searching(lister)
+    for _ in range(30):
+        tools.search("x", session=None)
+        tools.called(NAMES[0], session=None)
+    tools.end()
+    assert tools.summary().hits == 30
 
 
 def test_listers_that_do_not_fit_are_refused():
@@ -315,9 +378,23 @@ def test_an_answer_that_cannot_be_given_stops_nobody(lister, caplog):
     def away(*_):
         raise ServiceUnavailable("away")
 
-    lister.hit = away
+    hit, lister.hit = lister.hit, away
     assert tools.search("y") == NAMES[:2]
-    assert "could not be counted: away" in caplog.text
+    assert "is counted later: away" in caplog.text
+    assert tools.search("z") == NAMES[:2]
+    assert (tools.summary().hits, tools.summary().open) == (0, 3)
+    lister.hit = hit
+    tools.end()
+    assert lister.answers == [(0, NAMES[0])]
+
+    def closed(*_):
+        raise RoundClosed("too old")
+
+    tools.search("x")
+    tools.called(NAMES[0])
+    lister.hit = closed
+    tools.end()
+    assert "could not be counted: too old" in caplog.text
     assert tools.summary().uncounted == 1
 
 
@@ -335,7 +412,7 @@ def test_events_continue_in_another_process():
     assert [number for number, _ in lister.answers] == [0]
     for times in range(2):  # the second time the log ends before the answers of the first
         after = searching(lister)
-        after.resume(events)
+        after.resume(list(events))
         assert lister.answers[-2:] == [(1, None), (2, NAMES[2])]  # the first was cut short, the other expanded
         assert after.summary().hits == 1
         assert after.summary().found_later == 2, times

@@ -68,6 +68,17 @@ def test_what_is_no_tool(tool):
         Tool.of(tool)
 
 
+def test_schemas_that_are_no_json():
+    cyclic = {}
+    cyclic["properties"] = cyclic
+    for schema in ({"a": {1, 2}}, {(1, 2): 3}, cyclic):
+        with pytest.raises(InvalidParameter, match="the schema of tool 't' cannot be written as JSON"):
+            _ = Tool("t", "", schema).tokens
+    for name, description in ((1, ""), ("", ""), ("t", None)):
+        with pytest.raises(InvalidParameter, match="is no tool"):
+            Tool(name, description)
+
+
 @pytest.mark.parametrize(
     ("task", "named"),
     [

@@ -12,14 +12,20 @@ from typing import Any, Final, NamedTuple
 
 from shortlist.integrations.tools import Tool
 
-__all__ = ["Offered", "cleaned"]
+__all__ = ["Offered", "cleaned", "notice", "visible"]
 
 #: The most tools of one server, and the most characters of a name, a description and a schema; and of all of them.
-_TOOLS, _NAME, _DESCRIPTION, _SCHEMA, _ALL = 2_000, 128, 4_000, 32_000, 4_000_000
-#: What a name may not have.
-_UNUSUAL: Final = re.compile(r"[^\w.:/-]+")
-#: The categories of characters that a description may not have: control, format, surrogates, private use.
-_INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co"})
+_TOOLS, _NAME, _DESCRIPTION, _SCHEMA, _ALL = 2_000, 128, 2_000, 16_000, 4_000_000
+#: The most characters of what a server says about itself, in a line for agents.
+_NOTICE: Final = 200
+#: The kinds of characters that names have, besides these.
+_USUAL: Final = "_.:/-"
+#: The categories of characters that no text may have: control, format, surrogates, private use, unassigned.
+_INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+#: Those that are letters, marks or symbols, and are not seen either: fillers, joiners, variation selectors, a blank.
+_BLANK: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 
 
 class Offered(NamedTuple):
@@ -52,19 +58,21 @@ def cleaned(server: str, offered: Iterable[Offered]) -> tuple[tuple[Tool, ...], 
             beyond += 1
             continue
         size = _size_of(each.schema)
-        name = f"{server}__{_UNUSUAL.sub('_', unicodedata.normalize('NFC', each.name))[:_NAME]}"
-        if size is None or size > _SCHEMA:
+        name = f"{server}__{_name(each.name)}"
+        if size is None or size > _SCHEMA or len(each.name) > _SCHEMA:
             too_large.append(name)
         elif name in tools:
             same_name += 1
         else:
-            description = _visible(each.description[: 2 * _DESCRIPTION])[:_DESCRIPTION]
-            total += size + len(description)
+            description = visible(each.description[: 2 * _DESCRIPTION])[:_DESCRIPTION]
+            total += size + len(description) + len(each.name)
             tools[name] = Tool(name, description, _readable(each.schema), server, each.name)
     reasons = []
     if too_large:
         some = ", ".join(too_large[:3]) + (" and others" if len(too_large) > 3 else "")
-        reasons.append(f"{len(too_large)} tools are left out, their schemas have over {_SCHEMA:,} characters: {some}")
+        reasons.append(
+            f"{len(too_large)} tools are left out, their names or schemas have over {_SCHEMA:,} characters: {some}"
+        )
     if same_name:
         reasons.append(f"{same_name} tools are left out: their names are the same as others' once cleaned")
     if beyond:
@@ -80,14 +88,52 @@ def _size_of(schema: dict[str, Any]) -> int | None:
         return None
 
 
+def _name(name: str) -> str:
+    """Return a name of letters, digits and a few signs; cut first, because long runs of marks take long to compose."""
+    composed = unicodedata.normalize("NFC", name[:_NAME])
+    usual = (
+        c if c in _USUAL or (unicodedata.category(c)[0] in "LN" and not _BLANK.match(c)) else " " for c in composed
+    )
+    return "_".join("".join(usual).split()) or "_"
+
+
 def _readable(value: Any) -> Any:
-    """Return a schema without invisible characters; names of parameters stay, because calls need them."""
+    """Return a schema without invisible characters in what is read; names of parameters stay: calls need them."""
     if isinstance(value, dict):
-        return {key: _readable(each) for key, each in value.items()}
+        return {key: each if key == "required" else _readable(each) for key, each in value.items()}
     if isinstance(value, list):
         return [_readable(each) for each in value]
-    return _visible(value) if isinstance(value, str) else value
+    return visible(value) if isinstance(value, str) else value
 
 
-def _visible(text: str) -> str:
-    return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in _INVISIBLE)
+def visible(text: str) -> str:
+    """Return a text without characters that are not seen: escape codes, directions, fillers.
+
+    Parameters
+    ----------
+    text
+        The text.
+
+    Returns
+    -------
+    str
+        What a person sees of it.
+    """
+    return "".join(c for c in _BLANK.sub("", text) if c in "\n\t" or unicodedata.category(c) not in _INVISIBLE)
+
+
+def notice(text: str) -> str:
+    """Return what a server says about itself, an error for one, in a short line.
+
+    Parameters
+    ----------
+    text
+        What it says.
+
+    Returns
+    -------
+    str
+        The line.
+    """
+    line = " ".join(visible(text[: 10 * _NOTICE]).split())
+    return line if len(line) <= _NOTICE else f"{line[:_NOTICE]}..."

@@ -78,12 +78,15 @@ class Found:
         How many more there are.
     unavailable
         Which servers are away or slow, and why.
+    has_words
+        Whether any tool has a word of the task; otherwise these are arbitrary.
     """
 
     round: str
     tools: list[Tool]
     hidden: int
     unavailable: tuple[str, ...] = ()
+    has_words: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """Return the reply to the agent.
@@ -99,6 +102,8 @@ class Found:
             following = f"No tool fits well. Call more_tools(round): {self.hidden} are hidden."
         else:
             following = _CALL if self.tools else "There are no others."
+        if not self.has_words:
+            following = f"No tool has a word of this task, so these are arbitrary: search in other words. {following}"
         reply = {
             "round": self.round,
             "tools": [tool.entry for tool in self.tools],
@@ -187,7 +192,7 @@ class Gateway:
             raise InvalidParameter(f"there are no tools at the moment{why}; try again shortly")
         search = await self._do(self.search.find, task, session=session, tools=tools.values())
         await self._saved()
-        return Found(search.key, [tools[name] for name in search.names], search.hidden, tuple(away))
+        return Found(search.key, [tools[name] for name in search.names], search.hidden, tuple(away), search.has_words)
 
     async def more_tools(self, round_text: str) -> Found:
         """Return the next tools of a list, best first.
@@ -206,6 +211,8 @@ class Gateway:
         ------
         InvalidParameter
             If the round is unknown.
+        RoundClosed
+            If another search followed it.
         """
         try:
             names = await self._do(self.search.more, round_text, count=self._more_count)
@@ -248,10 +255,10 @@ class Gateway:
         try:
             result = await self._source.call(tool, given)
         except (MCPError, ShortlistError):
-            await self._do(self.search.called, name, key=round_text, failed=True)
+            await self._do(self.search.called, name, key=round_text, failed=True, reported=True)
             raise
         if result.is_error:
-            await self._do(self.search.called, name, key=round_text, failed=True)
+            await self._do(self.search.called, name, key=round_text, failed=True, reported=True)
         return result
 
     async def call_always(self, name: str, arguments: Any = None) -> CallToolResult:
@@ -329,7 +336,7 @@ def _arguments(given: Any) -> dict[str, Any]:
     if isinstance(given, str):
         try:
             given = json.loads(given)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise InvalidParameter(f"arguments is {given[:80]!r}; it must be an object, as in the schema") from None
     if not isinstance(given, dict):
         raise InvalidParameter(f"arguments is {given!r}; it must be an object, as in the schema")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shortlist.errors import UnwritableFile
-from shortlist.integrations.tools.figures import FIELDS
+from shortlist.integrations.tools.figures import is_event
 
 __all__ = ["SearchLog", "read_log"]
 
@@ -24,6 +24,7 @@ class SearchLog:
     """
 
     def __init__(self, path: Path) -> None:
+        self._is_cut = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._file = os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
@@ -42,9 +43,12 @@ class SearchLog:
         event
             The event.
         """
-        line = json.dumps({**event, "time": round(time.time(), 3)}, separators=(",", ":"))
+        line = json.dumps({**event, "time": round(time.time(), 3)}, separators=(",", ":")).encode() + b"\n"
+        if self._is_cut:
+            line = b"\n" + line
         with contextlib.suppress(OSError):
-            os.write(self._file, (line + "\n").encode())
+            written = os.write(self._file, line)
+            self._is_cut = written < len(line)  # by a full disk: the next one gets a line of its own
 
     def close(self) -> None:
         """Close the file."""
@@ -55,7 +59,7 @@ def read_log(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the events of a log; incomplete or altered lines are left out."""
     with contextlib.suppress(FileNotFoundError), path.open(encoding="utf-8", errors="replace") as file:
         for text in file:
-            with contextlib.suppress(ValueError):
+            with contextlib.suppress(ValueError, RecursionError):
                 line = json.loads(text)
-                if isinstance(line, dict) and line.keys() >= FIELDS.get(line.get("do"), frozenset({""})):
+                if is_event(line):
                     yield line

@@ -69,8 +69,9 @@ def _adjusted(lister: Shortlister, new: Shortlister, folder: Path) -> Shortliste
     ours, theirs = lister.settings, new.settings
     for name in theirs.__dataclass_fields__:
         if name not in CONFIGURABLE and getattr(ours, name) != getattr(theirs, name):
+            what = "coverage and delta as in" if name == "policy" else name
             raise InvalidParameter(
-                f"{folder} was learned with {name} {getattr(ours, name)!r}, and the settings say "
+                f"{folder} was learned with {what} {getattr(ours, name)!r}, and the settings say "
                 f"{getattr(theirs, name)!r}: change that back, or name another folder as state"
             )
     changes = {name: getattr(theirs, name) for name in CONFIGURABLE if getattr(ours, name) != getattr(theirs, name)}

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import secrets
 import socket
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -35,7 +36,7 @@ from shortlist.integrations.mcp.upstream import Upstreams
 from shortlist.integrations.tools import ToolShortlist, endpoint, local_model
 from shortlist.integrations.tools.ranking import Embed
 
-__all__ = ["create_server", "opened", "serve_http", "serve_stdio"]
+__all__ = ["create_server", "make_embed", "opened", "serve_http", "serve_stdio"]
 
 _HOST: Final = "127.0.0.1"
 #: The last events of the log that a gateway reads when it starts.
@@ -192,9 +193,9 @@ def _kept(config: Config) -> Iterator[tuple[ToolShortlist, Callable[[], None] | 
         path = config.state / "log.jsonl"
         log = SearchLog(path)
         stack.callback(log.close)
-        embed = None if config.embeddings is None else _embed(config.embeddings)
+        embed = None if config.embeddings is None else make_embed(config.embeddings)
         try:
-            tools = ToolShortlist((), lister, embed, on_event=log.add)
+            tools = ToolShortlist((), lister, embed, at_most=config.settings["at_most"], on_event=log.add)
         except InvalidScores as error:
             raise InvalidParameter(f"{config.state} was learned with other scorers: {error}") from None
         # What the log holds is what a lister may still take: the rest is only for the figures.
@@ -207,7 +208,19 @@ def _kept(config: Config) -> Iterator[tuple[ToolShortlist, Callable[[], None] | 
                 save()
 
 
-def _embed(settings: Embeddings) -> Embed:
+def make_embed(settings: Embeddings) -> Embed:
+    """Return the function from texts to vectors that the settings describe.
+
+    Parameters
+    ----------
+    settings
+        The address, or the local model.
+
+    Returns
+    -------
+    Embed
+        The function.
+    """
     if settings.local is not None:
         return local_model(settings.local)
     return endpoint(str(settings.url), settings.model, headers=settings.headers, timeout=settings.timeout)
@@ -252,7 +265,7 @@ async def serve_stdio(config: Config) -> None:
     config
         The settings.
     """
-    async with opened(config, "standard input") as server, stdio_server(readable_input()) as (reading, writing):
+    async with opened(config, secrets.token_hex(8)) as server, stdio_server(readable_input()) as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
 
 

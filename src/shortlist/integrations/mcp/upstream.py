@@ -20,7 +20,7 @@ from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT, CallToolResult, ToolListChangedNotification
 
 from shortlist.errors import ServiceUnavailable
-from shortlist.integrations.mcp.catalog import Offered, cleaned
+from shortlist.integrations.mcp.catalog import Offered, cleaned, notice
 from shortlist.integrations.mcp.config import HttpServer, Server, StdioServer
 from shortlist.integrations.tools import Tool
 
@@ -80,7 +80,7 @@ class Upstream:
             await anyio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    async def call(self, tool: str, arguments: dict[str, Any]) -> CallToolResult:
+    async def call(self, tool: Tool, arguments: dict[str, Any]) -> CallToolResult:
         """Call a tool.
 
         Raises
@@ -94,19 +94,19 @@ class Upstream:
         if client is None:
             raise ServiceUnavailable(f"server {name} is unavailable ({self.problem}); try again shortly")
         try:
-            result = await client.call_tool(tool, arguments, read_timeout_seconds=self.server.timeout)
+            result = await client.call_tool(tool.upstream_name, arguments, read_timeout_seconds=self.server.timeout)
         except MCPError as error:
             if error.code == REQUEST_TIMEOUT:
-                self.slow = f"it did not answer {tool} within {self.server.timeout:g} s"
+                self.slow = f"it did not answer {tool.name} within {self.server.timeout:g} s"
                 self._wake.set()  # does it answer again?
                 raise ServiceUnavailable(f"server {name} is slow: {self.slow}") from error
             self._wake.set()  # is it still there?
             if error.code == CONNECTION_CLOSED:
-                raise ServiceUnavailable(f"server {name} closed the connection during {tool}") from error
+                raise ServiceUnavailable(f"server {name} closed the connection during {tool.name}") from error
             raise
         except Exception as error:
             self._wake.set()
-            raise ServiceUnavailable(f"server {name} failed at {tool}: {_in_words(error)}") from error
+            raise ServiceUnavailable(f"server {name} failed at {tool.name}: {_in_words(error)}") from error
         self.slow = None
         return result
 
@@ -248,7 +248,7 @@ class Upstreams:
     async def call(self, tool: Tool, arguments: dict[str, Any]) -> CallToolResult:
         """Call a tool of the server that has it; see `Upstream.call`."""
         upstream = next(each for each in self.all if each.server.name == tool.server)
-        return await upstream.call(tool.upstream_name, arguments)
+        return await upstream.call(tool, arguments)
 
 
 @asynccontextmanager
@@ -308,5 +308,7 @@ def _in_words(error: BaseException) -> str:
     """Return an error in one line; for a group, its first error."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    words = " ".join(str(error).split())
+    if isinstance(error, MCPError) and error.code == CONNECTION_CLOSED:
+        return "it ended while it was starting; run its command by hand to see why"
+    words = notice(str(error))
     return words if isinstance(error, TimeoutError) and words else f"{type(error).__name__}: {words}".rstrip(": ")

@@ -4,26 +4,48 @@ An event is a dictionary, and a line of the gateway's log. It has the names of t
 
 {"do": "find", "search": "7", "round": "7", "session": "", "of": 120, "names": ["files__read"], "cut": false, ...}
 {"do": "more", "search": "7", "names": ["git__log"], "tokens": 150, "again": false}
-{"do": "call", "search": "7", "tool": "git__log", "failed": false, "late": false}
+{"do": "call", "search": "7", "tool": "git__log", "failed": false, "reported": false, "counts": true}
 {"do": "answer", "search": "7", "as": "found later", "right": ["git__log"]}
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
-__all__ = ["FIELDS", "Outcome", "SearchFigures"]
+__all__ = ["Outcome", "SearchFigures", "is_event"]
 
-#: What a search led to: every tool that was called was in its list; one of them was not; one was not even among the
-#: candidates; no tool was called; it had no round to answer.
-Outcome = Literal["hit", "found later", "unknown", "silent", "not counted"]
-#: The fields that each kind of event has.
-FIELDS: Final[Mapping[Any, frozenset[str]]] = {
-    "find": frozenset({"search", "round", "session", "of", "names", "cut", "tokens", "all_tokens"}),
-    "more": frozenset({"search", "names", "tokens", "again"}),
-    "call": frozenset({"search", "tool", "failed", "late"}),
-    "answer": frozenset({"search", "as", "right"}),
+#: What a search led to: every tool that was called was in its list; one of them was not; no tool was called; it had no
+#: round to answer.
+Outcome = Literal["hit", "found later", "silent", "not counted"]
+#: The fields that each kind of event has, and their types.
+_FIELDS: Final[Mapping[Any, Mapping[str, Any]]] = {
+    "find": {
+        "search": str,
+        "round": str | None,
+        "session": str,
+        "of": int,
+        "names": list,
+        "named": list,
+        "cut": bool,
+        "tokens": int,
+        "all_tokens": int,
+    },
+    "more": {"search": str, "names": list, "tokens": int, "again": bool},
+    "call": {"search": str, "tool": str, "failed": bool, "reported": bool, "counts": bool},
+    "answer": {"search": str, "as": str, "right": list},
 }
+
+
+def is_event(value: Any) -> bool:
+    """Return whether a value is an event, whole and as it was written."""
+    kind = value.get("do") if isinstance(value, Mapping) else None
+    fields = _FIELDS.get(kind) if isinstance(kind, str) else None
+    if fields is None or not all(isinstance(value.get(name, ...), type_) for name, type_ in fields.items()):
+        return False
+    lists = [value[name] for name, type_ in fields.items() if type_ is list]
+    return all(isinstance(name, str) for names in lists for name in names) and (
+        kind != "answer" or value["as"] in get_args(Outcome)
+    )
 
 
 @dataclass
@@ -37,14 +59,15 @@ class SearchFigures:
     tools, shown, added
         Tools that could be found, tools in the lists, and tools that `more` added, in all searches.
     tokens_all, tokens
-        The approximate tokens of the schemas of all tools, and of those that were shown.
+        The approximate tokens of the schemas of all tools, and of those that were shown, by `more` too.
     expanded
         Searches in which more was asked for.
-    hits, found_later, unknown, silent, uncounted
-        Searches by what they led to: every tool called was in the list; one was found by `more`, by a later search or
-        by its name; one was not a candidate; no call; no round, because the lister was unavailable.
-    calls, failed, late
-        Calls, those that failed, and those that came after their search had been counted.
+    hits, found_later, silent, uncounted
+        Searches by what they led to: every tool was in the list; one was found by `more`, by a later search or by its
+        name; no call; no round, because the lister was unavailable.
+    calls, failed, apart
+        Calls, those that failed, and those that say nothing about a list: its search had been counted already, or the
+        tool was not among those that it could find.
     """
 
     searches: int = 0
@@ -56,12 +79,11 @@ class SearchFigures:
     expanded: int = 0
     hits: int = 0
     found_later: int = 0
-    unknown: int = 0
     silent: int = 0
     uncounted: int = 0
     calls: int = 0
     failed: int = 0
-    late: int = 0
+    apart: int = 0
 
     @classmethod
     def of(cls, events: Iterable[Mapping[str, Any]]) -> "SearchFigures":
@@ -102,9 +124,9 @@ class SearchFigures:
             self.added += len(event["names"])
             self.tokens += event["tokens"]
         elif kind == "call":
-            self.calls += not event["failed"]  # a call that fails has two events
+            self.calls += not event["reported"]
             self.failed += event["failed"]
-            self.late += event["late"] and not event["failed"]
+            self.apart += not event["counts"] and not event["reported"]
         else:
             name = {"hit": "hits", "found later": "found_later", "not counted": "uncounted"}.get(
                 event["as"], event["as"]
@@ -114,7 +136,7 @@ class SearchFigures:
     @property
     def open(self) -> int:
         """Searches that may still lead to a call."""
-        return self.searches - self.hits - self.found_later - self.unknown - self.silent - self.uncounted
+        return self.searches - self.hits - self.found_later - self.silent - self.uncounted
 
     def lines(self) -> list[str]:
         """Return the figures in words.
@@ -127,20 +149,19 @@ class SearchFigures:
         if not self.searches:
             return ["no agent has searched for tools yet"]
         saved = 1 - self.tokens / self.tokens_all if self.tokens_all else 0.0
-        missed = self.found_later + self.unknown
-        every = self.hits + missed + self.silent
         lines = [
             f"{self.searches} searches: {self.shown / self.searches:.1f} of {self.tools / self.searches:.1f} tools per "
-            f"list, about {self.tokens / self.searches:,.0f} of {self.tokens_all / self.searches:,.0f} tokens of "
-            f"schemas, {saved:.0%} left out",
-            f"{self.hits} led to calls of tools in the list, {self.found_later} of a tool found later ({self.expanded} "
-            f"asked for more), {self.unknown} of a tool that could not be found",
-            f"{self.silent} led to no call and {self.open} to none so far; {self.uncounted} could not be counted",
-            f"{self.calls} calls, {self.failed} failed; {self.late} came after their search was counted",
+            f"list; with what more_tools added, about {self.tokens / self.searches:,.0f} of "
+            f"{self.tokens_all / self.searches:,.0f} tokens of schemas per search, {saved:.0%} left out",
+            f"{self.hits} led to tools in the list, {self.found_later} to a tool found later; in {self.expanded} more "
+            "was asked for",
+            f"{self.silent} led to no call, {self.open} to none so far; {self.uncounted} could not be counted",
+            f"{self.calls} calls, {self.failed} failed; {self.apart} say nothing about a list",
         ]
+        every = self.searches - self.uncounted
         if every:
             lines.append(
-                f"the list had the tools in between {self.hits / every:.0%} and {1 - missed / every:.0%} of searches: "
-                "those without a call may or may not have missed"
+                f"the list had the tools in between {self.hits / every:.0%} and {1 - self.found_later / every:.0%} of "
+                "searches: those without a call may have missed, or not"
             )
         return lines

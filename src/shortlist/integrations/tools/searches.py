@@ -8,6 +8,8 @@ A search is a round, and the calls that follow are its answer:
   tool that was called counts. Calls that failed count only if no other call succeeded.
 - Tools that a search led to are also the answer to earlier searches of the session that led to no call: an agent that
   does not find what it needs asks again. Searches that did lead to a call keep their own answer.
+- A call of a tool that the search could not find, because it is another of the agent's tools or its server was away,
+  says nothing about the list.
 - A search that led to no call, and was followed by none that did, is a miss after `patience` later searches. Silence
   may mean anything, so it can only lengthen lists, up to the cap.
 - A list that the cap cut short and that did not have the tool is a miss too. Elsewhere the score of a tool that was
@@ -21,7 +23,7 @@ import itertools
 import logging
 import secrets
 import threading
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -29,8 +31,17 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.errors import InvalidIds, InvalidParameter, NotShown, ShortlistError, UnknownRound
-from shortlist.integrations.tools.figures import Outcome, SearchFigures
+from shortlist._validation import check_count
+from shortlist.errors import (
+    InvalidIds,
+    InvalidParameter,
+    NotShown,
+    RoundClosed,
+    ServiceUnavailable,
+    ShortlistError,
+    UnknownRound,
+)
+from shortlist.integrations.tools.figures import Outcome, SearchFigures, is_event
 from shortlist.integrations.tools.ranking import Embed, Ranking
 from shortlist.integrations.tools.tool import Tool
 from shortlist.listers.protocol import Lister
@@ -76,7 +87,9 @@ class ToolSearch:
     beyond
         What it shows in the end: tools that the lister does not have.
     called
-        The tools that were called, and whether the last call of each failed.
+        The tools that were called: how many calls of each succeeded.
+    has_words
+        Whether any scorer told the tools apart: otherwise the order is that of the tools.
     is_expanded, is_answered
         Whether the agent asked for more, and whether what it led to was counted.
     """
@@ -93,9 +106,15 @@ class ToolSearch:
     shown: set[str] = field(default_factory=set)
     rest: list[str] = field(default_factory=list)
     beyond: list[str] = field(default_factory=list)
-    called: dict[str, bool] = field(default_factory=dict)
+    called: dict[str, int] = field(default_factory=dict)
+    has_words: bool = True
     is_expanded: bool = False
     is_answered: bool = False
+
+    def take(self, name: str, *, failed: bool, reported: bool) -> None:
+        """Take a call; one that was reported before has turned out to fail."""
+        before = self.called.get(name, 0)
+        self.called[name] = max(0, before - 1) if failed and reported else before + (not failed)
 
     @property
     def hidden(self) -> int:
@@ -105,7 +124,7 @@ class ToolSearch:
     @property
     def right(self) -> list[str]:
         """The tools that it led to."""
-        return [name for name, failed in self.called.items() if not failed] or list(self.called)
+        return [name for name, succeeded in self.called.items() if succeeded] or list(self.called)
 
 
 class ToolShortlist:
@@ -123,6 +142,8 @@ class ToolShortlist:
     lister
         The lister that cuts the lists; by default ``Shortlister(coverage=0.9, at_most=10, at_least=1, patience=20)``. A
         `Client` shares what is learned among processes.
+    at_most
+        The cap where the lister is a client, and its stream has another one than 10.
     embed
         A function from texts to vectors, such as `endpoint` or `local_model` return.
     on_event
@@ -145,12 +166,14 @@ class ToolShortlist:
         lister: Lister | None = None,
         embed: Embed | None = None,
         *,
+        at_most: int | None = None,
         on_event: Callable[[Mapping[str, Any]], None] | None = None,
     ) -> None:
-        self._tools = [Tool.of(tool) for tool in tools]
+        self._tools = _checked(tools)
         self._lister = Shortlister(**DEFAULTS) if lister is None else lister
         self._ranking = Ranking(embed)
-        self._cap, self._patience, self._keep = _limits(self._lister, self.scorers)
+        cap, self._patience, self._keep = _limits(self._lister, self.scorers)
+        self._cap = cap if at_most is None else min(check_count("at_most", at_most), cap)
         self._on_event = on_event
         self._figures = SearchFigures()
         self._lock = threading.RLock()
@@ -163,6 +186,8 @@ class ToolShortlist:
         # The last searches by key, and those of them that wait for calls, oldest first.
         self._searches: OrderedDict[str, ToolSearch] = OrderedDict()
         self._open: OrderedDict[str, ToolSearch] = OrderedDict()
+        # Answers that a service could not take.
+        self._due: deque[tuple[ToolSearch, list[str]]] = deque()
 
     @property
     def scorers(self) -> tuple[str, ...]:
@@ -231,7 +256,7 @@ class ToolShortlist:
         """
         if not isinstance(query, str) or not query.strip():
             raise InvalidParameter(f"the task is {query!r}; say in a sentence what you want to do")
-        present = self._tools if tools is None else [Tool.of(tool) for tool in tools]
+        present = self._tools if tools is None else _checked(tools)
         by_name = {tool.name: tool for tool in present}
         if not present:
             raise InvalidParameter("there are no tools to choose from; pass some")
@@ -240,14 +265,16 @@ class ToolShortlist:
             raise InvalidParameter(f"two tools are called {twice!r}; give each its own name")
         scores = self.scores(query, present)
         with self._lock:
+            self._give_due()
             number = next(self._numbers)
-            session = self._session(f"alone-{number}" if session is None else session)
+            session = f"{self._process}-{number}" if session is None else session
             self._settle([each for each in self._open.values() if each.session == session and each.called])
             self._give_up(number)
         search = self._listed(scores, list(by_name), session, number)
         named = [tool.name for tool in present if tool.is_named_in(query)]
         best = [*named, *(name for name in search.names if name not in named)]
         search.names, search.rest = best[: self._cap], best[self._cap :]
+        search.has_words = bool(named) or any(_differ(values) for values in scores.values())
         search.shown.update(search.names)
         with self._lock:
             self._latest = by_name
@@ -261,6 +288,7 @@ class ToolShortlist:
                 session=session,
                 of=len(present),
                 names=search.names,
+                named=[name for name in named if name in search.names and name not in search.listed],
                 cut=search.is_cut,
                 all_tokens=sum(tool.tokens for tool in present),
                 tokens=sum(by_name[name].tokens for name in search.names),
@@ -282,12 +310,11 @@ class ToolShortlist:
             return search
         if not shown.fallback:  # the service was there, and in time
             search.key = search.round_id = str(shown.round_id)
-            search.names, search.is_cut = list(shown.members), bool(shown.truncated)
-            search.listed, search.beyond = set(shown.members), [name for name in best_first if name in beyond]
+            search.names, search.beyond = list(shown.members), [name for name in best_first if name in beyond]
+            # A stream's own cap may be above ours: what we cut off was not shown.
+            search.is_cut = bool(shown.truncated) or len(search.names) > self._cap
+            search.listed = set(search.names[: self._cap])
         return search
-
-    def _session(self, session: str) -> str:
-        return f"{self._process}:{session}"
 
     def more(self, key: str | None = None, *, session: str = "", count: int = 10) -> list[str]:
         """Return the next tools of a list, best first.
@@ -304,17 +331,22 @@ class ToolShortlist:
         Returns
         -------
         list[str]
-            Their names; none if all have been shown, or the search was counted already.
+            Their names; none if all have been shown.
 
         Raises
         ------
         UnknownRound
             If there is no such search.
+        RoundClosed
+            If what it led to was counted already.
         """
+        count = check_count("count", count)
         with self._lock:
             search = self._of(key, session)
+            if search.is_answered:
+                raise RoundClosed(f"search {search.key} is over, because others followed it: search again for more")
             again = search.is_expanded
-            new = [] if search.is_answered else self._next(search, count)
+            new = self._next(search, count)
             if new:
                 tokens = sum(self._latest[name].tokens for name in new if name in self._latest)
                 self._tell(do="more", search=search.key, names=new, tokens=tokens, again=again)
@@ -332,6 +364,7 @@ class ToolShortlist:
             if not more.members:
                 search.rest += [name for name in search.beyond if name not in search.shown]
                 search.beyond = []
+                search.of = min(search.of, len(search.shown) + len(search.rest))  # a restart may have forgotten some
                 break
             search.listed.update(more.members)
             search.rest += [name for name in more.members if name not in search.shown]
@@ -339,7 +372,15 @@ class ToolShortlist:
         search.shown.update(new)
         return new
 
-    def called(self, name: str, *, key: str | None = None, session: str | None = "", failed: bool = False) -> None:
+    def called(
+        self,
+        name: str,
+        *,
+        key: str | None = None,
+        session: str | None = "",
+        failed: bool = False,
+        reported: bool = False,
+    ) -> None:
         """Take note that the agent called a tool.
 
         Parameters
@@ -351,23 +392,30 @@ class ToolShortlist:
         session
             The conversation; None if it is unknown: then the latest search of any that showed the tool.
         failed
-            Whether the call failed. A call that was reported may be reported again once it has failed.
+            Whether the call failed. One that succeeds once has succeeded.
+        reported
+            Whether this call was reported before it was known to fail.
 
         Raises
         ------
         UnknownRound
             If `key` is no search.
         """
+        if not isinstance(name, str):
+            raise InvalidParameter(f"the tool is {name!r}; report one call at a time, by the tool's name")
         with self._lock:
             try:
                 search = self._of(key, session, name)
             except UnknownRound:
                 if key is not None:
                     raise
-                return  # called without a search
-            self._tell(do="call", search=search.key, tool=name, failed=failed, late=search.is_answered)
-            if not search.is_answered:
-                search.called[name] = failed
+                if any(name in each.shown for each in self._open.values()):
+                    _log.warning("a call of %s says nothing: session %r has not searched, others have", name, session)
+                return
+            counts = not search.is_answered and (search.candidates is None or name in search.candidates)
+            self._tell(do="call", search=search.key, tool=name, failed=failed, reported=reported, counts=counts)
+            if counts:
+                search.take(name, failed=failed, reported=reported)
 
     def end(self, session: str | None = None) -> None:
         """Answer the searches of a session that led to calls: it has ended, and the next search is of another one.
@@ -378,11 +426,11 @@ class ToolShortlist:
             The conversation; by default all of them.
         """
         with self._lock:
-            within = None if session is None else self._session(session)
-            ended = [each for each in self._open.values() if within in (None, each.session)]
-            self._settle([each for each in ended if each.called])
-            for each in ended:
-                each.session = each.key  # later tools say nothing about it
+            self._give_due()
+            self._settle([one for one in self._open.values() if session in (None, one.session) and one.called])
+            for each in self._searches.values():
+                if session in (None, each.session):
+                    each.session = f"{self._process}-{each.key}"  # later calls and tools say nothing about it
 
     def summary(self) -> SearchFigures:
         """Return what searches showed and what they led to, since this object was created.
@@ -399,6 +447,7 @@ class ToolShortlist:
         """Continue from the events of an earlier process: answer what led to calls, keep waiting for the rest.
 
         What was answered is answered again, in case the lister was not saved after it: the same answer changes nothing.
+        Sessions that have a name go on.
 
         Parameters
         ----------
@@ -408,14 +457,15 @@ class ToolShortlist:
         answers: list[tuple[ToolSearch, list[str]]] = []
         with self._lock:
             for event in events:
+                if not is_event(event):
+                    raise InvalidParameter(f"{str(event)[:200]} is no event of a search, as on_event gets them")
                 self._figures.add(event)
-                key = str(event["search"])
+                key = event["search"]
                 if event["do"] == "find":
-                    names, cut = list(event["names"]), bool(event["cut"])
-                    search = ToolSearch(
-                        key, event["round"], event["session"], next(self._numbers), names, event["of"], cut
-                    )
-                    search.listed, search.shown = set(names), set(names)
+                    names, number = list(event["names"]), next(self._numbers)
+                    session = event["session"] or f"{self._process}-before"
+                    search = ToolSearch(key, event["round"], session, number, names, event["of"], event["cut"])
+                    search.listed, search.shown = set(names) - set(event["named"]), set(names)
                     self._keep_search(search)
                 elif (earlier := self._searches.get(key)) is not None:
                     if event["do"] == "more":
@@ -425,8 +475,8 @@ class ToolShortlist:
                     elif event["do"] == "answer":
                         self._close(earlier)
                         answers.append((earlier, event["right"]))
-                    elif not event["late"]:
-                        earlier.called[event["tool"]] = event["failed"]
+                    elif event["counts"]:
+                        earlier.take(event["tool"], failed=event["failed"], reported=event["reported"])
             for search, right in answers[-self._keep :]:
                 with contextlib.suppress(ShortlistError):  # most are answered, and some are not kept any more
                     if search.round_id is not None:
@@ -459,18 +509,17 @@ class ToolShortlist:
     def _of(self, key: str | None, session: str | None, name: str | None = None) -> ToolSearch:
         """Return a search by its key, or that of a session in which a tool was shown."""
         if key is not None:
-            search = self._searches.get(key)
+            search = self._searches.get(key) if isinstance(key, str) else None
             if search is None:
                 raise UnknownRound(f"search {key!r} is unknown; search first, and pass on the key that it returns")
             return search
         latest: ToolSearch | None = None
-        within = None if session is None else self._session(session)
         for each in reversed(self._searches.values()):
-            if within in (None, each.session):
+            if session in (None, each.session):
                 latest = latest or each
                 if name is None or name in each.shown:
                     return each
-        if latest is None or within is None:
+        if latest is None or session is None:
             raise UnknownRound(f"session {session!r} has not searched yet")
         return latest
 
@@ -500,13 +549,25 @@ class ToolShortlist:
 
     def _answer(self, search: ToolSearch, right: list[str]) -> None:
         """Answer the round of a search, and say what it led to."""
+        self._close(search)
         try:
             outcome = "not counted" if search.round_id is None else self._give(search, right)
+        except ServiceUnavailable as error:
+            _log.warning("what search %s led to is counted later: %s", search.key, error)
+            self._due.append((search, right))
+            return
         except ShortlistError as error:
             _log.warning("what search %s led to could not be counted: %s", search.key, error)
             outcome = "not counted"
         self._tell(do="answer", search=search.key, right=right, **{"as": outcome})
-        self._close(search)
+
+    def _give_due(self) -> None:
+        """Give the answers that a service could not take, until it cannot again."""
+        for _ in range(len(self._due)):
+            before = len(self._due)
+            self._answer(*self._due.popleft())
+            if len(self._due) == before:
+                return
 
     def _give(self, search: ToolSearch, right: list[str]) -> Outcome:
         lister, round_id = self._lister, search.round_id
@@ -515,9 +576,6 @@ class ToolShortlist:
         if not right:
             lister.miss(round_id)
             return "silent"
-        if search.candidates is not None and not search.candidates.issuperset(right):
-            lister.miss(round_id)
-            return "unknown"
         outcome: Outcome = "hit" if set(right) <= set(search.names) else "found later"
         is_listed = search.listed.issuperset(right)
         if not is_listed and search.is_cut and not search.is_expanded:
@@ -529,11 +587,11 @@ class ToolShortlist:
             lister.hit(round_id, answer)
         except (NotShown, InvalidIds):  # the lister does not have it
             lister.miss(round_id)
-            return "unknown" if search.candidates is None else outcome
+            return "found later"
         return outcome
 
     def _close(self, search: ToolSearch) -> None:
-        search.is_answered, search.rest, search.beyond, search.candidates = True, [], [], None
+        search.is_answered, search.rest, search.beyond = True, [], []
         self._open.pop(search.key, None)
 
     def _tell(self, **event: Any) -> None:
@@ -552,6 +610,8 @@ def _likely(scores: Mapping[str, NDArray[np.float64]]) -> NDArray[np.intp]:
 
 def _limits(lister: Any, scorers: tuple[str, ...]) -> tuple[int, int, int]:
     """Return how many tools a lister shows at most, its patience, and how many rounds it keeps; refuse one without."""
+    if not callable(getattr(lister, "propose", None)):
+        raise InvalidParameter(f"the lister is {lister!r}; it must be a Shortlister or a Client")
     if inspect.iscoroutinefunction(lister.propose):
         raise InvalidParameter("the lister is an AsyncClient, which has to be awaited: pass a Client")
     settings = getattr(lister, "settings", None)
@@ -568,4 +628,17 @@ def _limits(lister: Any, scorers: tuple[str, ...]) -> tuple[int, int, int]:
             "the lister has no at_most: what a search returns goes into a prompt, so it needs a cap, such as at_most=10"
         )
     lister.preview(dict.fromkeys(scorers, (0.0, 0.0)))  # refused if it has learned from other scorers
-    return settings.at_most, settings.patience, settings.keep
+    return settings.at_most, min(settings.patience, settings.keep // 2), settings.keep
+
+
+def _differ(scores: NDArray[np.float64]) -> bool:
+    """Return whether not all scores are the same."""
+    numbers = scores[np.isfinite(scores)]
+    return numbers.size > 1 and bool((numbers != numbers[0]).any())
+
+
+def _checked(tools: Any) -> list[Tool]:
+    """Return tools as they are here, or raise."""
+    if isinstance(tools, (str, Mapping, Tool)) or not isinstance(tools, Iterable):
+        raise InvalidParameter(f"tools is {str(tools)[:80]}; it must be a list of tools")
+    return [Tool.of(tool) for tool in tools]

@@ -55,6 +55,10 @@ class Tool:
     server: str = ""
     upstream_name: str = ""
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name or not isinstance(self.description, str):
+            raise InvalidParameter(f"{self.name!r} is no tool: its name and its description are strings")
+
     @classmethod
     def of(cls, tool: Any) -> "Tool":
         """Return a tool given in another shape.
@@ -102,7 +106,12 @@ class Tool:
     @cached_property
     def tokens(self) -> int:
         """The approximate number of tokens of `entry`."""
-        return -(-len(json.dumps(self.entry, separators=(",", ":"), ensure_ascii=False)) // CHARACTERS_PER_TOKEN)
+        try:
+            text = json.dumps(self.entry, separators=(",", ":"), ensure_ascii=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            reason = f"{type(error).__name__}: {error}"[:200]
+            raise InvalidParameter(f"the schema of tool {self.name!r} cannot be written as JSON ({reason})") from None
+        return -(-len(text) // CHARACTERS_PER_TOKEN)
 
     @cached_property
     def text(self) -> str:
