@@ -220,7 +220,7 @@ def _figures(folder: Path, agent: Agent) -> dict[str, Any]:
         ],
         "tokens_all": figures.tokens_all / figures.searches,
         "outcomes": {
-            name: getattr(figures, name) for name in ("hits", "found_later", "unknown", "silent", "open", "uncounted")
+            name: getattr(figures, name) for name in ("hits", "found_later", "silent", "open", "uncounted")
         },
         "named": sorted({line.partition(":")[0] for line in agent.named}),
         "acknowledged": {"searches": agent.searches, "calls": agent.calls, "failed": agent.failed},

@@ -28,15 +28,15 @@ def requests(figures: dict[str, Any]) -> str:
             )
     words = {
         "cap 10, 100% reported": "**shortlist**, every miss is reported",
-        "cap 10, 50% reported": "half of them",
-        "cap 10, 0% reported": "none",
-        "BM25 alone": "BM25 alone",
-        "embeddings alone": "embeddings alone",
-        "with a third scorer, of names": "with a third scorer, of names alone",
+        "cap 10, 50% reported": "half of the misses are reported",
+        "cap 10, 0% reported": "none is",
+        "BM25 alone": "every miss, BM25 alone",
+        "embeddings alone": "every miss, embeddings alone",
+        "with a third scorer, of names": "every miss, a third scorer of names",
         "cap off, 100% reported": "without the cap, every miss is reported",
-        "cap off, 50% reported": "half of them",
+        "cap off, 50% reported": "half of the misses",
         "cap off, 0% reported": "none",
-        "the same without the cap": "with the third scorer, every miss is reported",
+        "the same without the cap": "every miss, a third scorer of names",
     }
     for name, text in words.items():
         run = data["runs"][name]
@@ -103,8 +103,9 @@ def scenario(figures: dict[str, Any]) -> str:
         "",
         f"Searches 1 to 50 had {shown[0]:.1f} tools each and about {tokens[0]:,.0f} tokens of schemas, 51 to 100 "
         f"{shown[1]:.1f} and {tokens[1]:,.0f}, the last fifty {shown[-1]:.1f} and {tokens[-1]:,.0f}; all "
-        f"{run['tools']} tools take {run['tokens_all']:,.0f}. The longest list had {run['most']}. "
-        f"{outcomes['hits']} searches led to calls of tools in the list, {outcomes['found_later']} of one found later, "
+        f"that were available take {run['tokens_all']:,.0f} on average. The longest list had {run['most']}. "
+        f"{outcomes['hits']} searches led to tools in the list, also those after which the agent searched again and "
+        f"called one that it had seen; {outcomes['found_later']} to one found later, "
         f"{outcomes['silent'] + outcomes['open']} to none. Named as unavailable: {', '.join(run['named'])}. "
         f"Acknowledged to the agent: {acknowledged['searches']} searches and {acknowledged['calls']} calls. On disk "
         f"after the kill and the restart: {kept['searches']} and {kept['calls']}.",

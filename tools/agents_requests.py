@@ -175,7 +175,7 @@ def measure(folder: Path) -> dict[str, Any]:
         "tools": len(requests.tools),
         "requests": count,
         "tokens_all": int(requests.tokens.sum()),
-        "fixed": {k: requests.fixed(k) for k in (5, 10)},
+        "fixed": {str(k): requests.fixed(k) for k in (5, 10)},
         "runs": runs,
         "state": state,
         "shifted": after,
