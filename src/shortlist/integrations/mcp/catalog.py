@@ -117,7 +117,7 @@ def visible(text: str) -> str:
     Returns
     -------
     str
-        What a person sees of it.
+        What is seen of it.
     """
     return "".join(c for c in _BLANK.sub("", text) if c in "\n\t" or unicodedata.category(c) not in _INVISIBLE)
 

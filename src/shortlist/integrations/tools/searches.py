@@ -89,7 +89,7 @@ class ToolSearch:
     called
         The tools that were called: how many calls of each succeeded.
     has_words
-        Whether any scorer told the tools apart: otherwise the order is that of the tools.
+        Whether any two tools have different scores: otherwise the order is that of the tools.
     is_expanded, is_answered
         Whether the agent asked for more, and whether what it led to was counted.
     """
@@ -112,7 +112,15 @@ class ToolSearch:
     is_answered: bool = False
 
     def take(self, name: str, *, failed: bool, reported: bool) -> None:
-        """Take a call; one that was reported before has turned out to fail."""
+        """Take a call; one that was reported before has turned out to fail.
+
+        Parameters
+        ----------
+        name
+            The tool.
+        failed, reported
+            As for `ToolShortlist.called`.
+        """
         before = self.called.get(name, 0)
         self.called[name] = max(0, before - 1) if failed and reported else before + (not failed)
 
@@ -453,6 +461,11 @@ class ToolShortlist:
         ----------
         events
             The events, in order.
+
+        Raises
+        ------
+        InvalidParameter
+            If one of them is no event.
         """
         answers: list[tuple[ToolSearch, list[str]]] = []
         with self._lock:
