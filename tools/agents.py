@@ -219,9 +219,7 @@ def _figures(folder: Path, agent: Agent) -> dict[str, Any]:
             float(np.mean(agent.tokens[i : i + WINDOW])) for i in range(0, len(agent.tokens) - WINDOW + 1, WINDOW)
         ],
         "tokens_all": figures.tokens_all / figures.searches,
-        "outcomes": {
-            name: getattr(figures, name) for name in ("hits", "found_later", "silent", "open", "uncounted")
-        },
+        "outcomes": {name: getattr(figures, name) for name in ("hits", "found_later", "silent", "open", "uncounted")},
         "named": sorted({line.partition(":")[0] for line in agent.named}),
         "acknowledged": {"searches": agent.searches, "calls": agent.calls, "failed": agent.failed},
         "on_disk": {"searches": summary.rounds, "calls": figures.calls},
