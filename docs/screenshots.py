@@ -106,8 +106,8 @@ def label(page: Page) -> None:
 
 
 def find(page: Page) -> None:
-    """Show the others, and find some among them."""
-    page.keyboard.press("m")
+    """Find some among all."""
+    page.keyboard.press("/")
     page.locator("#search:focus").wait_for()
     page.keyboard.type("str")
     page.wait_for_timeout(300)

@@ -37,8 +37,7 @@ def test_no_serious_fault(browser, service, axe, scheme, width):
         page.wait_for_timeout(1500)
         assert faults(page, axe) == [], name
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
-    page.keyboard.press("m")  # the others, and the box to find one in
-    page.locator("#search").wait_for()
+    page.keyboard.press("/")  # the box to find one in, among all
     page.keyboard.type("d")
     page.get_by_text("10 found").wait_for()
     assert faults(page, axe) == []

@@ -353,8 +353,7 @@ def test_a_thousand_classes_on_the_first_day(page, service):
     open_page(page, service)
     page.get_by_text("10 of 1000 candidates; the other 990 are less likely.").wait_for()
     assert page.get_by_role("button", name="There is none").is_visible()
-    page.keyboard.press("m")
-    page.locator("#search:focus").wait_for()
+    page.keyboard.press("/")
     page.keyboard.type("men")
     page.get_by_text("1 found").wait_for()
     page.keyboard.press("Enter")
@@ -385,3 +384,50 @@ def test_items_from_a_file_and_labels_on_the_page_of_a_stream(page, service, tmp
         page.get_by_role("button", name="Training set (CSV)").click()
     assert caught.value.suggested_filename == "images-labels.csv"
     assert len(caught.value.path().read_text().splitlines()) == 4
+
+
+TEXT = (
+    "A small brown bird, seen at dusk near a stream.\n\n" + "It sang from the top of a spruce for some minutes. " * 12
+)
+
+
+def test_candidates_are_on_the_first_screen(browser, service):
+    """At three sizes, with guidelines open and shut, of texts and pictures; the answer before covers nothing."""
+    names = [f"class {number:03}" for number in range(300)]
+    picture = {"question": "who", "image": f"{service.url}/static/icon.svg"}
+    for name, more in (("texts", {"question": TEXT}), ("pictures", picture)):
+        with Client(service.url, name) as client:
+            client.create(guidelines="Pick the species that you see.\n" * 8)
+            scores = [-float(n) for n in range(300)]
+            client.add_items([{"id": f"i{n}", "scores": scores, "ids": names, **more} for n in range(12)])
+    for width, height, least in ((1366, 768, 8), (1920, 1080, 10), (390, 844, 3)):
+        for name in ("texts", "pictures"):
+            context = browser.new_context(viewport={"width": width, "height": height})
+            page = context.new_page()
+            open_page(page, service, name)
+            weight = page.locator(".question").evaluate("each => getComputedStyle(each).fontWeight")
+            assert weight == ("400" if name == "texts" else "600")
+            for is_open in (True, False):
+                if not is_open:
+                    page.locator("#guidelines summary").click()
+                page.locator("#guidelines[open]").wait_for(state="visible" if is_open else "hidden")
+                assert page.evaluate(SEEN) >= least, (width, name, is_open)
+            page.keyboard.press("1")
+            page.locator("#toast:not([hidden])").wait_for()
+            page.wait_for_function(f"() => ({SEEN}) >= {least}")
+            assert page.evaluate(COVERED) == []
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            context.close()
+
+
+#: How many candidates can be seen whole, above the buttons; and what lies below the words about the last answer.
+SEEN = """[...document.querySelectorAll("#members li")].map((each) => each.getBoundingClientRect())
+  .filter(({ top, bottom }) => top >= 0 && bottom <= document.querySelector(".dock").getBoundingClientRect().top + 1)
+  .length"""
+COVERED = """(() => {
+  const { left, right, top, bottom } = document.getElementById("toast").getBoundingClientRect();
+  return [...document.querySelectorAll("main *")].filter((each) => {
+    const box = each.getBoundingClientRect();
+    return box.width && box.left < right && box.right > left && box.top < bottom && box.bottom > top;
+  }).map((each) => each.id || each.className);
+})()"""

@@ -22,13 +22,15 @@ def cut(page, service):
 
 def show_others(page):
     page.keyboard.press("m")
+    page.get_by_text("All 12 candidates").or_(page.get_by_text("All 1000 candidates")).wait_for()
+    page.keyboard.press("/")
     page.locator("#search:focus").wait_for()
 
 
 def test_show_the_others_search_pick_and_undo_by_keyboard(page, cut):
     sent = []
     page.on("request", lambda request: sent.append(f"{request.url} {request.post_data}"))
-    assert page.get_by_role("button", name="Show the other 11").count() == 1
+    assert page.get_by_role("button", name="Show all 12").count() == 1
     show_others(page)
     assert state(cut)["expanded"] == 1
     page.get_by_text("All 12 candidates; the first one was in the list.").wait_for()
@@ -55,6 +57,32 @@ def test_show_the_others_search_pick_and_undo_by_keyboard(page, cut):
     assert (after["hits"], after["misses"], after["expanded"]) == (80, 1, 1)
     assert any("/more" in each for each in sent)
     assert not [each for each in sent if "TEXT" in each or "text of" in each.lower()]  # the search stays here
+
+
+def test_a_search_covers_all_candidates_in_one_step(page, cut):
+    """What is not shown is found, marked as such, and picked; nothing else of the others is shown."""
+    page.keyboard.press("/")
+    page.keyboard.press("/")  # the key that leads there is not typed
+    page.keyboard.type("d3")
+    page.get_by_text("1 found").wait_for()
+    assert page.locator("#search").input_value() == "d3"
+    assert state(cut)["expanded"] == 1
+    assert page.get_by_role("option").locator("visible=true").count() == 1
+    mark = page.locator("li:not([hidden]) .name").evaluate("each => getComputedStyle(each, '::after').content")
+    assert mark == '"not in the list"'
+    page.keyboard.press("Escape")
+    page.get_by_text(CUT).wait_for()
+    assert page.get_by_role("option").locator("visible=true").count() == 1  # the list, as it was
+    page.keyboard.press("/")
+    page.keyboard.type("d3")
+    page.keyboard.press("Enter")
+    page.get_by_text("Picked d3, from the others.").wait_for()
+    page.get_by_text("question 1").wait_for()
+    page.keyboard.press("/")
+    page.keyboard.press("Alt+0")  # where the focus is does not matter
+    page.get_by_text("None of these.").wait_for()
+    later(page)
+    wait_until(lambda: (state(cut)["found_after_more"], state(cut)["misses"]) == (1, 2))
 
 
 def test_there_is_none_by_keyboard_alone(page, cut):
@@ -104,7 +132,7 @@ def test_one_of_a_thousand_classes_is_found_and_the_buttons_stay_in_sight(page, 
         client.propose(scores, names, question="question 0")
     first_question(page, service)
     show_others(page)
-    absent = page.get_by_role("button", name="I looked through all 1000: there is none")
+    absent = page.get_by_role("button", name="Not among all 1000")
     for place in (0, 20_000, 10_000_000):
         page.evaluate(f"scrollTo(0, {place})")
         box = absent.bounding_box()
@@ -127,7 +155,7 @@ def test_a_page_of_ten_can_be_looked_through_and_what_a_search_left_out_cannot(p
         client.propose(scores, question="question 1", truncated_below=0.3)
     first_question(page, service)
     page.keyboard.press("n")
-    page.get_by_role("button", name="I looked through all 30: there is none").click()
+    page.get_by_role("button", name="Not among all 30").click()
     page.get_by_text("question 1").wait_for()
     page.keyboard.press("n")
     page.get_by_text("Candidates may be missing here").wait_for()

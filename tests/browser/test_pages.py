@@ -135,7 +135,7 @@ def test_answers_by_mouse_and_by_keyboard(page, service):
     before = state(service)
     first_question(page, service)
     assert page.locator("img[src=x]").count() == 0
-    page.get_by_role("button", name=re.compile("right")).click()
+    page.get_by_role("option", name=re.compile("right")).click()
     page.get_by_text("Picked right.").wait_for()
     page.get_by_text("question 1").wait_for()
     assert state(service)["hits"] == before["hits"]  # held back
@@ -149,7 +149,7 @@ def test_answers_by_mouse_and_by_keyboard(page, service):
     page.get_by_text("80 answered, 6 open").wait_for()
     page.keyboard.press("1")
     page.get_by_text("question 1").wait_for()
-    page.get_by_role("button", name="Not in this list").click()
+    page.get_by_role("button", name="None of these").click()
     page.get_by_text("question 2").wait_for()
     page.keyboard.press("s")
     page.get_by_text("Skipped: it will not come back.").wait_for()
@@ -176,7 +176,7 @@ def test_answering_with_the_keyboard_alone(page, service):
     page.keyboard.press("0")  # nothing was hidden: a miss all the same
     page.get_by_text("question 2").wait_for()
     page.keyboard.press("n")
-    page.get_by_role("button", name="I looked through all 12: there is none").wait_for()
+    page.get_by_role("button", name="Not among all 12").wait_for()
     page.keyboard.press("n")
     page.get_by_text("Nothing to answer right now").wait_for()
     page.goto("about:blank")  # leaving sends what was held back
@@ -199,7 +199,7 @@ def test_there_is_none_only_after_looking_through_everything(page, service):
     page.get_by_role("button", name="There is none …").click()
     page.get_by_text("All 12 candidates; the first one was in the list.").wait_for()
     assert page.get_by_role("option").count() == 12
-    page.get_by_role("button", name="I looked through all 12: there is none").click()
+    page.get_by_role("button", name="Not among all 12").click()
     page.get_by_text("whole 1").wait_for()
     page.keyboard.press("n")
     page.get_by_role("option", name=re.compile("d7")).click()  # found among the others: the list has missed it
@@ -270,7 +270,7 @@ def test_a_key_that_is_held_down_is_one_answer(page, service):
     for _ in range(5):
         page.keyboard.down("n")  # the second and later ones are repeats
     page.keyboard.up("n")
-    page.get_by_role("button", name="I looked through all 12: there is none").wait_for()
+    page.get_by_role("button", name="Not among all 12").wait_for()
     page.get_by_text("question 0").wait_for()
 
 

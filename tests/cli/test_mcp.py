@@ -113,14 +113,19 @@ def test_killed_at_any_moment(tmp_path):
                     group.start_soon(work, client)
                     group.start_soon(killed)
 
+    async def once_more():
+        async with Client(gateway(config)) as client:
+            await client.list_tools()
+
     anyio.run(main)
+    anyio.run(once_more)  # what the last search led to is in the log
     summary = saved_summary(tmp_path / "tools.state")
     print(f"{done} acknowledged; on disk: {summary.rounds} lists, {summary.hits} calls")
     assert done["called"] > 100
     assert 0 <= summary.rounds - done["found"] <= 30  # a list whose answer was lost is looked for again
     assert 0 <= summary.hits - done["called"] <= 1  # one may be on disk whose answer was lost, and is not made again
     assert figures_of(tmp_path).hits == summary.hits
-    assert summary.misses == 0
+    assert summary.misses <= summary.rounds - done["found"]  # whose lists nobody got
 
 
 def test_over_http(tmp_path):

@@ -13,10 +13,11 @@ const REMEMBERED = 30; // how many of the last answers can be looked at
 
 // From how many candidates on there is a box to find one in.
 const MANY = 10; // the first nine have keys of their own
+const LONG = 90; // characters of a question that has a column of its own
 const ROOM = 96; // pixels below the buttons that the words about the last answer need
 
-// What can be answered to a list. "Not in this list" is always there and always means a miss, so that answers do
-// not change when lists become shorter. "There is none" takes two steps that are the same for short and for complete
+// What can be answered to a list. "None of these" is always there and always means a miss, so that answers do
+// not change when lists become shorter. "Not among all" takes two steps that are the same for short and for complete
 // lists: look through everything, then say so. Where some are hidden, the first step shows them. Of what a search left
 // out, or of an empty search, nobody can see everything.
 export function offered({ truncated, empty = false, hidden = 0 }, opened) {
@@ -24,10 +25,10 @@ export function offered({ truncated, empty = false, hidden = 0 }, opened) {
   return [...(hidden ? ["more"] : []), "miss", ...none, "later", "skip"];
 }
 
-function words({ candidate_count: all, members, first, explored }) {
-  const hidden = all - members.length;
+function words({ candidate_count: all, members, first, explored }, opened) {
+  const hidden = opened ? 0 : all - (first ?? members.length);
   if (all === 0) return "The search found nothing.";
-  if (hidden) return `Which one is right? ${members.length} of ${all} candidates; the other ${hidden} are less likely.`;
+  if (hidden) return `Which one is right? ${all - hidden} of ${all} candidates; the other ${hidden} are less likely.`;
   if (explored) return `Which one is right? All ${all} candidates, in random order.`;
   return `Which one is right? All ${all} candidates${first === null ? "" : first ? `; the first ${first === 1 ? "one was" : `${first} were`} in the list` : "; none of them was in the list"}.`;
 }
@@ -95,30 +96,36 @@ export class Answering {
     const members = round.members.map((id, i) => ({ id, text: round.texts[i] }));
     round.short ??= members.every(({ text }) => (text ?? "").length <= SHORT); // also once the others are there
     const all = round.candidate_count;
-    const hidden = all - members.length;
-    const many = opened || members.length >= MANY;
+    const hidden = opened ? 0 : all - (round.first ?? members.length);
+    const many = opened || all >= MANY;
     const list = members.map((each, i) => this.item(each, i, many));
     const button = (id, key, label, onclick, mark = "") => make("button", { type: "button", id, class: mark, onclick }, make("kbd", { "aria-hidden": "true" }, key), ` ${label}`);
     const buttons = {
-      more: () => button("more", "m", `Show the other ${hidden}`, () => this.open(["#search"])),
-      miss: () => button("miss", "0", "Not in this list", () => this.give({ miss: true }, "not in this list")),
-      later: () => (this.later ? button("later", "l", "Later", () => this.later(round)) : ""),
-      skip: () => button("skip", "s", "Skip", () => this.give({ skip: true }, "skipped: it will not come back")),
-      look: () => button("look", "n", "There is none …", () => this.open(["#absent", "#miss"])),
-      absent: () => button("absent", "n", `I looked through all ${all}: there is none`, () => this.give({ absent: true }, "there is none"), "long"),
+      miss: () => button("miss", "0", "None of these", () => this.give({ miss: true }, "none of these")),
+      later: () => (this.later ? button("later", "l", "Later", () => this.later(round), "quiet") : ""),
+      skip: () => button("skip", "s", "Skip", () => this.give({ skip: true }, "skipped: it will not come back"), "quiet"),
+      look: () => button("look", "n", "There is none …", () => this.open(["#absent", "#miss"]), "quiet"),
+      absent: () => button("absent", "n", `Not among all ${all}`, () => this.give({ absent: true }, `not among all ${all}`)),
     };
+    const ways = offered({ ...round, empty: all === 0, hidden }, opened);
+    const more = ways.includes("more") ? button("more", "m", `Show all ${all}`, () => this.open([".question"])) : "";
     const roles = many ? { role: "listbox", "aria-label": "Candidates", "aria-live": "off" } : {};
     const candidates = list.length ? make("ol", { class: "pick", id: "members", ...roles }, ...list) : make("p", {}, all ? "No candidate reaches the threshold." : "");
+    const question = round.question ?? `Round ${round.round_id}`;
+    const item = [make("p", { class: `question${question.length > LONG || question.includes("\n") ? " long" : ""}`, tabindex: "-1" }, question), round.image ? picture(round.image) : ""];
+    const choice = [
+      make("p", { class: "soft small" }, words(round, opened)),
+      round.truncated && !hidden ? make("p", { class: "soft small" }, "Candidates may be missing here: if the right one is, answer “None of these”.") : "",
+      many ? findBox(`Find among all ${all}`, more) : more ? make("p", { class: "buttons" }, more) : "",
+      candidates,
+    ];
+    const wide = round.image || question.length > LONG;
     fill(
       this.place,
-      make("p", { class: "question", tabindex: "-1" }, round.question ?? `Round ${round.round_id}`),
-      make("p", { class: "soft small" }, words(round)),
-      round.truncated && !hidden ? make("p", { class: "soft small" }, "Candidates may be missing here: if the right one is, answer “Not in this list”.") : "",
-      many ? findBox(hidden ? `Find among these ${members.length}` : `Find among all ${all}`) : "",
-      round.image ? make("div", { class: "beside" }, picture(round.image), make("div", {}, candidates)) : candidates,
-      make("p", { class: "buttons dock" }, ...offered({ ...round, empty: all === 0, hidden }, opened).map((each) => buttons[each]())),
+      make("div", { class: wide ? "beside" : "" }, make("div", { class: "item" }, ...item), make("div", {}, ...choice)),
+      make("p", { class: "buttons dock" }, ...ways.filter((each) => each !== "more").map((each) => buttons[each]())),
     );
-    if (many) new Finding(this.place, () => this.place.querySelector(".question").focus({ preventScroll: true }));
+    if (many) new Finding(this.place, { opened, complete: members.length === all, leave: () => this.place.querySelector(".question").focus({ preventScroll: true }), fetch: (query) => this.search(query) });
     focus.map((each) => this.place.querySelector(each)).find(Boolean).focus({ preventScroll: true });
   }
 
@@ -131,13 +138,35 @@ export class Answering {
     const key = i < 9 ? make("kbd", { "aria-hidden": "true" }, String(i + 1)) : make("span");
     const roles = many ? { role: "option", id: `member-${i}`, "aria-selected": "false", tabindex: "-1" } : {};
     const give = () => this.give({ hit: each.id }, `picked ${title}${beyond ? ", from the others" : ""}`);
-    return make("li", { role: many ? "presentation" : null, class: beyond && i === first ? "beyond" : null }, make("button", { type: "button", "data-member": i, onclick: give, ...roles }, key, label));
+    const marks = { class: beyond ? (i === first ? "beyond first" : "beyond") : null, hidden: beyond && !this.opened };
+    return make("li", { role: many ? "presentation" : null, ...marks }, make("button", { type: "button", "data-member": i, onclick: give, ...roles }, key, label));
   }
 
   // Shows everything. What was hidden is shown once the service knows of it: a pick there was missed by the list.
   async open(focus) {
     const { name, round } = this;
-    if (round === null || this.opening) return;
+    if (!(await this.fetch())) return;
+    this.refusal = "";
+    this.showState();
+    this.show(name, round, { opened: true, focus });
+  }
+
+  // A search covers all candidates: the others come with its first letter, and only those that match are shown.
+  async search(query) {
+    const { name, round } = this;
+    if (!(await this.fetch())) return;
+    const box = this.place.querySelector("#search");
+    const text = box?.value || query; // typed on meanwhile
+    this.show(name, round, { opened: this.opened, focus: ["#search"] });
+    const input = this.place.querySelector("#search");
+    input.value = text;
+    input.dispatchEvent(new Event("input"));
+  }
+
+  // Gets the candidates that are hidden; returns whether they are there, and the round is still the one to answer.
+  async fetch() {
+    const { name, round } = this;
+    if (round === null || this.opening) return false;
     this.opening = true;
     try {
       if (round.members.length < round.candidate_count) await this.expand(name, round);
@@ -148,14 +177,11 @@ export class Answering {
         this.drop(round, this.refusal);
         this.done(round);
       }
-      return;
+      return false;
     } finally {
       this.opening = false;
     }
-    if (this.round !== round) return;
-    this.refusal = "";
-    this.showState();
-    this.show(name, round, { opened: true, focus });
+    return this.round === round;
   }
 
   async expand(name, round) {
@@ -266,11 +292,14 @@ export class Answering {
   }
 
   key(event) {
-    if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName)) return;
-    const pick = /^[1-9]$/.test(event.key) ? `li:not([hidden]) > [data-member="${event.key - 1}"]` : { 0: "#miss", m: "#more", n: "#look, #absent", l: "#later", s: "#skip" }[event.key];
+    // In a box what is typed is text; with Alt the keys work there too, whatever the keyboard makes of it.
+    const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName);
+    if (event.repeat || event.ctrlKey || event.metaKey || typing !== event.altKey) return;
+    const key = event.altKey ? event.code.replace(/^(Key|Digit)/, "").toLowerCase() : event.key;
+    const pick = /^[1-9]$/.test(key) ? `li:not([hidden]) > [data-member="${key - 1}"]` : { 0: "#miss", m: "#more", n: "#look, #absent", l: "#later", s: "#skip" }[key];
     const button = pick ? this.place.querySelector(pick) : null;
-    const box = event.key === "/" && this.round !== null ? this.place.querySelector("#search") : null;
-    if (event.key === "u") this.undo();
+    const box = key === "/" && this.round !== null ? this.place.querySelector("#search") : null;
+    if (key === "u") this.undo();
     else if (box) box.focus();
     else if (button && this.round !== null) button.click();
     else return;

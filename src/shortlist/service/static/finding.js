@@ -5,7 +5,7 @@ import { make } from "/static/common.js";
 // A text as it is compared: without case and accents.
 export const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 
-export function findBox(label) {
+export function findBox(label, more = "") {
   const input = make("input", {
     id: "search",
     type: "search",
@@ -15,21 +15,23 @@ export function findBox(label) {
     "aria-autocomplete": "list",
     autocomplete: "off",
     spellcheck: "false", // some browsers send what they check
-    placeholder: "Part of a name or a text",
+    placeholder: `${label}  /`,
   });
   const status = make("p", { class: "soft small", id: "matches", role: "status" });
-  return make("div", { class: "find" }, make("label", {}, make("span", {}, label, " ", make("kbd", { "aria-hidden": "true" }, "/")), input), status);
+  return make("div", { class: "find" }, make("label", {}, make("span", { class: "visually-hidden" }, label), input), more, status);
 }
 
-// Connects a box with a list of buttons. Arrow keys choose, Enter picks, Escape leaves the box.
+// Connects a box with a list of buttons. Arrow keys choose, Enter picks, Escape leaves the box. Candidates that are not
+// in the list are shown where they match, or once everything was `opened`; `fetch` gets them if they are not there yet.
 export class Finding {
-  constructor(place, leave) {
+  constructor(place, { opened = true, complete = true, leave, fetch = () => {} }) {
+    Object.assign(this, { opened, complete, fetch });
     this.input = place.querySelector("#search");
     this.status = place.querySelector("#matches");
     this.leave = leave;
     this.items = [...place.querySelectorAll("#members > li")].map((item) => {
       const button = item.firstElementChild;
-      return { item, button, text: folded([...button.querySelectorAll(".name, .text")].map((each) => each.textContent).join(" ")) };
+      return { item, button, beyond: item.classList.contains("beyond"), text: folded([...button.querySelectorAll(".name, .text")].map((each) => each.textContent).join(" ")) };
     });
     this.matches = this.items;
     this.chosen = null;
@@ -39,10 +41,11 @@ export class Finding {
 
   filter() {
     const words = folded(this.input.value).split(/\s+/).filter(Boolean);
-    for (const each of this.items) each.item.hidden = !words.every((word) => each.text.includes(word));
+    if (words.length && !this.complete) this.fetch(this.input.value);
+    for (const each of this.items) each.item.hidden = words.length ? !words.every((word) => each.text.includes(word)) : each.beyond && !this.opened;
     this.matches = this.items.filter(({ item }) => !item.hidden);
     const count = this.matches.length;
-    this.status.textContent = words.length === 0 ? "" : count ? `${count} found` : "nothing found";
+    this.status.textContent = words.length === 0 ? "" : !this.complete ? "searching" : count ? `${count} found` : "nothing found";
     this.choose(words.length && count ? this.matches[0] : null);
   }
 
@@ -61,6 +64,7 @@ export class Finding {
     if (event.key === "ArrowDown") this.choose(this.matches[Math.min(at + 1, this.matches.length - 1)] ?? null);
     else if (event.key === "ArrowUp") this.choose(this.matches[Math.max(at - 1, 0)] ?? null);
     else if (event.key === "Enter" && !event.repeat) this.chosen?.button.click();
+    else if (event.key === "/" && this.input.value === "") return event.preventDefault(); // the key that leads here
     else if (event.key === "Escape") {
       this.input.value = "";
       this.filter();
