@@ -13,8 +13,8 @@ from shortlist.service.engine.logged_stream import LoggedStream
 from shortlist.service.engine.paging import Asked, Page, open_numbers, read_page
 from shortlist.service.engine.round_cache import Round, Seen, comparing, with_texts
 from shortlist.service.engine.stream_loader import StreamLoader
-from shortlist.service.engine.training_set import ClassCounts, labels_page, labels_text
-from shortlist.service.store import Reader, Text
+from shortlist.service.engine.training_set import ClassCounts, labels_page, labels_text, texts_of_labels
+from shortlist.service.store import LogEntry, Reader, Text
 
 __all__ = ["History"]
 
@@ -99,10 +99,15 @@ class History:
         stream = await self._loader.fresh(name)
         new = ClassCounts(), asyncio.Lock()
         counts, lock = self._classes.setdefault(stream, new)
+
+        def read(reader: Reader) -> tuple[list[LogEntry], dict[Any, str | None]]:
+            entries = reader.page(stream.id, counts.number, _ANSWERS, kinds=ClassCounts.KINDS)
+            new = counts.new_labels(entries)
+            return entries, texts_of_labels(reader, stream.id, new) if new else {}
+
         async with lock:
-            while entries := await self._loader.read_of(
-                stream, lambda reader: reader.page(stream.id, counts.number, _ANSWERS, kinds=ClassCounts.KINDS)
-            ):  # in parts: others want to read, too
-                for entry in entries:
+            while (part := await self._loader.read_of(stream, read))[0]:  # in parts: others want to read, too
+                counts.texts |= part[1]
+                for entry in part[0]:
                     counts.take(entry)
         return counts, await self._loader.read_of(stream, lambda reader: reader.signers(stream.id))

@@ -3,7 +3,7 @@
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -13,9 +13,9 @@ from shortlist.rounds.codec import to_json
 from shortlist.rounds.events import LISTED, Absent, Hit, Listed, Miss, Skip
 from shortlist.service.engine.csv_tables import safe
 from shortlist.service.engine.round_cache import Round, with_texts
-from shortlist.service.store import LogEntry, Reader, Store
+from shortlist.service.store import LogEntry, Reader, Store, Text
 
-__all__ = ["COLUMNS", "ClassCounts", "label_rows", "labels_page", "labels_text", "write_labels"]
+__all__ = ["COLUMNS", "ClassCounts", "label_rows", "labels_page", "labels_text", "texts_of_labels", "write_labels"]
 
 #: The columns of a training set.
 COLUMNS: Final = (
@@ -23,6 +23,7 @@ COLUMNS: Final = (
     "question",
     "image",
     "label",
+    "label_text",
     "labels",
     "how",
     "list_length",
@@ -48,7 +49,8 @@ def label_rows(reader: Reader, stream_id: int, lists: list[LogEntry]) -> Iterato
 
     `how` is ``list`` for a pick from the list, ``more`` for one after more of it was shown, ``none`` where somebody
     looked through everything and nothing was right, and ``not in list`` where nobody looked further: those have no
-    label. `label` is the pick where it is one, `labels` are all of them. Skipped and open rounds are left out.
+    label. `label` is the pick where it is one, `label_text` its text, `labels` are all of them. Skipped and open rounds
+    are left out.
     """
     rounds = with_texts(reader, stream_id, lists)
     closed = [each.closed.number for each, _ in rounds if each.closed is not None]
@@ -63,6 +65,7 @@ def label_rows(reader: Reader, stream_id: int, lists: list[LogEntry]) -> Iterato
             "question": None if text is None else text.question,
             "image": None if text is None else text.image,
             "label": labels[0] if len(labels) == 1 else None,
+            "label_text": _text_of(listed, text, labels[0]) if len(labels) == 1 else None,
             "labels": labels,
             "how": how,
             "list_length": len(listed.positions),
@@ -81,6 +84,20 @@ def _how(each: Round) -> tuple[str | None, list[Any]]:
     if isinstance(event, Absent) and event.believed:
         return "none", []
     return ("not in list" if isinstance(event, (Miss, Absent)) else None), []
+
+
+def _text_of(listed: Listed, text: Text | None, label: Any) -> str | None:
+    """Return the text of a candidate; None if it has none, or it was erased."""
+    if text is None or text.texts is None:
+        return None
+    return text.texts[label if listed.ids is None else listed.ids.index(label)]
+
+
+def texts_of_labels(reader: Reader, stream_id: int, rounds: Mapping[Any, str]) -> dict[Any, str | None]:
+    """Return the text of each label, from a round in which it was picked."""
+    lists = [entry for entry in reader.rounds(stream_id, set(map(str, rounds.values()))) if entry.is_list]
+    seen = {each.shown.round_id: (each.listed, text) for each, text in with_texts(reader, stream_id, lists)}
+    return {label: _text_of(*seen[round_id], label) for label, round_id in rounds.items() if round_id in seen}
 
 
 def labels_text(rows: Iterable[dict[str, Any]], form: str, *, header: bool) -> str:
@@ -179,6 +196,13 @@ class ClassCounts:
         self._covered, self._missed = Counter[Any](), Counter[Any]()
         self._labels, self._answers = Counter[int](), Counter[int]()
         self.unlabeled = self.several = 0
+        #: What each class is called: the text of its candidate where it was first picked.
+        self.texts: dict[Any, str | None] = {}
+
+    def new_labels(self, entries: Iterable[LogEntry]) -> dict[Any, str]:
+        """Return the labels in some answers that were never picked before, each with a round in which they are."""
+        picks = [entry for entry in entries if isinstance(entry.event, Hit) and entry.event.members is None]
+        return {entry.event.member: entry.round_id for entry in picks if entry.event.member not in self.texts}  # type: ignore[union-attr]
 
     def take(self, entry: LogEntry) -> None:
         """Take an answer."""
@@ -203,6 +227,7 @@ class ClassCounts:
             rows.append(
                 {
                     "label": label,
+                    "text": self.texts.get(label),
                     "labels": count,
                     "covered": covered,
                     "missed": missed,

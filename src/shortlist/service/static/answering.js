@@ -292,7 +292,7 @@ export class Answering {
   }
 
   key(event) {
-    // In a box what is typed is text; with Alt the keys work there too, whatever the keyboard makes of it.
+    // In a box what is typed is text; with Alt the keys work there too, on any keyboard.
     const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName);
     if (event.repeat || event.ctrlKey || event.metaKey || typing !== event.altKey) return;
     const key = event.altKey ? event.code.replace(/^(Key|Digit)/, "").toLowerCase() : event.key;

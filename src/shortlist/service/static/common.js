@@ -237,3 +237,6 @@ export function spark(values) {
   }
   return svg;
 }
+
+// What a candidate is called: its text where that is short, otherwise its id.
+export const called = (id, text) => (text && text.length <= 60 ? text : String(id));

@@ -1,6 +1,6 @@
 // What a lead of annotators looks at on the page of a stream: items that wait, coverage by class, labels per hour.
 
-import { ask, download, fill, make, path, percent, plural, upload, whole } from "/static/common.js";
+import { ask, called, download, fill, make, path, percent, plural, upload, whole } from "/static/common.js";
 
 const CLASSES = 20; // how many of the hardest are shown
 
@@ -101,7 +101,7 @@ export class Labels {
   show({ classes, class_count, unlabeled, hours, annotators }) {
     this.classes.hidden = class_count === 0 && unlabeled === 0;
     const head = ["Class", "Labels", "In the list", "Among the others", "Coverage", "95 % interval"];
-    const row = (each) => [String(each.label), whole(each.labels), whole(each.covered), whole(each.missed), percent(each.coverage), each.interval.map(percent).join(" to ")];
+    const row = (each) => [called(each.label, each.text), whole(each.labels), whole(each.covered), whole(each.missed), percent(each.coverage), each.interval.map(percent).join(" to ")];
     const cells = (each) => row(each).map((text, i) => make("td", { class: i ? "number" : "plain", "data-label": head[i] }, text));
     const table = make("table", { class: "stack" }, make("thead", {}, make("tr", {}, ...head.map((title, i) => make("th", { scope: "col", class: i ? "number" : null }, title)))), make("tbody", {}, ...classes.map((each) => make("tr", {}, ...cells(each)))));
     fill(this.classes.querySelector(".wide"), classes.length ? table : "");

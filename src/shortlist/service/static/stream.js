@@ -1,4 +1,4 @@
-import { ask, download, fill, isUnknown, live, make, path, percent, scoreLines, seldom, streamName, tenths, threshold, whole } from "/static/common.js";
+import { ask, called, download, fill, isUnknown, live, make, path, percent, scoreLines, seldom, streamName, tenths, threshold, whole } from "/static/common.js";
 import { drawAll } from "/static/charts.js";
 import { Configuring } from "/static/configuring.js";
 import { Labels } from "/static/labels.js";
@@ -100,10 +100,11 @@ function showSummary() {
   for (const chart of ["threshold", "coverage", "length", "chosen", "drift"]) at(`${chart}-note`).textContent = summary.sentences[chart];
 }
 
-function answerWords({ answer, first, rank }) {
+function answerWords({ answer, first, rank, candidates }) {
   if (answer === null) return "open";
   if ("hit" in answer) {
-    const picked = [answer.hit].flat(); // all that are needed, where these are several
+    const named = (id) => called(id, candidates.find((each) => each.id === id)?.text);
+    const picked = [answer.hit].flat().map(named); // all that are needed, where these are several
     const later = first !== null && rank > first;
     return `picked ${picked.join(" and ")}${later ? ", from the others" : ""}`;
   }
@@ -113,7 +114,7 @@ function answerWords({ answer, first, rank }) {
 function recentRow(round) {
   const { candidates, candidate_count: all, member_count: shown } = round;
   const listed = candidates.map((each) =>
-    make("li", { class: each.shown ? "" : "hidden" }, make("b", {}, `${each.shown ? "shown" : "hidden"}: ${each.id}`), make("span", {}, each.why, each.score === null ? make("span", { class: "scores" }, scoreLines(each).join(" · ")) : null)),
+    make("li", { class: each.shown ? "" : "hidden" }, make("b", {}, `${each.shown ? "shown" : "hidden"}: ${called(each.id, each.text)}`), make("span", {}, each.why, each.score === null ? make("span", { class: "scores" }, scoreLines(each).join(" · ")) : null)),
   );
   const more = all > candidates.length ? [make("li", { class: "hidden" }, `… and ${all - candidates.length} more`)] : [];
   const inner = make("details", { "data-round": round.round_id }, make("summary", {}, `${round.first ?? shown} of ${all} shown${round.first === null ? "" : `, then ${shown - round.first} more`}`), make("ul", { class: "why" }, ...listed, ...more));

@@ -106,6 +106,8 @@ class ClassView(Out):
 
     label: str | int
     """What was picked."""
+    text: str | None
+    """What it is called: the text of the candidate, where it was first picked."""
     labels: int
     """How many items have this label."""
     covered: int

@@ -59,3 +59,21 @@ def test_classes_as_json_and_as_a_table(labeled):
     ]
     problem(labeled.http.get("/v1/streams/nowhere/classes"), 404, "unknown-stream")
     problem(labeled.http.get("/v1/streams/nowhere/labels"), 404, "unknown-stream")
+
+
+def test_classes_have_their_names(sqlite_service):
+    """The texts of the candidates: in the table of classes, in the training set, and not where they were erased."""
+    service = sqlite_service
+    names = {"c0": "Lesser Thrush", "c1": "Common Thrush", "c2": None}
+    candidates = [{"id": label, "score": 0.5} | ({"text": text} if text else {}) for label, text in names.items()]
+    for number, pick in enumerate(["c0", "c1", "c1", "c2"]):
+        shown = service.http.post(
+            "/v1/streams/docs/rounds", json={"round_id": f"i{number}", "candidates": candidates}
+        ).json()
+        assert service.answer(shown["round_id"], {"hit": pick}).status_code == 200
+    classes = service.http.get("/v1/streams/docs/classes").json()["classes"]
+    assert {each["label"]: each["text"] for each in classes} == names
+    rows = list(csv.DictReader(io.StringIO(service.http.get("/v1/streams/docs/labels").text)))
+    assert [row["label_text"] for row in rows] == ["Lesser Thrush", "Common Thrush", "Common Thrush", ""]
+    table = list(csv.DictReader(io.StringIO(service.http.get("/v1/streams/docs/classes?format=csv").text)))
+    assert {row["label"]: row["text"] or None for row in table} == names

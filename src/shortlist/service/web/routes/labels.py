@@ -98,7 +98,7 @@ async def get_classes(
     counts, signers = await engine.history.classes(name)
     rows: list[dict[str, Any]] = counts.classes()
     if form == "csv":
-        columns = ("label", "labels", "covered", "missed", "coverage", "low", "high")
+        columns = ("label", "text", "labels", "covered", "missed", "coverage", "low", "high")
         table = [(*list(row.values())[:-1], *row["interval"]) for row in rows[:limit]]
         headers = {"Content-Disposition": f'attachment; filename="{name}-classes.csv"'}
         return Response(as_csv(columns, table), media_type="text/csv; charset=utf-8", headers=headers)
