@@ -106,3 +106,14 @@ def test_next_is_not_sent_twice(network, client):
     with pytest.raises(errors.ServiceUnavailable):
         client.next()
     assert len(network.requests) == 1
+
+
+def test_a_label_is_corrected(network, client):
+    network.script += [httpx2.Response(200, json={}), httpx2.Response(200, json={})]
+    client.correct("a b", "heron", note="the bill")
+    client.correct("c", None)
+    assert [(method, body) for method, _, body in network.sent()] == [
+        ("PUT", {"label": "heron", "note": "the bill"}),
+        ("PUT", {"label": None, "note": None}),
+    ]
+    assert network.requests[0].url.raw_path == b"/v1/streams/images/labels/a%20b"

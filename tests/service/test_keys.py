@@ -24,7 +24,7 @@ def test_the_file_gives_no_key_away(keys):
 
 @pytest.mark.parametrize("scopes", [[], ["everything"], ["read", "write"]])
 def test_scopes_that_cannot_be(tmp_path, scopes):
-    with pytest.raises(InvalidParameter, match="propose, feedback, read, admin"):
+    with pytest.raises(InvalidParameter, match="propose, feedback, read, review, admin"):
         KeyFile(tmp_path / "keys.json").create("me", scopes)
     assert not (tmp_path / "keys.json").exists()
 
@@ -128,7 +128,7 @@ def test_the_commands(tmp_path):
     assert content["keys"][0]["revoked"] is not None
     for wrong, message in (
         (("keys", "revoke", "000000000000"), "there is no key '000000000000'"),
-        (("keys", "create", "me", "--scopes", "all"), "name some of propose, feedback, read, admin"),
+        (("keys", "create", "me", "--scopes", "all"), "name some of propose, feedback, read, review, admin"),
         (("keys", "list", "--file", "nowhere.json"), "there is no such file"),
         (("serve", "--host", "0.0.0.0"), "there are no keys"),
         (("serve", "--workers", "2", "--database", f"sqlite:///{tmp_path}/a.db"), "a SQLite file has one writer"),

@@ -9,7 +9,7 @@ import httpx2
 
 from shortlist._validation import Member, plain_members
 from shortlist.client._exchange import Call, Result
-from shortlist.client._items import add_items, give_back, next_round, queue, renew
+from shortlist.client._items import add_items, correct, give_back, next_round, queue, renew
 from shortlist.client._protocol import Calls
 from shortlist.client._sync import Client
 from shortlist.errors import ShortlistError
@@ -143,6 +143,16 @@ class AsyncClient(Calls):
             As `next` returned them.
         """
         await self._do(give_back(self, round_id, holder))
+
+    async def correct(self, round_id: str, label: Member | None, note: str | None = None) -> None:
+        """Correct the label of an answered round in the training set; see `Client.correct`.
+
+        Parameters
+        ----------
+        round_id, label, note
+            The round, one of its candidates or None, and why.
+        """
+        await self._do(correct(self, round_id, label, note))
 
     async def queue(self) -> dict[str, Any]:
         """Return how many items wait, how many rounds are open and held, and what annotators need to know."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from shortlist._validation import Member, plain_member
 from shortlist.client._drafts import Draft, in_parts
 from shortlist.client._exchange import Call, Request, error_of, results_of
 from shortlist.errors import InvalidParameter, ShortlistError
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 #: The most rounds whose holders are remembered.
 _HELD: Final = 1_000
 
-__all__ = ["add_items", "give_back", "next_round", "queue", "renew"]
+__all__ = ["add_items", "correct", "give_back", "next_round", "queue", "renew"]
 
 
 def add_items(calls: "Calls", items: Iterable[Mapping[str, Any]]) -> Call[list[ShortlistError | None]]:
@@ -54,6 +55,12 @@ def renew(calls: "Calls", round_id: str, holder: str, lease: float | None) -> Ca
     body = {"holder": holder} if lease is None else {"holder": holder, "lease": lease}
     reply = yield from calls._send(Request("PUT", calls._path("rounds", round_id, "lease"), body))
     return float(reply["lease_until"])
+
+
+def correct(calls: "Calls", round_id: str, label: Member | None, note: str | None) -> Call[None]:
+    """Correct the label of an answered round."""
+    body = {"label": None if label is None else plain_member(label), "note": note}
+    yield from calls._send(Request("PUT", calls._path("labels", round_id), body))
 
 
 def give_back(calls: "Calls", round_id: str, holder: str) -> Call[None]:

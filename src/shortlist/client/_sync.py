@@ -8,7 +8,7 @@ import httpx2
 
 from shortlist._validation import Member, plain_members
 from shortlist.client._exchange import Call, Result
-from shortlist.client._items import add_items, give_back, next_round, queue, renew
+from shortlist.client._items import add_items, correct, give_back, next_round, queue, renew
 from shortlist.client._protocol import Calls
 from shortlist.errors import ShortlistError
 from shortlist.rounds.shown import More, Shown
@@ -407,6 +407,20 @@ class Client(Calls):
             client's `next`; without one, a key that may show lists takes the round from its holder.
         """
         self._do(give_back(self, round_id, holder))
+
+    def correct(self, round_id: str, label: Member | None, note: str | None = None) -> None:
+        """Correct the label of an answered round in the training set, at any time; no threshold moves.
+
+        Parameters
+        ----------
+        round_id
+            The round: the item's id.
+        label
+            One of its candidates; None if none is right.
+        note
+            Why.
+        """
+        self._do(correct(self, round_id, label, note))
 
     def queue(self) -> dict[str, Any]:
         """Return how many items wait, how many rounds are open and held, and what annotators need to know.

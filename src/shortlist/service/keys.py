@@ -27,7 +27,7 @@ __all__ = ["SCOPES", "Key", "KeyFile"]
 _log = logging.getLogger("shortlist.service")
 
 #: What a key may do. ``admin`` may do everything.
-SCOPES: Final = ("propose", "feedback", "read", "admin")
+SCOPES: Final = ("propose", "feedback", "read", "review", "admin")
 _KIND: Final = "api keys"
 _FORM: Final = re.compile(r"sl_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
 _NOBODY: Final = hashlib.sha256(b"nobody").hexdigest()

@@ -17,6 +17,7 @@ NEEDED = {
     "give_back": "feedback",
     "get_labels": "read",
     "get_classes": "read",
+    "correct_label": "review",
     "create_stream": "admin",
     "list_streams": "read",
     "get_stream": "read",

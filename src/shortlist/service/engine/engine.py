@@ -39,6 +39,7 @@ from shortlist.service.engine.paging import parts_of, settled
 from shortlist.service.engine.reranking import Reranking
 from shortlist.service.engine.restarting import Restart
 from shortlist.service.engine.retention import Retention
+from shortlist.service.engine.review import Review
 from shortlist.service.engine.round_cache import Round
 from shortlist.service.engine.stream_loader import StreamLoader
 from shortlist.service.engine.stream_settings import OWN, StreamSettings
@@ -115,6 +116,8 @@ class Engine:
         self.retention = Retention(store, self._loader, self._writer, self.answer_all)
         #: What waits for annotators, and who is answering which.
         self.labeling = LabelingQueue(store, self._loader, self._writer)
+        #: Labels that a lead corrects.
+        self.review = Review(store, self._loader, self._writer)
         #: Lists for callers that may never give feedback.
         self.reranking = Reranking(self._loader, self.history, self._submit)
         self._last_try = -1.0

@@ -31,7 +31,13 @@ COLUMNS: Final = (
     "shown_at",
     "answered_at",
     "annotator",
+    "first_labels",
+    "corrected_by",
+    "corrected_at",
+    "note",
 )
+#: The columns that are lists.
+_LISTS: Final = ("labels", "first_labels")
 #: How many rounds are read at a time; fewer where they are large. How many hours are reported.
 _PAGE: Final = 500
 _HOURS: Final = 168
@@ -49,16 +55,20 @@ def label_rows(reader: Reader, stream_id: int, lists: list[LogEntry]) -> Iterato
 
     `how` is ``list`` for a pick from the list, ``more`` for one after more of it was shown, ``none`` where somebody
     looked through everything and nothing was right, and ``not in list`` where nobody looked further: those have no
-    label. `label` is the pick where it is one, `label_text` its text, `labels` are all of them. Skipped and open rounds
-    are left out.
+    label. `label` is the pick where it is one, `label_text` its text, `labels` are all of them; where a lead has
+    corrected them, the corrected ones, and `first_labels` are the picks. Skipped rounds are left out unless they were
+    corrected, open ones always.
     """
     rounds = with_texts(reader, stream_id, lists)
     closed = [each.closed.number for each, _ in rounds if each.closed is not None]
     names = reader.annotators(stream_id, closed)
+    corrections = reader.corrections(stream_id, [each.shown.round_id for each, _ in rounds])
     for each, text in rounds:
-        how, labels = _how(each)
-        if how is None or each.closed is None:
+        how, first = _how(each)
+        correction = corrections.get(each.shown.round_id)
+        if each.closed is None or (how is None and correction is None):
             continue
+        labels = first if correction is None else [] if correction.label is None else [correction.label]
         listed: Listed = each.shown.event  # type: ignore[assignment]
         yield {
             "item": each.shown.round_id,
@@ -67,12 +77,16 @@ def label_rows(reader: Reader, stream_id: int, lists: list[LogEntry]) -> Iterato
             "label": labels[0] if len(labels) == 1 else None,
             "label_text": _text_of(listed, text, labels[0]) if len(labels) == 1 else None,
             "labels": labels,
-            "how": how,
+            "how": how or "skipped",
             "list_length": len(listed.positions),
             "candidates": len(listed.scores),
             "shown_at": each.shown.at,
             "answered_at": each.closed.at,
             "annotator": names.get(each.closed.number),
+            "first_labels": first,
+            "corrected_by": correction and correction.reviewer,
+            "corrected_at": correction and correction.at,
+            "note": correction and correction.note,
         }
 
 
@@ -103,7 +117,8 @@ def texts_of_labels(reader: Reader, stream_id: int, rounds: Mapping[Any, str]) -
 def labels_text(rows: Iterable[dict[str, Any]], form: str, *, header: bool) -> str:
     """Return rows as lines of CSV or of JSON.
 
-    In CSV `labels` is a JSON array, and a text that a spreadsheet would compute gets an apostrophe before it.
+    In CSV `labels` and `first_labels` are JSON arrays, and a text that a spreadsheet would compute gets an apostrophe
+    before it.
     """
     if form == "jsonl":
         return "".join(to_json(row) + "\n" for row in rows)
@@ -112,7 +127,8 @@ def labels_text(rows: Iterable[dict[str, Any]], form: str, *, header: bool) -> s
     if header:
         writer.writeheader()
     for row in rows:
-        writer.writerow({name: safe(cell) for name, cell in (row | {"labels": to_json(row["labels"])}).items()})
+        lists = {name: to_json(row[name]) for name in _LISTS}
+        writer.writerow({name: safe(cell) for name, cell in (row | lists).items()})
     return out.getvalue()
 
 
@@ -165,15 +181,17 @@ class ParquetFile:
         import pyarrow as pa  # noqa: PLC0415 - needs the extra
         from pyarrow import parquet  # noqa: PLC0415
 
-        kinds = {"labels": pa.list_(pa.string()), "list_length": pa.int64(), "candidates": pa.int64()}
-        kinds |= {"shown_at": pa.float64(), "answered_at": pa.float64()}
+        kinds = dict.fromkeys(_LISTS, pa.list_(pa.string())) | {"list_length": pa.int64(), "candidates": pa.int64()}
+        kinds |= dict.fromkeys(("shown_at", "answered_at", "corrected_at"), pa.float64())
         self._schema = pa.schema([(name, kinds.get(name, pa.string())) for name in COLUMNS])
         self._table, self._writer = pa.Table, parquet.ParquetWriter(path, self._schema)
 
     def write(self, rows: list[dict[str, Any]]) -> None:
         """Add rows."""
         texts = [
-            row | {"label": None if row["label"] is None else str(row["label"]), "labels": [*map(str, row["labels"])]}
+            row
+            | {"label": None if row["label"] is None else str(row["label"])}
+            | {name: [*map(str, row[name])] for name in _LISTS}
             for row in rows
         ]
         if texts:

@@ -3,6 +3,7 @@
 from shortlist.service.store.reader import Reader
 from shortlist.service.store.rows import (
     AnswerAuthor,
+    Correction,
     ItemRow,
     Lease,
     LogEntry,
@@ -17,6 +18,7 @@ from shortlist.service.store.store import MOST_TAIL, Store
 __all__ = [
     "MOST_TAIL",
     "AnswerAuthor",
+    "Correction",
     "ItemRow",
     "Lease",
     "LogEntry",

@@ -11,8 +11,8 @@ from shortlist.rounds.events import LISTED
 from shortlist.service.store.database import translated
 from shortlist.service.store.event_bodies import event_of
 from shortlist.service.store.item_queue import queue_counts
-from shortlist.service.store.rows import LogEntry, QueueCounts, Snapshot, StreamRow, Text
-from shortlist.service.store.tables import altered_tables, annotators, events, snapshots, streams, texts
+from shortlist.service.store.rows import Correction, LogEntry, QueueCounts, Snapshot, StreamRow, Text
+from shortlist.service.store.tables import altered_tables, annotators, corrections, events, snapshots, streams, texts
 
 __all__ = ["Reader", "events_where", "rounds_of", "stream_named", "texts_of"]
 
@@ -180,6 +180,19 @@ class Reader:
             query = sa.select(annotators.c.number, annotators.c.annotator).where(*mine)
             names |= {row.number: row.annotator for row in _rows(self._connection, query)}
         return names
+
+    def corrections(self, stream_id: int, round_ids: Sequence[str]) -> dict[str, Correction]:
+        """Return the labels that a lead has set, by round."""
+        rows = dict[str, Correction]()
+        for chunk in _chunks(round_ids):
+            mine = corrections.c.stream_id == stream_id, corrections.c.round_id.in_(chunk)
+            for row in _rows(self._connection, sa.select(corrections).where(*mine)):
+                try:
+                    label, note, reviewer = map(json.loads, (row.label, row.note, row.reviewer))
+                    rows[row.round_id] = Correction(stream_id, row.round_id, label, note, reviewer, row.at)
+                except (ValueError, TypeError) as error:
+                    raise DamagedLog(f"the correction of round {row.round_id} cannot be read: {error}") from None
+        return rows
 
     def signed(self, stream_id: int, annotator: str) -> int:
         """Return how many answers somebody gave, as far as that is recorded."""

@@ -3,11 +3,13 @@
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from shortlist._validation import Member
 from shortlist.errors import DamagedLog
 from shortlist.rounds.events import Event, Expanded, Listed
 
 __all__ = [
     "AnswerAuthor",
+    "Correction",
     "ItemRow",
     "Lease",
     "LogEntry",
@@ -67,6 +69,19 @@ class AnswerAuthor(NamedTuple):
     stream_id: int
     number: int
     annotator: str
+
+
+class Correction(NamedTuple):
+    """A label of a round that a lead has set afterwards, in the training set alone."""
+
+    stream_id: int
+    round_id: str
+    #: None: no candidate is right.
+    label: Member | None
+    note: str | None
+    #: Who set it, where keys are on; and when.
+    reviewer: str | None
+    at: float
 
 
 class ItemRow(NamedTuple):

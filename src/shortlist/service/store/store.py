@@ -24,8 +24,18 @@ from shortlist.service.store.event_bodies import body_of
 from shortlist.service.store.file import DatabaseFile
 from shortlist.service.store.item_queue import Queue
 from shortlist.service.store.reader import Reader, events_where, rounds_of, stream_named, texts_of
-from shortlist.service.store.rows import AnswerAuthor, LogEntry, Snapshot, StreamRow, Text, View
-from shortlist.service.store.tables import annotators, events, heartbeat, items, leases, snapshots, streams, texts
+from shortlist.service.store.rows import AnswerAuthor, Correction, LogEntry, Snapshot, StreamRow, Text, View
+from shortlist.service.store.tables import (
+    annotators,
+    corrections,
+    events,
+    heartbeat,
+    items,
+    leases,
+    snapshots,
+    streams,
+    texts,
+)
 
 __all__ = ["MOST_TAIL", "Store"]
 
@@ -186,7 +196,7 @@ class Store:
         """Erase a stream with its log, its snapshots and its texts."""
         with self.transaction() as connection:
             connection.execute(sa.select(streams.c.id).where(streams.c.id == stream_id).with_for_update())
-            for table in (leases, items, annotators, texts, snapshots, events):
+            for table in (leases, items, corrections, annotators, texts, snapshots, events):
                 connection.execute(table.delete().where(table.c.stream_id == stream_id))
             connection.execute(streams.delete().where(streams.c.id == stream_id))
             self.commit()
@@ -202,9 +212,26 @@ class Store:
                 erased[table.name] = connection.execute(
                     table.delete().where(table.c.stream_id == stream_id, old)
                 ).rowcount
+            mine = events.c.stream_id == stream_id, events.c.round_id == corrections.c.round_id, events.c.at < before
+            old = sa.select(events.c.number).where(*mine).exists()
+            words = corrections.update().where(corrections.c.stream_id == stream_id, old)
+            connection.execute(words.values(note=to_json(None), reviewer=to_json(None)))
             self.commit()
         self.empty_journal()
         return erased["texts"]
+
+    def correct(self, correction: Correction) -> bool:
+        """Keep a label that a lead has set, in the place of an earlier one; return whether its stream is there."""
+        row = correction._asdict() | {name: to_json(getattr(correction, name)) for name in _AS_JSON}
+        with self.transaction() as connection:
+            if not self.lock(connection, [correction.stream_id]):
+                self.rollback()
+                return False
+            mine = corrections.c.stream_id == correction.stream_id, corrections.c.round_id == correction.round_id
+            connection.execute(corrections.delete().where(*mine))
+            connection.execute(corrections.insert().values(row))
+            self.commit()
+        return True
 
     def beat(self, at: float) -> None:
         """Write a row without meaning, to see whether the database takes writes."""
@@ -317,6 +344,10 @@ class Store:
         """Return a view of the database that does not change while it is read."""
         with database.translated(), self._reading.connect() as connection, connection.begin():
             yield Reader(connection)
+
+
+#: Of a correction, what is stored as JSON.
+_AS_JSON: Final = ("label", "note", "reviewer")
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 __all__ = [
     "altered_tables",
     "annotators",
+    "corrections",
     "events",
     "heartbeat",
     "items",
@@ -79,6 +80,19 @@ annotators = sa.Table(
     _of_stream(),
     sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("annotator", sa.Text, nullable=False),
+)
+
+# Labels that a lead has set afterwards: they are for the training set, and no threshold depends on them. As JSON, like
+# texts; notes and names are erased with these.
+corrections = sa.Table(
+    "corrections",
+    metadata,
+    _of_stream(),
+    sa.Column("round_id", sa.Text, primary_key=True),
+    sa.Column("label", sa.Text, nullable=False),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.Column("reviewer", sa.Text, nullable=False),
+    sa.Column("at", sa.Double, nullable=False),
 )
 
 # What waits to become a round. Positions are dense, from 0, so that one item can be drawn without reading the others;

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from shortlist.service.web.replies import Out, Problem, Threshold
 
-__all__ = ["ClassViews", "Cleared", "ItemResults", "LeaseView", "NextRound", "QueueView"]
+__all__ = ["ClassViews", "Cleared", "CorrectionView", "ItemResults", "LeaseView", "NextRound", "QueueView"]
 
 
 class ItemResult(Out):
@@ -32,6 +32,21 @@ class Cleared(Out):
 
     removed: int
     """How many there were."""
+
+
+class CorrectionView(Out):
+    """A label that was corrected."""
+
+    round_id: str
+    """The round."""
+    label: str | int | None
+    """What is right; null: no candidate."""
+    note: str | None
+    """Why."""
+    reviewer: str | None
+    """Whose key it was, where keys are on."""
+    at: float
+    """When, in seconds since 1970."""
 
 
 class LeaseView(Out):

@@ -6,10 +6,10 @@ from pydantic import Field
 
 from shortlist._validation import check_ids, check_number, check_table
 from shortlist.service.engine.item_opening import Item
-from shortlist.service.web.fields import LONGEST_LEASE, MOST_ROUNDS, Annotator, Body, RoundId
+from shortlist.service.web.fields import LONGEST_LEASE, MOST_ROUNDS, Annotator, Body, Id, RoundId
 from shortlist.service.web.requests import Listing
 
-__all__ = ["LeaseRenewed", "NewItem", "NewItems", "NextAsked"]
+__all__ = ["LabelCorrected", "LeaseRenewed", "NewItem", "NewItems", "NextAsked"]
 
 Seconds = Annotated[float, Field(ge=1, le=LONGEST_LEASE)]
 
@@ -60,6 +60,15 @@ class NextAsked(Body):
     """Who asks. The draw does not depend on it, and it is not stored: who answers is named with the answer."""
     lease: Seconds | None = None
     """For how many seconds it is reserved; null: two minutes. Renew the lease while somebody is working on it."""
+
+
+class LabelCorrected(Body):
+    """What is right after all."""
+
+    label: Id | None
+    """One of the candidates of the round; null: none is right."""
+    note: Annotated[str, Field(max_length=2_000)] | None = None
+    """Why: it is in the training set."""
 
 
 class LeaseRenewed(Body):

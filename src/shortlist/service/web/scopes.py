@@ -24,6 +24,7 @@ SCOPES: Final = {
     "add_items": "propose",
     "remove_item": "propose",
     **dict.fromkeys(("get_queue", "next", "renew_lease", "give_back"), "feedback"),
+    "correct_label": "review",
     "more": "feedback",
     "answer": "feedback",
     "answer_many": "feedback",

@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from shortlist.service.keys import KeyFile
 from shortlist.service.web import item_replies
+from tests.service.running import running
 from tests.service.web.checks import problem, strict
 
 
@@ -77,3 +79,29 @@ def test_classes_have_their_names(sqlite_service):
     assert [row["label_text"] for row in rows] == ["Lesser Thrush", "Common Thrush", "Common Thrush", ""]
     table = list(csv.DictReader(io.StringIO(service.http.get("/v1/streams/docs/classes?format=csv").text)))
     assert {row["label"]: row["text"] or None for row in table} == names
+
+
+def test_a_label_is_corrected_with_a_key_that_may_review(sqlite, keys):
+    """An annotator's key may not; the training set says who did."""
+    with running(sqlite, keys=KeyFile(keys["file"].path)) as service:
+
+        def call(method, path, scope, body=None):
+            headers = {"Authorization": f"Bearer {keys[scope]}"}
+            return service.http.request(method, f"/v1/streams/docs{path}", json=body, headers=headers)
+
+        headers = {"Authorization": f"Bearer {keys['admin']}"}
+        service.http.post("/v1/streams", json={"name": "docs", "coverage": 0.9}, headers=headers)
+        candidates = [{"id": "a", "score": 0.9}, {"id": "b", "score": 0.1}]
+        call("POST", "/rounds", "propose", {"round_id": "r", "candidates": candidates})
+        problem(call("PUT", "/labels/r", "review", {"label": "b"}), 409, "conflicting-round")
+        call("PUT", "/rounds/r/feedback", "feedback", {"hit": "a"})
+        for scope in ("propose", "feedback", "read"):
+            assert call("PUT", "/labels/r", scope, {"label": "b"}).status_code == 403
+        answer = call("PUT", "/labels/r", "review", {"label": "b", "note": "a closer look"})
+        assert strict(item_replies.CorrectionView).model_validate(answer.json()).reviewer == "review"
+        (row,) = csv.DictReader(io.StringIO(call("GET", "/labels", "read").text))
+        assert (row["label"], row["first_labels"]) == ("b", '["a"]')
+        assert (row["corrected_by"], row["note"]) == ("review", "a closer look")
+        assert call("PUT", "/labels/r", "review", {"label": "z"}).status_code == 422
+        assert call("PUT", "/labels/r", "review", {"labl": "b"}).status_code == 422
+        assert call("PUT", "/labels/none", "review", {"label": "b"}).status_code == 404

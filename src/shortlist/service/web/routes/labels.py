@@ -11,15 +11,16 @@ from starlette.background import BackgroundTask
 
 from shortlist.service.engine import Engine, write_labels
 from shortlist.service.engine.csv_tables import as_csv
-from shortlist.service.web import item_replies
-from shortlist.service.web.dependencies import CurrentEngine
-from shortlist.service.web.fields import MOST_CANDIDATES, StreamPath
+from shortlist.service.web import item_replies, item_requests
+from shortlist.service.web.body_route import BodyRoute
+from shortlist.service.web.dependencies import CurrentEngine, CurrentKey
+from shortlist.service.web.fields import MOST_CANDIDATES, RoundPath, StreamPath
 from shortlist.service.web.problems import EVERYWHERE, responses
 from shortlist.service.web.serializers import as_json
 
 __all__ = ["router"]
 
-router = APIRouter(responses=EVERYWHERE)
+router = APIRouter(route_class=BodyRoute, responses=EVERYWHERE)
 
 _TYPES: Final = {
     "csv": "text/csv; charset=utf-8",
@@ -72,6 +73,24 @@ def _parquet(engine: Engine, name: str) -> Path:
     finally:
         store.close()
     return path
+
+
+@router.put(
+    "/v1/streams/{name}/labels/{round_id}",
+    operation_id="correct_label",
+    response_model=item_replies.CorrectionView,
+    responses=responses(404, 409),
+)
+async def correct_label(
+    engine: CurrentEngine, key: CurrentKey, name: StreamPath, round_id: RoundPath, body: item_requests.LabelCorrected
+) -> Response:
+    """Correct the label of an answered round, at any time, with a key that may review; the last correction stays.
+
+    It is for the training set alone: the first answer stays in the log, and no threshold moves.
+    """
+    reviewer = None if key is None else key.name
+    correction = await engine.review.correct(name, round_id, body.label, body.note, reviewer)
+    return as_json({field: value for field, value in correction._asdict().items() if field != "stream_id"})
 
 
 @router.get(

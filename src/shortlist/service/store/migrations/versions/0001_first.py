@@ -56,6 +56,15 @@ def upgrade() -> None:
     )
     op.create_table("annotators", _of_stream(), _number(), sa.Column("annotator", sa.Text, nullable=False))
     op.create_table(
+        "corrections",
+        _of_stream(),
+        sa.Column("round_id", sa.Text, primary_key=True),
+        sa.Column("label", sa.Text, nullable=False),
+        sa.Column("note", sa.Text, nullable=False),
+        sa.Column("reviewer", sa.Text, nullable=False),
+        sa.Column("at", sa.Double, nullable=False),
+    )
+    op.create_table(
         "items",
         _of_stream(),
         sa.Column("item_id", sa.Text, primary_key=True),
