@@ -10,7 +10,8 @@ import sys
 import time
 import urllib.request
 
-URL, PEER, FEEDBACK = sys.argv[1], sys.argv[2], sys.argv[3] == "feedback"
+# Collected by pytest it has no arguments, and asks nobody.
+URL, PEER, FEEDBACK = sys.argv[1:4] if __name__ == "__main__" else ("", "", "")
 
 
 def ask_cohere(version):
@@ -75,7 +76,7 @@ def main():
         if number % 10 == 0:
             assert ask(row["query"], row["documents"], key) == (round_id, indexes, scores)
         hit = row["right"] in indexes
-        if FEEDBACK:
+        if FEEDBACK == "feedback":
             give(round_id, {"hit": row["right"]} if hit else {"miss": True})
         lengths.append(len(indexes))
         hits.append(hit)
