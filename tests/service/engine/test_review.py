@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from shortlist.errors import ConflictingRound, InvalidIds, UnknownRound, UnknownStream
+from shortlist.errors import ConflictingRound, NotShown, UnknownRound, UnknownStream
 from shortlist.service.engine import Engine, StreamSettings, write_labels
 from shortlist.service.engine.commands import Author
 from shortlist.service.store import Store
@@ -69,8 +69,8 @@ def test_what_cannot_be_corrected(address):
             for round_id, label, error in (
                 ("none", "x", UnknownRound),
                 ("r1", "x", ConflictingRound),
-                ("r0", "z", InvalidIds),
-                ("r0", 0, InvalidIds),
+                ("r0", "z", NotShown),
+                ("r0", 0, NotShown),
             ):
                 with pytest.raises(error):
                     await engine.review.correct("a", round_id, label)

@@ -7,7 +7,7 @@ last one of each round, with a note, who set it and when.
 import time
 
 from shortlist._validation import Member
-from shortlist.errors import ConflictingRound, InvalidIds, UnknownRound, UnknownStream
+from shortlist.errors import ConflictingRound, NotShown, UnknownRound, UnknownStream
 from shortlist.rounds.events import Listed
 from shortlist.service.engine.stream_loader import StreamLoader
 from shortlist.service.engine.writer import Writer
@@ -39,7 +39,7 @@ class Review:
             It was never shown.
         ConflictingRound
             It has no answer yet: answer it.
-        InvalidIds
+        NotShown
             The label was not among its candidates.
         """
         self._writer.check()
@@ -52,9 +52,7 @@ class Review:
             raise ConflictingRound(f"round {round_id} has no answer yet: answer it, then it can be corrected")
         candidates = range(len(listed.scores)) if listed.ids is None else listed.ids
         if label is not None and not any(label == each and type(label) is type(each) for each in candidates):
-            raise InvalidIds(
-                f"the label is {label!r}, which is no candidate of round {round_id}; null if none is right"
-            )
+            raise NotShown(f"the label is {label!r}, which is no candidate of round {round_id}; null if none is right")
         correction = Correction(stream.id, round_id, label, note, reviewer, time.time())
         async with self._writer.lock:
             if not await self._writer.do(self._store.correct, correction):
