@@ -102,6 +102,6 @@ def test_a_label_is_corrected_with_a_key_that_may_review(sqlite, keys):
         (row,) = csv.DictReader(io.StringIO(call("GET", "/labels", "read").text))
         assert (row["label"], row["first_labels"]) == ("b", '["a"]')
         assert (row["corrected_by"], row["note"]) == ("review", "a closer look")
-        problem(call("PUT", "/labels/r", "review", {"label": "z"}), 409, "not-shown")
+        problem(call("PUT", "/labels/r", "review", {"label": "z"}), 422, "not-shown")
         assert call("PUT", "/labels/r", "review", {"labl": "b"}).status_code == 422
         assert call("PUT", "/labels/none", "review", {"label": "b"}).status_code == 404
