@@ -283,6 +283,13 @@ def test_a_lister_that_would_fill_the_prompt_is_refused(settings, message):
         ToolShortlist([], shortlist.Shortlister(0.9, **settings))
 
 
+def test_a_schema_that_is_no_json_opens_no_round(lister):
+    tools = searching(lister, tools=[Tool("a", "", {"x": {1}}), Tool("b")])
+    with pytest.raises(InvalidParameter, match="cannot be written as JSON"):
+        tools.search("x")
+    assert lister.summary().rounds == 0
+
+
 def test_what_is_no_list_of_tools_no_call_and_no_event(lister):
     for tools in ("a", {"name": "a"}, Tool("a"), 5):
         with pytest.raises(InvalidParameter, match="must be a list of tools"):
@@ -313,6 +320,12 @@ def test_a_stream_with_a_cap_of_its_own():
     for each in (small, large):
         each.settings = None
     assert len(searching(small, at_most=2).search(names)) == 2
+    many = Recorder(at_most=20)
+    many.lister.warm_start([[float(i) for i in range(30)]] * 40, [0] * 40)  # so that all reach the threshold
+    many.settings = None
+    tools = [Tool(f"t{i}") for i in range(30)]
+    assert len(searching(many, range(30), tools=tools, at_most=20).search("x")) == 20
+    assert len(searching(many, range(30), tools=tools).search("x")) == 10
     tools = searching(large, at_most=3)
     search = tools.find("x")
     assert (len(search.names), search.is_cut) == (3, True)

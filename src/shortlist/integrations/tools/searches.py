@@ -151,7 +151,7 @@ class ToolShortlist:
         The lister that cuts the lists; by default ``Shortlister(coverage=0.9, at_most=10, at_least=1, patience=20)``. A
         `Client` shares what is learned among processes.
     at_most
-        The cap where the lister is a client, and its stream has another one than 10.
+        The cap where the lister is a client; by default 10. Of a local lister it can only be lowered.
     embed
         A function from texts to vectors, such as `endpoint` or `local_model` return.
     on_event
@@ -180,8 +180,8 @@ class ToolShortlist:
         self._tools = _checked(tools)
         self._lister = Shortlister(**DEFAULTS) if lister is None else lister
         self._ranking = Ranking(embed)
-        cap, self._patience, self._keep = _limits(self._lister, self.scorers)
-        self._cap = cap if at_most is None else min(check_count("at_most", at_most), cap)
+        most = None if at_most is None else check_count("at_most", at_most)
+        self._cap, self._patience, self._keep = _limits(self._lister, self.scorers, most)
         self._on_event = on_event
         self._figures = SearchFigures()
         self._lock = threading.RLock()
@@ -271,7 +271,7 @@ class ToolShortlist:
         if len(by_name) < len(present):
             twice = Counter(tool.name for tool in present).most_common(1)[0][0]
             raise InvalidParameter(f"two tools are called {twice!r}; give each its own name")
-        scores = self.scores(query, present)
+        scores, all_tokens = self.scores(query, present), sum(tool.tokens for tool in present)
         with self._lock:
             self._give_due()
             number = next(self._numbers)
@@ -298,7 +298,7 @@ class ToolShortlist:
                 names=search.names,
                 named=[name for name in named if name in search.names and name not in search.listed],
                 cut=search.is_cut,
-                all_tokens=sum(tool.tokens for tool in present),
+                all_tokens=all_tokens,
                 tokens=sum(by_name[name].tokens for name in search.names),
             )
             self._keep_search(search)
@@ -621,7 +621,7 @@ def _likely(scores: Mapping[str, NDArray[np.float64]]) -> NDArray[np.intp]:
     return np.unique([np.argsort(-np.nan_to_num(values), kind="stable")[:_LIKELY] for values in scores.values()])
 
 
-def _limits(lister: Any, scorers: tuple[str, ...]) -> tuple[int, int, int]:
+def _limits(lister: Any, scorers: tuple[str, ...], at_most: int | None) -> tuple[int, int, int]:
     """Return how many tools a lister shows at most, its patience, and how many rounds it keeps; refuse one without."""
     if not callable(getattr(lister, "propose", None)):
         raise InvalidParameter(f"the lister is {lister!r}; it must be a Shortlister or a Client")
@@ -629,7 +629,7 @@ def _limits(lister: Any, scorers: tuple[str, ...]) -> tuple[int, int, int]:
         raise InvalidParameter("the lister is an AsyncClient, which has to be awaited: pass a Client")
     settings = getattr(lister, "settings", None)
     if settings is None:  # a client: its stream has the settings
-        return DEFAULTS["at_most"], DEFAULTS["patience"], DEFAULTS["keep"]
+        return at_most or DEFAULTS["at_most"], DEFAULTS["patience"], DEFAULTS["keep"]
     for name, effect in (("explore_share", "shows every tool now and then"), ("shadow", "shows every tool")):
         if getattr(settings, name):
             raise InvalidParameter(
@@ -641,7 +641,8 @@ def _limits(lister: Any, scorers: tuple[str, ...]) -> tuple[int, int, int]:
             "the lister has no at_most: what a search returns goes into a prompt, so it needs a cap, such as at_most=10"
         )
     lister.preview(dict.fromkeys(scorers, (0.0, 0.0)))  # refused if it has learned from other scorers
-    return settings.at_most, min(settings.patience, settings.keep // 2), settings.keep
+    cap = min(settings.at_most, at_most or settings.at_most)
+    return cap, min(settings.patience, settings.keep // 2), settings.keep
 
 
 def _differ(scores: NDArray[np.float64]) -> bool:
