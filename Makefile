@@ -35,7 +35,7 @@ reproduce: $(REPRODUCE)/.installed  ## Reproduce the paper: the main job
 	PYTHONPATH=src $(REPRODUCE)/bin/python -m shortlist reproduce
 
 # Three workers on two cores: many tests wait for a browser, a disk or a process.
-test: $(STAMP)  ## Run the test suite: nine minutes on two cores; ends with its ten slowest tests
+test: $(STAMP)  ## Run the test suite: ten minutes on two cores; ends with its ten slowest tests
 	$(BIN)/python -m pytest -n 3 --dist worksteal --durations=10
 
 # Clients of the field that the service is tried with: one needs other versions of what the tests need.

@@ -1,6 +1,6 @@
 """An agent with 120 tools behind three: `shortlist mcp` in front of six small servers, offline.
 
-Run: python examples/agent.py [--tasks 500]
+Run: python examples/agent.py [--tasks 300]
 
 Needs the extra mcp. The servers of `examples/tools.json` do nothing but answer; your own MCP servers stand in such a
 file. The agent is scripted: it asks for tools, calls the right one if the list has it, and asks for more otherwise.
@@ -61,7 +61,7 @@ async def main(config: Path, tasks: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tasks", type=int, default=500)
+    parser.add_argument("--tasks", type=int, default=300)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         anyio.run(main, copied(Path(folder)), options.tasks)
