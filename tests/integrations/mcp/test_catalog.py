@@ -1,5 +1,7 @@
 """What a server offers, for agents: names cleaned, and no more than a prompt can bear."""
 
+import unicodedata
+
 from shortlist.integrations.mcp.catalog import Offered, cleaned, notice
 
 
@@ -58,11 +60,14 @@ def test_too_much_in_all():
     assert reasons[0].startswith("133 tools are left out")
 
 
-def test_long_runs_of_marks_take_no_time():
-    """Composing 120,000 of them takes seconds; names are cut before that. A name may not be long either."""
+def test_long_runs_of_marks_are_cut_before_they_are_composed(monkeypatch):
+    """Composing 120,000 of them takes seconds. A name may not be long either."""
+    compose, lengths = unicodedata.normalize, []
+    monkeypatch.setattr(unicodedata, "normalize", lambda form, text: lengths.append(len(text)) or compose(form, text))
     listed, reasons = names("a" + "\u0315\u0300" * 3_000, "b" * 1_000_000, "a" + "\u0315\u0300" * 60_000)
     assert listed == ["s__à"]
     assert "2 tools are left out" in reasons[0]
+    assert max(lengths) == 128
 
 
 def test_what_a_server_says_about_itself():

@@ -468,10 +468,10 @@ def test_measured_misses_teach_the_same_as_lists_that_were_expanded():
     assert lister.summary() == direct.summary()
 
 
-# Silent agents: 400 tools, the right one among the best ten in 85 % of tasks by score alone. Whatever agents do, lists
-# never exceed the cap; and where nobody reports a miss lists cover no less than the best fixed ten, less 0.03: over
-# 1,000 tasks the difference is a sum of terms in [-1, 1], most of them 0, and its measured standard deviation over runs
-# is 0.006, so five of them; the control, in which silence is dropped, loses more than that.
+# Silent agents: 400 tools. Whatever agents do, lists never exceed the cap; and where nobody reports a miss they cover
+# no less than the best fixed ten, less 0.02. Over 1,000 tasks the difference was -0.004 in the mean of twelve seeds,
+# with a standard deviation of 0.0024, so the bar is over six of them away: for a normal difference one in ten billion.
+# The control, in which silence is dropped, had -0.052 and 0.0099.
 def cover(silence, seed=0, rounds=1_000):
     rng = np.random.default_rng(seed)
     names = [f"t{i}" for i in range(400)]
@@ -505,5 +505,5 @@ def lister_without_silence(lister):
 
 def test_silence_lengthens_lists_up_to_the_cap_and_covers_as_much_as_the_best_fixed_ten():
     covered, fixed, _ = cover("miss")
-    assert covered > fixed - 0.03
-    assert cover("dropped")[0] < fixed - 0.03  # control
+    assert covered > fixed - 0.02
+    assert cover("dropped")[0] < fixed - 0.02  # control
